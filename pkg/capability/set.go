@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+)
+
+// Set is what a machine type or an image flavor supports: for each registered capability the values it supports, with
+// omissions defaulted (semantics S2). Sets of one vocabulary are equal (==) exactly if they support the same values,
+// and can be keys of a map. The zero Set belongs to no vocabulary and is compatible with nothing. A Set is a value: it
+// cannot change, and is safe for concurrent use.
+type Set struct {
+	vocabulary *Vocabulary
+	bits       string
+}
+
+// Conflict is a capability in which two sets have no value in common.
+type Conflict struct {
+	// Capability is its name.
+	Capability string
+	// Offer and Need are the values of either set, most preferred first; empty if it supports none. The holder of the
+	// Conflict owns them.
+	Offer, Need []string
+}
+
+// Compatible tells whether the sets have a value in common for every registered capability (semantics S4). It is
+// symmetric, and false for sets of different vocabularies. It does not allocate.
+func (s Set) Compatible(o Set) bool {
+	if s.vocabulary == nil || s.vocabulary != o.vocabulary {
+		return false
+	}
+	for i := range s.vocabulary.capabilities {
+		if !s.vocabulary.capabilities[i].meets(s.bits, o.bits) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *registered) meets(a, b string) bool {
+	for i := r.from; i < r.to; i++ {
+		if a[i]&b[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Conflicts returns the capabilities in which the set, the offer, has no value in common with need, in vocabulary order;
+// none if they are compatible. A set of another vocabulary conflicts in everything.
+func (s Set) Conflicts(need Set) []Conflict {
+	if s.vocabulary == nil {
+		return nil
+	}
+	var conflicts []Conflict
+	for i := range s.vocabulary.capabilities {
+		r := &s.vocabulary.capabilities[i]
+		if need.vocabulary != s.vocabulary || !r.meets(s.bits, need.bits) {
+			conflicts = append(conflicts, Conflict{r.name, s.Values(r.name), need.Values(r.name)})
+		}
+	}
+	return conflicts
+}
+
+// Intersect returns the set of the values that both sets support: the effective set of a flavor on a machine type
+// (semantics S4). For sets of different vocabularies it is the zero Set.
+func (s Set) Intersect(o Set) Set {
+	if s.vocabulary == nil || s.vocabulary != o.vocabulary {
+		return Set{}
+	}
+	bits := make([]byte, len(s.bits))
+	for i := range bits {
+		bits[i] = s.bits[i] & o.bits[i]
+	}
+	return Set{vocabulary: s.vocabulary, bits: string(bits)}
+}
+
+// Values returns the values of a capability that the set supports, most preferred first; empty for none, and nil for a
+// capability that is not registered. The caller owns the result.
+func (s Set) Values(name string) []string {
+	if s.vocabulary == nil {
+		return nil
+	}
+	i, found := s.vocabulary.byName[name]
+	if !found {
+		return nil
+	}
+	r := &s.vocabulary.capabilities[i]
+	values := make([]string, 0, len(r.values))
+	for bit, value := range r.values {
+		if r.has(s.bits, bit) {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// Has tells whether the set supports a value of a capability.
+func (s Set) Has(name, value string) bool { return slices.Contains(s.Values(name), value) }
+
+func (r *registered) has(bits string, value int) bool {
+	return bits[r.from+value/8]&(0x80>>(value%8)) != 0
+}
+
+// Capabilities returns the set as API type, with every registered capability and its values most preferred first. The
+// caller owns the result.
+func (s Set) Capabilities() v1beta1.Capabilities {
+	c := v1beta1.Capabilities{}
+	if s.vocabulary == nil {
+		return c
+	}
+	for _, r := range s.vocabulary.capabilities {
+		c[r.name] = s.Values(r.name)
+	}
+	return c
+}
+
+// String prints the set as an operator would write it, with nothing omitted:
+// {architecture: [amd64], hypervisor: [baremetal, virtualized]}.
+func (s Set) String() string {
+	if s.vocabulary == nil {
+		return "{}"
+	}
+	return s.vocabulary.Format(s.Capabilities())
+}

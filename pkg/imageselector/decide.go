@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package imageselector
+
+import (
+	"errors"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// ErrNoImage is returned by [Catalog.Select] if no image can be booted. [Catalog.Decide] says why.
+var ErrNoImage = errors.New("no image fits")
+
+// Request asks for the image of one worker pool.
+type Request struct {
+	// Image and Version name an image version of spec.machineImages, exactly as written there.
+	Image, Version string
+	// Region is the region of the Shoot. A provider without regions has global references only, and then any will do.
+	Region string
+	// Machine is what the machine type supports, compiled with the catalog's vocabulary.
+	Machine capability.Set
+	// Order ranks the flavors that fit. The zero value is GEP-0033's.
+	Order capability.Order
+}
+
+// Reason says why something cannot be booted. Its values are part of the command line's JSON.
+type Reason string
+
+// The reasons: the first two reject a flavor, the others the whole request.
+const (
+	// ReasonCapability: the flavor and the machine type have no value in common for some capability.
+	ReasonCapability Reason = "capability"
+	// ReasonRegion: the flavor fits the machine type but has no reference in the region.
+	ReasonRegion Reason = "region"
+	// ReasonUnknownImage: the catalog does not have the image.
+	ReasonUnknownImage Reason = "unknown-image"
+	// ReasonUnknownVersion: the catalog has the image but not this version of it.
+	ReasonUnknownVersion Reason = "unknown-version"
+)
+
+// Decision is the record of one selection. "Nothing fits" is a decision too: Chosen is then -1.
+type Decision[R any] struct {
+	Request Request
+	// Chosen is the index of the selected flavor in Verdicts, -1 if nothing can be booted.
+	Chosen int
+	// Reference is what to boot; the zero R if nothing can be booted.
+	Reference R
+	// Ambiguous tells that another flavor supports exactly the same, so that the first one written was taken
+	// (semantics S5, step 4).
+	Ambiguous bool
+	// Reason is set if the request is rejected as a whole, and empty if flavors were looked at.
+	Reason Reason
+	// Verdicts holds one for each flavor of the image version, in the order written.
+	Verdicts []Verdict[R]
+	// Comparisons are those that were made to find the best candidate, in order.
+	Comparisons []Comparison
+}
+
+// Verdict is what became of one flavor.
+type Verdict[R any] struct {
+	// Flavor as written. It belongs to the catalog and must not be changed.
+	Flavor *Flavor[R]
+	// Set is what the flavor supports, Effective what remains of it on the machine type (semantics S4). Effective is
+	// the zero Set if the flavor conflicts with the machine type.
+	Set, Effective capability.Set
+	// Reason is why the flavor was rejected, and empty for a candidate.
+	Reason Reason
+	// Conflicts with the machine type (the Need), in vocabulary order. Set if Reason is ReasonCapability.
+	Conflicts []capability.Conflict
+}
+
+// Comparison is one step on the way to the best candidate: the best so far against the next one.
+type Comparison struct {
+	// Best and Next are indices into the verdicts.
+	Best, Next int
+	// Preference compares Best, as the first, with Next, as the second.
+	Preference capability.Preference
+}
+
+// Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns the
+// decision, but not the flavors that it points to. Safe for concurrent use.
+func (c *Catalog[R]) Decide(r Request) Decision[R] {
+	d := Decision[R]{Request: r, Chosen: -1}
+	v := c.versions[key{r.Image, r.Version}]
+	if v == nil {
+		d.Reason = ReasonUnknownVersion
+		if _, found := c.images[r.Image]; !found {
+			d.Reason = ReasonUnknownImage
+		}
+		return d
+	}
+	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
+	ref, chosen := c.choose(v, &r, &d)
+	if ref != nil {
+		d.Chosen, d.Reference = chosen, *ref
+	}
+	return d
+}
+
+// Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
+// concurrent use.
+func (c *Catalog[R]) Select(r Request) (R, error) {
+	if v := c.versions[key{r.Image, r.Version}]; v != nil {
+		if ref, _ := c.choose(v, &r, nil); ref != nil {
+			return *ref, nil
+		}
+	}
+	var none R
+	return none, ErrNoImage
+}
+
+// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does not
+// allocate. Safe for concurrent use.
+func (c *Catalog[R]) Choose(r Request) int {
+	v := c.versions[key{r.Image, r.Version}]
+	if v == nil {
+		return -1
+	}
+	_, chosen := c.choose(v, &r, nil)
+	return chosen
+}
+
+// choose is the one loop that decides. It keeps the best candidate so far and, if record is not nil, notes what it sees
+// and compares.
+func (c *Catalog[R]) choose(v *version[R], r *Request, record *Decision[R]) (*R, int) {
+	region, known := c.regions[r.Region]
+	if !known {
+		region = -1
+	}
+	var best *R
+	chosen := -1
+	for i := range v.matches {
+		m := &v.matches[i]
+		var ref *R
+		fits := m.set.Compatible(r.Machine)
+		if fits {
+			ref = m.in(region)
+		}
+		if record != nil {
+			record.judge(&v.flavors[i], m.set, fits, ref != nil)
+		}
+		switch {
+		case ref == nil:
+		case best == nil:
+			best, chosen = ref, i
+		default:
+			p := capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Order)
+			if record != nil {
+				record.compare(chosen, i, p)
+			}
+			if p.Sign > 0 {
+				best, chosen = ref, i
+			}
+		}
+	}
+	return best, chosen
+}
+
+func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found bool) {
+	verdict := Verdict[R]{Flavor: flavor, Set: set}
+	switch {
+	case !fits:
+		verdict.Reason = ReasonCapability
+		verdict.Conflicts = set.Conflicts(d.Request.Machine)
+	case !found:
+		verdict.Reason = ReasonRegion
+		verdict.Effective = set.Intersect(d.Request.Machine)
+	default:
+		verdict.Effective = set.Intersect(d.Request.Machine)
+	}
+	d.Verdicts = append(d.Verdicts, verdict)
+}
+
+func (d *Decision[R]) compare(best, next int, p capability.Preference) {
+	d.Comparisons = append(d.Comparisons, Comparison{Best: best, Next: next, Preference: p})
+	d.Ambiguous = p.Sign == 0 || d.Ambiguous && p.Sign < 0
+}

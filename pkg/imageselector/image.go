@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package imageselector
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Image is one entry of a provider config's machineImages.
+type Image[R any] struct {
+	// Name is the name by which spec.machineImages knows the image.
+	Name string
+	// Versions in the order written. Entries with the same version string are one version whose flavors add up
+	// (semantics S7).
+	Versions []Version[R]
+	// Path is where the user wrote the entry.
+	Path *field.Path
+}
+
+// Version is one entry of an image's versions.
+type Version[R any] struct {
+	// Version is the version string, compared as written.
+	Version string
+	// Legacy tells that the entry has no capabilityFlavors: its flavors state an architecture at most (semantics S7).
+	Legacy bool
+	// Flavors in the order written.
+	Flavors []Flavor[R]
+	// Path is where the user wrote the entry.
+	Path *field.Path
+}
+
+// Flavor is one image artifact, with what it supports and where it can be found.
+type Flavor[R any] struct {
+	// Capabilities as declared: what is absent is supported in full (semantics S2).
+	Capabilities v1beta1.Capabilities
+	// Regional holds the reference for each region that has one of its own, in the order written.
+	Regional []Regional[R]
+	// Global is the reference for all other regions. Nil if there is none.
+	Global *Global[R]
+	// Path is where the user wrote the flavor. In a legacy entry it is the first region of the flavor's architecture,
+	// or the image.
+	Path *field.Path
+}
+
+// Regional is a provider's pointer to an artifact in one region.
+type Regional[R any] struct {
+	Region string
+	Ref    R
+	// Path is where the user wrote the region.
+	Path *field.Path
+}
+
+// Global is a provider's pointer to an artifact that holds in every region without a reference of its own.
+type Global[R any] struct {
+	Ref R
+	// Fallback tells that booting from this reference works but is discouraged: an OpenStack image name, say, which
+	// need not be unique, where an image ID would be. It changes no decision; consistency warns about it.
+	Fallback bool
+	// Path is where the user wrote the reference.
+	Path *field.Path
+}
+
+// Reference returns the flavor's reference in a region: the region's own, else the global one (semantics S6). found is
+// false if there is neither. If a region is written twice, the first one counts.
+func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
+	for i := range f.Regional {
+		if f.Regional[i].Region == region {
+			return f.Regional[i].Ref, true
+		}
+	}
+	if f.Global != nil {
+		return f.Global.Ref, true
+	}
+	return ref, false
+}

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package consistency checks that a provider config agrees with the CloudProfile around it, and finds the image of a
+// worker pool. It is what an extension author embeds: implement [Provider] for the cloud's wire format, and every check
+// and every decision follows.
+//
+// Start reading at [Compile], which checks a CloudProfile and turns it into a [Profile]; [CheckCloudProfile] adds the
+// warnings, [Profile.ResolvePool] answers for one worker pool. The rules, with their stable names, are in [Rules]; what
+// they mean is decided in S6 to S9 and S13 of docs/semantics.md.
+//
+// The package is pure: no client, no context, no clock but gardener's own for expired versions, no logs. It mutates
+// nothing that it is given. It knows no provider: whatever is particular to a cloud comes through [Provider].
+package consistency

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Pool is what decides the image of a worker pool.
+type Pool struct {
+	// Name of the worker pool; empty if the question is not about one.
+	Name string
+	// MachineType, Image and Version as the pool names them.
+	MachineType, Image, Version string
+	// Architecture is the pool's machine.architecture. It counts only if the machine type names none (semantics S2).
+	Architecture string
+	// Region of the Shoot.
+	Region string
+	// Order ranks the flavors that fit.
+	Order capability.Order
+	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
+	Path *field.Path
+}
+
+// PoolOf returns the question that a worker of a Shoot asks. at is the path of the worker. Image and version are empty
+// if the worker leaves them to Gardener.
+func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
+	pool := Pool{Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at}
+	if worker.Machine.Architecture != nil {
+		pool.Architecture = *worker.Machine.Architecture
+	}
+	if image := worker.Machine.Image; image != nil {
+		pool.Image = image.Name
+		if image.Version != nil {
+			pool.Version = *image.Version
+		}
+	}
+	return pool
+}
+
+// ReasonUnknownMachineType says that the profile does not have the machine type. It stands beside imageselector's
+// reasons, which know nothing of machine types.
+const ReasonUnknownMachineType imageselector.Reason = "unknown-machine-type"
+
+// Resolution answers for one worker pool.
+type Resolution[R any] struct {
+	Pool Pool
+	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
+	Machine capability.Set
+	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for an unknown machine type.
+	Decision imageselector.Decision[R]
+	// Reason says why the pool is refused as a whole; empty if flavors were looked at.
+	Reason imageselector.Reason
+	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
+	Err *field.Error
+	// Suggestions are up to three things that would work; only if nothing was found.
+	Suggestions []Suggestion
+}
+
+// ResolvePool finds the image that a worker pool boots (semantics S4 to S6), or says why there is none and what would
+// work (S13). It is the one function that admission, command line and worker controller ask. Safe for concurrent use.
+func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
+	r := Resolution[R]{Pool: pool, Decision: imageselector.Decision[R]{Chosen: -1}}
+	m, found := p.machines[pool.MachineType]
+	if !found {
+		r.Reason = ReasonUnknownMachineType
+		r.Suggestions = p.suggest(pool, capability.Set{})
+		r.Err = p.unknown(&r, RuleUnknownMachineType, pool.Path.Child("machine", "type"), pool.MachineType, fmt.Sprintf(
+			"machine type %s is not in the profile", quoteEmpty(pool.MachineType)))
+		return r
+	}
+	r.Machine = m.set
+	if !m.named && pool.Architecture != "" {
+		r.Machine = p.machineSet(m.written, pool.Architecture)
+	}
+	r.Decision = p.catalog.Decide(imageselector.Request{
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: r.Machine, Order: pool.Order,
+	})
+	r.Reason = r.Decision.Reason
+	if r.Decision.Chosen < 0 {
+		r.Suggestions = p.suggest(pool, r.Machine)
+		r.Err = p.refusal(&r)
+	}
+	return r
+}
+
+// refusal says why a pool gets no image.
+func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
+	switch r.Reason {
+	case imageselector.ReasonUnknownImage:
+		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image", "name"), r.Pool.Image, fmt.Sprintf(
+			"image %s is not in the profile%s", quoteEmpty(r.Pool.Image), p.unmapped(r.Pool.Image, "")))
+	case imageselector.ReasonUnknownVersion:
+		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
+			"image %s has no version %s in the profile%s", r.Pool.Image, quoteEmpty(r.Pool.Version), p.unmapped(r.Pool.Image, r.Pool.Version)))
+	}
+	rejections := make([]string, 0, len(r.Decision.Verdicts))
+	for i := range r.Decision.Verdicts {
+		rejections = append(rejections, p.Rejection(&r.Decision, i))
+	}
+	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s: %s", poolName(r.Pool), r.Pool.MachineType,
+		r.Pool.Image, r.Pool.Version, r.Pool.Region, joinFew(rejections, "; "))
+	if len(rejections) == 0 {
+		detail = strings.TrimSuffix(detail, ": ") + ": the version has no flavors"
+	}
+	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType,
+		detail+wouldWork(r.Suggestions))
+}
+
+func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) *field.Error {
+	return finding(rule, field.ErrorTypeNotSupported, at, value,
+		poolName(r.Pool)+detail+wouldWork(r.Suggestions))
+}
+
+// unmapped says that core lists an image or a version, so that it is the provider config which lacks it.
+func (p *Profile[R]) unmapped(image, version string) string {
+	for _, i := range p.spec.MachineImages {
+		for _, v := range i.Versions {
+			if i.Name == image && (version == "" || v.Version == version) {
+				return "'s provider config, though core lists it"
+			}
+		}
+	}
+	return ""
+}
+
+// Rejection says in one clause why the flavor of a verdict is out: the first capability in conflict, what the flavor has
+// and what the machine type asks for, or the region. It is empty for a candidate.
+func (p *Profile[R]) Rejection(d *imageselector.Decision[R], verdict int) string {
+	v := &d.Verdicts[verdict]
+	flavor := p.vocabulary.Format(v.Flavor.Capabilities)
+	switch v.Reason {
+	case imageselector.ReasonCapability:
+		if len(v.Conflicts) == 0 {
+			return flavor + " was compiled with another vocabulary"
+		}
+		c := v.Conflicts[0]
+		return fmt.Sprintf("%s has %s %v, the machine type %v", flavor, c.Capability, c.Offer, c.Need)
+	case imageselector.ReasonRegion:
+		regions := make([]string, 0, len(v.Flavor.Regional))
+		for i := range v.Flavor.Regional {
+			regions = append(regions, v.Flavor.Regional[i].Region)
+		}
+		if len(regions) == 0 {
+			return flavor + " has no image anywhere"
+		}
+		return fmt.Sprintf("%s has no image in region %s, only in %s", flavor, quoteEmpty(d.Request.Region), few(regions))
+	}
+	return ""
+}
+
+func poolName(pool Pool) string {
+	if pool.Name == "" {
+		return ""
+	}
+	return "worker pool " + pool.Name + ": "
+}
+
+func quoteEmpty(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return name
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Profile is a CloudProfile, compiled: vocabulary, machine types and the images that core and provider config agree on.
+// It is immutable and safe for concurrent use. [Compile] makes one.
+type Profile[R any] struct {
+	provider   Provider[R]
+	spec       *v1beta1.CloudProfileSpec
+	at         *field.Path
+	vocabulary *capability.Vocabulary
+	catalog    *imageselector.Catalog[R]
+	machines   map[string]machine
+	// images are the provider's, as written.
+	images []imageselector.Image[R]
+}
+
+// machine is a compiled machine type.
+type machine struct {
+	written *v1beta1.MachineType
+	set     capability.Set
+	// named tells whether the machine type names its architecture; if not, a worker pool may.
+	named bool
+}
+
+// Compile checks a CloudProfile's spec, which stands at the path at, against its provider config, one to one (semantics
+// S6 to S8), and returns the compiled profile together with everything that is wrong, ordered by path. The profile is
+// never nil. After errors it holds what could be understood, so that a caller may go on to ask about worker pools.
+//
+// Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
+// any more; Compile does not change it.
+func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], Report) {
+	p := &Profile[R]{provider: provider, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
+	var report Report
+	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"))
+	report.Errors = append(report.Errors, p.compileMachines()...)
+
+	images, provided := provider.Images(spec.ProviderConfig, at.Child("providerConfig"))
+	p.images = images
+	report.merge(provided)
+	usable, errs := correspond(p.vocabulary, spec, images, at)
+	if len(images) > 0 || len(provided.Errors) == 0 { // else nothing could be read, and nothing is said about what is missing
+		report.Errors = append(report.Errors, errs...)
+	}
+	report.Errors = append(report.Errors, checkReferences(provider, images)...)
+	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
+	return p, report.sorted()
+}
+
+// CheckCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning
+// (semantics S6 to S9), ordered by path. It looks at one object alone: what depends on an older version of it, or on
+// the Shoots that use it, is not among the warnings.
+func CheckCloudProfile[R any](provider Provider[R], profile *v1beta1.CloudProfile) (*Profile[R], Report) {
+	p, report := Compile(provider, &profile.Spec, field.NewPath("spec"))
+	report.Warnings = append(report.Warnings, p.warnings()...)
+	report.Warnings = append(report.Warnings, checkSize(profile)...)
+	return p, report.sorted()
+}
+
+// Vocabulary returns the profile's vocabulary.
+func (p *Profile[R]) Vocabulary() *capability.Vocabulary { return p.vocabulary }
+
+// Catalog returns the image versions that core lists, with the flavors of the provider config. A legacy flavor has the
+// capabilities of the core flavor that it corresponds to (semantics S8).
+func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
+
+// compileMachines compiles the machine types. The first of two with one name counts; core refuses such a profile.
+func (p *Profile[R]) compileMachines() field.ErrorList {
+	var errs field.ErrorList
+	several := len(p.vocabulary.Registered(capability.Architecture)) > 1
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if _, found := p.machines[t.Name]; found {
+			continue
+		}
+		m := machine{written: t, named: p.namesArchitecture(t)}
+		m.set = p.machineSet(t, "")
+		p.machines[t.Name] = m
+		if !m.named && several && !p.vocabulary.Legacy() {
+			errs = append(errs, finding(RuleMachineArchitecture, field.ErrorTypeRequired,
+				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
+					"machine type %s must name its architecture, because several are registered: one of %v",
+					t.Name, p.vocabulary.Registered(capability.Architecture))))
+		}
+	}
+	return errs
+}
+
+// namesArchitecture tells whether a machine type says what architecture it has, in either field.
+func (p *Profile[R]) namesArchitecture(t *v1beta1.MachineType) bool {
+	_, declared := t.Capabilities[capability.Architecture]
+	return declared && !p.vocabulary.Legacy() || t.Architecture != nil && *t.Architecture != ""
+}
+
+// machineSet compiles what a machine type supports; its architecture is found in the order of semantics S2. pool is the
+// architecture that a worker pool asks for, or empty.
+func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {
+	declared := v1beta1.Capabilities{}
+	if !p.vocabulary.Legacy() {
+		declared = maps.Clone(t.Capabilities)
+	}
+	if _, found := declared[capability.Architecture]; !found {
+		if declared == nil {
+			declared = v1beta1.Capabilities{}
+		}
+		declared[capability.Architecture] = v1beta1.CapabilityValues{p.machineArchitecture(t, pool)}
+	}
+	set, _ := p.vocabulary.Set(declared, nil)
+	return set
+}
+
+func (p *Profile[R]) machineArchitecture(t *v1beta1.MachineType, pool string) string {
+	registered := p.vocabulary.Registered(capability.Architecture)
+	switch {
+	case t.Architecture != nil && *t.Architecture != "":
+		return *t.Architecture
+	case pool != "":
+		return pool
+	case len(registered) == 1:
+		return registered[0]
+	}
+	return constants.ArchitectureAMD64
+}

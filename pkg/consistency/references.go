@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
+func checkReferences[R any](provider Provider[R], images []imageselector.Image[R]) field.ErrorList {
+	var errs field.ErrorList
+	for i := range images {
+		for k := range images[i].Versions {
+			version := &images[i].Versions[k]
+			name := images[i].Name + "@" + version.Version
+			if len(version.Flavors) == 0 {
+				errs = append(errs, finding(RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+					name+": the version has no image: add capabilityFlavors, or a reference in the legacy format"))
+			}
+			for f := range version.Flavors {
+				errs = append(errs, checkFlavorReferences(provider, name, &version.Flavors[f])...)
+			}
+		}
+	}
+	return errs
+}
+
+func checkFlavorReferences[R any](provider Provider[R], name string, flavor *imageselector.Flavor[R]) field.ErrorList {
+	if len(flavor.Regional) == 0 && flavor.Global == nil {
+		return field.ErrorList{finding(RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+			name+": the flavor has no reference to an image; add one, or remove the flavor")}
+	}
+	var errs field.ErrorList
+	if flavor.Global != nil {
+		errs = append(errs, provider.ValidateRef(flavor.Global.Ref, flavor.Global.Path)...)
+	}
+	seen := make(map[string]*field.Path, len(flavor.Regional))
+	for i := range flavor.Regional {
+		r := &flavor.Regional[i]
+		first, found := seen[r.Region]
+		switch {
+		case r.Region == "":
+			errs = append(errs, nameMissing(r.Path, "name", "region"))
+		case found:
+			errs = append(errs, finding(RuleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
+				"%s: region %s has a reference in %s already; remove one of the two", name, r.Region, first)))
+		default:
+			seen[r.Region] = r.Path
+		}
+		errs = append(errs, provider.ValidateRef(r.Ref, r.Path)...)
+	}
+	return errs
+}

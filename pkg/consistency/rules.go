@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"slices"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// The stable names of the rules: the Origin of every finding. A published name keeps its meaning.
+const (
+	RuleConfigMissing       = "provider-config-missing"
+	RuleConfigKind          = "provider-config-kind"
+	RuleNameMissing         = "name-missing"
+	RuleImageMissing        = "provider-image-missing"
+	RuleImageDuplicate      = "provider-image-duplicate"
+	RuleImageUnused         = "provider-image-unused"
+	RuleVersionMissing      = "provider-version-missing"
+	RuleVersionUnused       = "provider-version-unused"
+	RuleFlavorMissing       = "provider-flavor-missing"
+	RuleFlavorUnexpected    = "provider-flavor-unexpected"
+	RuleFlavorDuplicate     = "provider-flavor-duplicate"
+	RuleCoreFlavorDuplicate = "core-flavor-duplicate"
+	RuleLegacyAmbiguous     = "legacy-flavor-ambiguous"
+	RuleCapabilitiesOff     = "capabilities-not-registered"
+	RuleFormatMixed         = "version-format-mixed"
+	RuleImageIgnored        = "version-image-ignored"
+	RuleFlavorArchitecture  = "flavor-region-architecture"
+	RuleReferenceMissing    = "reference-missing"
+	RuleRegionDuplicate     = "region-duplicate"
+	RuleRegionUncovered     = "region-uncovered"
+	RuleRegionUnknown       = "region-unknown"
+	RuleFallback            = "image-name-fallback"
+	RuleMachineArchitecture = "machine-type-architecture-missing"
+	RuleMachineWithoutImage = "machine-type-without-image"
+	RuleOrderDiffers        = "preference-order-differs"
+	RuleForeignPrefix       = "capability-foreign-prefix"
+	RuleSize                = "cloudprofile-size"
+	RuleUnknownMachineType  = "unknown-machine-type"
+	RuleUnknownImage        = "unknown-image"
+	RuleUnknownVersion      = "unknown-version"
+	RuleNoImage             = "no-image-fits"
+)
+
+// Severity of a rule.
+type Severity string
+
+// The severities. They are part of the command line's JSON.
+const (
+	SeverityError   Severity = "error"
+	SeverityWarning Severity = "warning"
+)
+
+// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are made.
+type Rule struct {
+	// Name is the stable name, the Origin of the rule's findings.
+	Name     string
+	Severity Severity
+	// Means says in a sentence or two what the rule demands, and why.
+	Means string
+	// Repair says what to do about a finding.
+	Repair string
+}
+
+// Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
+func Rules() []Rule {
+	rules := slices.Concat(configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules)
+	slices.SortFunc(rules, func(a, b Rule) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return rules
+}
+
+var configRules = []Rule{
+	{RuleConfigMissing, SeverityError,
+		"A CloudProfile of this provider needs a provider config: without it no image could ever be found.",
+		"Add `spec.providerConfig` with the `apiVersion` and `kind` that the message names, and map every image version there."},
+	{RuleConfigKind, SeverityError,
+		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
+		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."},
+	{RuleNameMissing, SeverityError,
+		"Every image, every version and every region of the provider config is found by its name, so none may go without.",
+		"Write the name, or remove the entry."},
+	{RuleSize, SeverityWarning,
+		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
+		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."},
+}
+
+var imageRules = []Rule{
+	{RuleImageMissing, SeverityError,
+		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
+		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."},
+	{RuleVersionMissing, SeverityError,
+		"Core lists a version of a machine image for which the provider config has no entry.",
+		"Add the version to the image in the provider config, or remove it from `spec.machineImages`."},
+	{RuleImageDuplicate, SeverityError,
+		"The provider config lists one image name twice.",
+		"Put the versions of the second entry into the first."},
+	{RuleImageUnused, SeverityWarning,
+		"The provider config has an image that core does not list. That is fine while a mapping is kept for a time, but nobody can use it.",
+		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name."},
+	{RuleVersionUnused, SeverityWarning,
+		"The provider config has a version that core does not list for this image. Nobody can use it.",
+		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."},
+	{RuleUnknownImage, SeverityError,
+		"A worker pool asks for an image that the profile does not have.",
+		"Use one of the images that the message suggests."},
+	{RuleUnknownVersion, SeverityError,
+		"A worker pool asks for a version that the profile does not have for this image.",
+		"Use one of the versions that the message suggests."},
+}
+
+var flavorRules = []Rule{
+	{RuleFlavorMissing, SeverityError,
+		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
+		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."},
+	{RuleFlavorUnexpected, SeverityError,
+		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
+		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out."},
+	{RuleFlavorDuplicate, SeverityError,
+		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
+		"Remove one of the two, or tell them apart by a capability."},
+	{RuleCoreFlavorDuplicate, SeverityError,
+		"Two core flavors of a version support exactly the same once omissions are filled in.",
+		"Remove one of the two, or tell them apart by a capability."},
+	{RuleLegacyAmbiguous, SeverityError,
+		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
+		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format."},
+	{RuleCapabilitiesOff, SeverityError,
+		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
+		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."},
+	{RuleFormatMixed, SeverityError,
+		"One version entry has the fields of both formats: `regions`, the legacy one, and `capabilityFlavors`.",
+		"Move the regions into the flavors and remove `regions`. Only different versions may differ in format."},
+	{RuleImageIgnored, SeverityWarning,
+		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
+		"Remove the `image`, or move it into the flavor that it belongs to."},
+	{RuleFlavorArchitecture, SeverityError,
+		"A region inside a flavor carries an `architecture`. In the new format the architecture is a capability of the flavor.",
+		"Remove it from the region and write it into the flavor's `capabilities`."},
+	{RuleNoImage, SeverityError,
+		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
+		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."},
+	{RuleOrderDiffers, SeverityWarning,
+		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
+		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."},
+}
+
+var regionRules = []Rule{
+	{RuleReferenceMissing, SeverityError,
+		"A flavor, or a version in the legacy format, refers to no image at all.",
+		"Add a reference, or remove the entry."},
+	{RuleRegionDuplicate, SeverityError,
+		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
+		"Remove one of the two."},
+	{RuleRegionUncovered, SeverityWarning,
+		"A flavor has no image in a region of the profile. A Shoot there whose worker pool needs this flavor is refused.",
+		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same."},
+	{RuleRegionUnknown, SeverityWarning,
+		"The provider config refers to images in a region that `spec.regions` does not have. No Shoot can be there, so the references are of no use.",
+		"Correct the name of the region, add it to `spec.regions`, or remove the references."},
+	{RuleFallback, SeverityWarning,
+		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
+		"Add the image ID for the region."},
+}
+
+var machineRules = []Rule{
+	{RuleMachineArchitecture, SeverityError,
+		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
+		"Add `capabilities.architecture` with one value to the machine type."},
+	{RuleMachineWithoutImage, SeverityWarning,
+		"No active image version fits the machine type in some region, so no worker pool can use it there.",
+		"Add a flavor or a reference for it, or correct the capabilities of the machine type."},
+	{RuleUnknownMachineType, SeverityError,
+		"A worker pool asks for a machine type that the profile does not have.",
+		"Use one of the machine types that the message suggests."},
+}
+
+var capabilityRules = []Rule{
+	{capability.RuleUnregistered, SeverityError,
+		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
+		"Register it, or correct the name."},
+	{capability.RuleValueUnregistered, SeverityError,
+		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture.",
+		"Register the value, or correct it."},
+	{capability.RuleValueMissing, SeverityError,
+		"A flavor declares a capability with an empty list. It would match nothing, ever.",
+		"List the values that the image supports, or leave the capability out if it supports all of them."},
+	{capability.RuleValueDuplicate, SeverityError,
+		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
+		"Remove one of the two."},
+	{RuleForeignPrefix, SeverityWarning,
+		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
+		"Use a name without prefix, or one with this provider's prefix if its extension defines it."},
+}

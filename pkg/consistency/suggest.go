@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// Suggestion is one change to a worker pool after which an image would be found.
+type Suggestion struct {
+	// Kind of what to change.
+	Kind SuggestionKind `json:"kind"`
+	// Value to change it to: a version, an image as name@version, or the name of a machine type.
+	Value string `json:"value"`
+}
+
+// SuggestionKind names what a [Suggestion] changes. Its values are part of the command line's JSON.
+type SuggestionKind string
+
+// The kinds, in the order in which they are suggested.
+const (
+	SuggestVersion     SuggestionKind = "version"
+	SuggestImage       SuggestionKind = "image"
+	SuggestMachineType SuggestionKind = "machine-type"
+)
+
+// mostSuggestions is how many things that would work an error names (semantics S13).
+const mostSuggestions = 3
+
+// suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
+// the pool's machine type supports, or the zero Set if there is no such machine type.
+func (p *Profile[R]) suggest(pool Pool, machine capability.Set) []Suggestion {
+	kinds := [][]Suggestion{
+		p.suggestVersions(pool, machine),
+		p.suggestImages(pool, machine),
+		p.suggestMachineTypes(pool, machine),
+	}
+	var suggestions []Suggestion
+	for rank := range mostSuggestions {
+		for _, kind := range kinds {
+			if rank < len(kind) && len(suggestions) < mostSuggestions {
+				suggestions = append(suggestions, kind[rank])
+			}
+		}
+	}
+	return suggestions
+}
+
+// suggestVersions returns other active versions of the pool's image that fit, newest first.
+func (p *Profile[R]) suggestVersions(pool Pool, machine capability.Set) []Suggestion {
+	var suggestions []Suggestion
+	for i := range p.spec.MachineImages {
+		if image := &p.spec.MachineImages[i]; image.Name == pool.Image {
+			for _, version := range p.fittingVersions(image, pool, machine) {
+				suggestions = append(suggestions, Suggestion{SuggestVersion, version})
+			}
+		}
+	}
+	return suggestions[:min(len(suggestions), mostSuggestions)]
+}
+
+// suggestImages returns the newest fitting version of every other image, in the profile's order.
+func (p *Profile[R]) suggestImages(pool Pool, machine capability.Set) []Suggestion {
+	var suggestions []Suggestion
+	for i := range p.spec.MachineImages {
+		image := &p.spec.MachineImages[i]
+		if image.Name == pool.Image || len(suggestions) == mostSuggestions {
+			continue
+		}
+		if versions := p.fittingVersions(image, pool, machine); len(versions) > 0 {
+			suggestions = append(suggestions, Suggestion{SuggestImage, image.Name + "@" + versions[0]})
+		}
+	}
+	return suggestions
+}
+
+// fittingVersions returns the active versions of an image that the machine type boots in the pool's region, newest
+// first; versions that are not semantic come last.
+func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, machine capability.Set) []string {
+	type parsed struct {
+		text    string
+		version *semver.Version
+	}
+	var fitting []parsed
+	for _, v := range image.Versions {
+		if helper.VersionIsActive(v.ExpirableVersion) && p.fits(machine, image.Name, v.Version, pool.Region) {
+			version, err := semver.NewVersion(v.Version)
+			if err != nil {
+				version = &semver.Version{}
+			}
+			fitting = append(fitting, parsed{v.Version, version})
+		}
+	}
+	slices.SortStableFunc(fitting, func(a, b parsed) int { return cmp.Or(b.version.Compare(a.version), cmp.Compare(a.text, b.text)) })
+	versions := make([]string, 0, len(fitting))
+	for _, v := range fitting {
+		versions = append(versions, v.text)
+	}
+	return versions
+}
+
+// suggestMachineTypes returns usable machine types on which the pool's image version boots, those of the pool's own
+// architecture first, else in the profile's order.
+func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Suggestion {
+	var alike, others []Suggestion
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		set := p.machines[t.Name].set
+		if t.Usable != nil && !*t.Usable || t.Name == pool.MachineType || !p.fits(set, pool.Image, pool.Version, pool.Region) {
+			continue
+		}
+		suggestion := Suggestion{SuggestMachineType, t.Name}
+		if slices.Equal(set.Values(capability.Architecture), machine.Values(capability.Architecture)) {
+			alike = append(alike, suggestion)
+		} else {
+			others = append(others, suggestion)
+		}
+	}
+	suggestions := append(alike, others...)
+	return suggestions[:min(len(suggestions), mostSuggestions)]
+}
+
+// wouldWork puts suggestions into words, to follow an error.
+func wouldWork(suggestions []Suggestion) string {
+	if len(suggestions) == 0 {
+		return ""
+	}
+	words := make([]string, 0, len(suggestions))
+	for _, s := range suggestions {
+		words = append(words, strings.ReplaceAll(string(s.Kind), "-", " ")+" "+s.Value)
+	}
+	return "; would work: " + strings.Join(words, ", ")
+}

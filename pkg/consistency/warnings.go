@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// warnings are those of semantics S9 that concern one CloudProfile alone.
+func (p *Profile[R]) warnings() field.ErrorList {
+	return slices.Concat(
+		p.unused(),
+		p.uncovered(),
+		p.unknownRegions(),
+		p.withoutImage(),
+		p.differingOrders(),
+		p.foreignPrefixes(),
+	)
+}
+
+func (p *Profile[R]) regions() []string {
+	regions := make([]string, 0, len(p.spec.Regions))
+	for _, region := range p.spec.Regions {
+		regions = append(regions, region.Name)
+	}
+	return regions
+}
+
+// unused warns about images and versions of the provider config that core does not list.
+func (p *Profile[R]) unused() field.ErrorList {
+	listed := map[string]map[string]bool{}
+	for _, image := range p.spec.MachineImages {
+		versions := listed[image.Name]
+		if versions == nil {
+			versions = make(map[string]bool, len(image.Versions))
+			listed[image.Name] = versions
+		}
+		for _, version := range image.Versions {
+			versions[version.Version] = true
+		}
+	}
+	var found field.ErrorList
+	for i := range p.images {
+		image := &p.images[i]
+		versions, known := listed[image.Name]
+		if !known {
+			found = append(found, finding(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
+				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
+			continue
+		}
+		for k := range image.Versions {
+			if version := &image.Versions[k]; !versions[version.Version] {
+				found = append(found, finding(RuleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
+					"%s@%s is not listed in %s: nobody can use it", image.Name, version.Version, p.at.Child("machineImages"))))
+			}
+		}
+	}
+	return found
+}
+
+// uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
+func (p *Profile[R]) uncovered() field.ErrorList {
+	var found field.ErrorList
+	seen := map[string]bool{}
+	for _, image := range p.spec.MachineImages {
+		for _, version := range image.Versions {
+			flavors := p.catalog.Flavors(image.Name, version.Version)
+			for i := range flavors {
+				// A legacy flavor that stands for several core flavors is one to its writer.
+				if at := flavors[i].Path.String(); !seen[at] {
+					seen[at] = true
+					found = append(found, p.coverage(image.Name+"@"+version.Version, &flavors[i])...)
+				}
+			}
+		}
+	}
+	return found
+}
+
+func (p *Profile[R]) coverage(name string, flavor *imageselector.Flavor[R]) field.ErrorList {
+	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
+		return nil // the same everywhere, or an error already
+	}
+	own := make(map[string]bool, len(flavor.Regional))
+	for i := range flavor.Regional {
+		own[flavor.Regional[i].Region] = true
+	}
+	rest := slices.DeleteFunc(p.regions(), func(region string) bool { return own[region] })
+	written := p.vocabulary.Format(flavor.Capabilities)
+	switch {
+	case len(rest) == 0:
+	case flavor.Global == nil:
+		return field.ErrorList{finding(RuleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
+			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, plural(rest, "region"), few(rest)))}
+	case flavor.Global.Fallback:
+		return field.ErrorList{finding(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
+			"%s: in %s %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
+			name, plural(rest, "region"), few(rest), written))}
+	}
+	return nil
+}
+
+// unknownRegions warns about regions of the provider config that the profile does not have, once for each.
+func (p *Profile[R]) unknownRegions() field.ErrorList {
+	regions := p.regions()
+	var order []string
+	first, count := map[string]*field.Path{}, map[string]int{}
+	forEachFlavor(p.images, func(flavor *imageselector.Flavor[R]) {
+		for i := range flavor.Regional {
+			region := flavor.Regional[i].Region
+			if region == "" || slices.Contains(regions, region) {
+				continue
+			}
+			if count[region]++; count[region] == 1 {
+				first[region] = flavor.Regional[i].Path
+				order = append(order, region)
+			}
+		}
+	})
+	var found field.ErrorList
+	for _, region := range order {
+		found = append(found, finding(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
+			"region %s is not in %s (%s): the %s for it cannot be used", region, p.at.Child("regions"), few(regions),
+			counted(count[region], "reference"))))
+	}
+	return found
+}
+
+func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imageselector.Flavor[R])) {
+	for i := range images {
+		for k := range images[i].Versions {
+			for f := range images[i].Versions[k].Flavors {
+				visit(&images[i].Versions[k].Flavors[f])
+			}
+		}
+	}
+}
+
+// withoutImage warns about machine types that no active image version fits in some region.
+func (p *Profile[R]) withoutImage() field.ErrorList {
+	var found field.ErrorList
+	known := map[capability.Set][]string{} // many machine types support the same
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if t.Usable != nil && !*t.Usable {
+			continue
+		}
+		set := p.machines[t.Name].set
+		without, done := known[set]
+		if !done {
+			without = slices.DeleteFunc(p.regions(), func(region string) bool { return p.anyFits(set, region) })
+			known[set] = without
+		}
+		if len(without) > 0 {
+			found = append(found, finding(RuleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
+				fmt.Sprintf("machine type %s: no image version fits it in %s %s", t.Name, plural(without, "region"), few(without))))
+		}
+	}
+	return found
+}
+
+func (p *Profile[R]) anyFits(set capability.Set, region string) bool {
+	for _, image := range p.spec.MachineImages {
+		for _, version := range image.Versions {
+			if helper.VersionIsActive(version.ExpirableVersion) && p.fits(set, image.Name, version.Version, region) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *Profile[R]) fits(set capability.Set, image, version, region string) bool {
+	_, err := p.catalog.Select(imageselector.Request{Image: image, Version: version, Region: region, Machine: set})
+	return err == nil
+}
+
+// differingOrders warns about image versions of which the two preference orders pick different flavors for some machine
+// type (semantics S5), once for each version.
+func (p *Profile[R]) differingOrders() field.ErrorList {
+	var found field.ErrorList
+	for i, image := range p.spec.MachineImages {
+		for k, version := range image.Versions {
+			if len(p.catalog.Flavors(image.Name, version.Version)) < 2 {
+				continue
+			}
+			if types := p.differingTypes(image.Name, version.Version); len(types) > 0 {
+				found = append(found, finding(RuleOrderDiffers, field.ErrorTypeInvalid,
+					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
+						"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
+						image.Name, version.Version, plural(types, "type"), few(types))))
+			}
+		}
+	}
+	return found
+}
+
+// differingTypes returns the machine types for which the orders pick differently in some region of the profile.
+func (p *Profile[R]) differingTypes(image, version string) []string {
+	var types []string
+	known := map[capability.Set]bool{}
+	for _, t := range p.spec.MachineTypes {
+		set := p.machines[t.Name].set
+		differs, done := known[set]
+		if !done {
+			differs = slices.ContainsFunc(p.regions(), func(region string) bool { return p.ordersDiffer(set, image, version, region) })
+			known[set] = differs
+		}
+		if differs {
+			types = append(types, t.Name)
+		}
+	}
+	return types
+}
+
+func (p *Profile[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
+	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set}
+	gep33 := p.catalog.Choose(r)
+	r.Order = capability.Gardener
+	return gep33 != p.catalog.Choose(r)
+}
+
+// KnownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
+// mark their capabilities: the provider type with a dash (GEP-0054).
+var KnownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
+
+// foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
+func (p *Profile[R]) foreignPrefixes() field.ErrorList {
+	var found field.ErrorList
+	for i, def := range p.spec.MachineCapabilities {
+		for _, prefix := range KnownPrefixes {
+			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
+				found = append(found, finding(RuleForeignPrefix, field.ErrorTypeInvalid,
+					p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
+						"capability %s carries the prefix of provider %s, but this profile is for %s",
+						def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())))
+			}
+		}
+	}
+	return found
+}
+
+// etcd refuses objects above sizeLimit bytes; GEP-0033 makes it a hard limit for CloudProfiles.
+const sizeLimit = 3 << 19
+
+// checkSize warns when a profile comes near the limit.
+func checkSize(profile *v1beta1.CloudProfile) field.ErrorList {
+	size := profile.Size()
+	if size <= sizeLimit*3/4 {
+		return nil
+	}
+	return field.ErrorList{finding(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
+		"the CloudProfile has %d KiB of the %d KiB that can be stored; remove expired image versions and what nobody uses",
+		size>>10, sizeLimit>>10))}
+}

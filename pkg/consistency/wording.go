@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"strings"
+)
+
+// most is how many names a message lists before it says how many more there are.
+const most = 5
+
+// few joins names for a message.
+func few(names []string) string { return joinFew(names, ", ") }
+
+func joinFew(clauses []string, separator string) string {
+	if len(clauses) <= most {
+		return strings.Join(clauses, separator)
+	}
+	return fmt.Sprintf("%s%sand %d more", strings.Join(clauses[:most], separator), separator, len(clauses)-most)
+}
+
+func plural(names []string, noun string) string {
+	if len(names) == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

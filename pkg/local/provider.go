@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package local is the Provider of Gardener's local set-up, where machines are containers: one container image for each
+// flavor, the same in every region. It is the shortest example of a Provider.
+package local
+
+import (
+	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Image refers to a container image.
+type Image struct {
+	// Image is the name of the container image, with its tag or digest.
+	Image string `json:"image"`
+}
+
+// Provider implements [consistency.Provider] for the provider type local. The zero value is ready for use.
+type Provider struct{}
+
+var _ consistency.Provider[Image] = Provider{}
+
+// Type returns "local".
+func (Provider) Type() string { return "local" }
+
+// Images returns the images of a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
+// is one container image that serves every architecture (container images may hold several), so it becomes one flavor
+// that declares none.
+func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Image], consistency.Report) {
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
+	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
+	for i, image := range config.MachineImages {
+		path := at.Child("machineImages").Index(i)
+		versions := make([]imageselector.Version[Image], 0, len(image.Versions))
+		for k, version := range image.Versions {
+			v, warnings := convert(version, path.Child("versions").Index(k))
+			versions = append(versions, v)
+			report.Warnings = append(report.Warnings, warnings...)
+		}
+		images = append(images, imageselector.Image[Image]{Name: image.Name, Versions: versions, Path: path})
+	}
+	return images, report
+}
+
+func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselector.Version[Image], field.ErrorList) {
+	v := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	for i, f := range written.CapabilityFlavors {
+		path := at.Child("capabilityFlavors").Index(i)
+		v.Flavors = append(v.Flavors, imageselector.Flavor[Image]{
+			Capabilities: f.Capabilities, Path: path,
+			Global: &imageselector.Global[Image]{Ref: Image{f.Image}, Path: path.Child("image")},
+		})
+	}
+	if written.Image == "" {
+		return v, nil
+	}
+	path := at.Child("image")
+	if !v.Legacy {
+		return v, field.ErrorList{consistency.ImageIgnored(path, written.Image)}
+	}
+	v.Flavors = append(v.Flavors, imageselector.Flavor[Image]{
+		Path: path, Global: &imageselector.Global[Image]{Ref: Image{written.Image}, Path: path},
+	})
+	return v, nil
+}
+
+// ValidateRef demands that an image is named.
+func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
+	if ref.Image == "" {
+		return field.ErrorList{consistency.ReferenceMissing(at, "the container image of the flavor")}
+	}
+	return nil
+}

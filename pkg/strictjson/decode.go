@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+// The origins of the errors that Decode returns: the stable names of its rules.
+const (
+	// OriginSyntax marks the one error about bytes that are not a JSON document.
+	OriginSyntax = "syntax"
+	// OriginUnknownField marks a key that its object does not have, reported as forbidden at the key.
+	OriginUnknownField = "unknown-field"
+	// OriginDuplicateKey marks a key that one object has more than once, reported once, as a duplicate.
+	OriginDuplicateKey = "duplicate-key"
+	// OriginFieldType marks a value of the wrong kind or format, reported as invalid at the deepest such value.
+	OriginFieldType = "field-type"
+	// OriginTooMany marks the last error of a list that was cut short.
+	OriginTooMany = "too-many-errors"
+)
+
+// Decode decodes the JSON document data into the value that into points to and returns every problem, in the order in
+// which the document states them; nil when there is none.
+//
+// Field names are matched case-sensitively; unknown fields and duplicate keys are errors, as with strict field
+// validation in the API server (sigs.k8s.io/json UnmarshalStrict), and exactly the documents it accepts are accepted.
+// That includes null, which leaves its place at the zero value. The content of a type that decodes itself, such as
+// runtime.RawExtension, is its own affair: no unknown or duplicate key is found inside.
+//
+// Paths are prefixed with at; nil stands for the root, whose own path is "". Keys of maps are subscripts. A key of more
+// than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
+// with OriginTooMany tells how many were left out.
+//
+// Decode never panics because of data. If it returns errors, into may be partially filled. An into that is not a
+// non-nil pointer gives an internal error. Neither data nor at is retained. Decode is safe for concurrent use.
+func Decode(data []byte, into any, at *field.Path) field.ErrorList {
+	strict, err := kjson.UnmarshalStrict(data, into)
+	if err == nil && len(strict) == 0 {
+		return nil
+	}
+	target := reflect.TypeOf(into)
+	if target == nil || target.Kind() != reflect.Pointer || reflect.ValueOf(into).IsNil() {
+		return field.ErrorList{{Type: field.ErrorTypeInternal, Field: spell(at), Detail: "decoding needs a non-nil pointer"}}
+	}
+	if problem := syntaxProblem(data, at); problem != nil {
+		return field.ErrorList{problem}
+	}
+	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
+	w.value(target.Elem(), at)
+	return w.finish(append(strict, err))
+}
+
+// syntaxProblem returns the error for data that is not one JSON document, or nil. Too deep a nesting is one such error.
+func syntaxProblem(data []byte, at *field.Path) *field.Error {
+	var raw json.RawMessage
+	err := json.Unmarshal(data, &raw)
+	if err == nil {
+		return nil
+	}
+	where := ""
+	if ok, offset := kjson.SyntaxErrorOffset(err); ok {
+		before := data[:min(max(int(offset)-1, 0), len(data))]
+		line := bytes.Count(before, []byte("\n")) + 1
+		where = fmt.Sprintf(" at line %d, column %d", line, len(before)-bytes.LastIndexByte(before, '\n'))
+	}
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: spell(at), Origin: OriginSyntax, BadValue: excerpt(data),
+		Detail: fmt.Sprintf("not valid JSON%s: %s", where, err.Error())}
+}

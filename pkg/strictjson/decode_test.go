@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// sample has a field of every kind that the walk tells apart.
+type sample struct {
+	metav1.TypeMeta `json:",inline"`
+	Inner           `json:",inline"`
+
+	Text     string                `json:"text,omitempty"`
+	Flag     *bool                 `json:"flag,omitempty"`
+	Small    int8                  `json:"small,omitempty"`
+	Count    *int64                `json:"count,omitempty"`
+	Unsigned uint16                `json:"unsigned,omitempty"`
+	Ratio    float32               `json:"ratio,omitempty"`
+	Bytes    []byte                `json:"bytes,omitempty"`
+	Texts    []string              `json:"texts,omitempty"`
+	Lists    [][]int               `json:"lists,omitempty"`
+	Pair     [2]bool               `json:"pair,omitempty"`
+	Map      map[string]*Inner     `json:"map,omitempty"`
+	ByNumber map[int]string        `json:"byNumber,omitempty"`
+	Size     *resource.Quantity    `json:"size,omitempty"`
+	Sizes    []resource.Quantity   `json:"sizes,omitempty"`
+	Wait     metav1.Duration       `json:"wait"`
+	When     *metav1.Time          `json:"when,omitempty"`
+	Port     *intstr.IntOrString   `json:"port,omitempty"`
+	Raw      *runtime.RawExtension `json:"raw,omitempty"`
+	Any      any                   `json:"any,omitempty"`
+	Self     *sample               `json:"self,omitempty"`
+	Quoted   int                   `json:"quoted,omitempty,string"`
+	Untagged string
+	Hidden   string `json:"-"`
+}
+
+type Inner struct {
+	Name   string            `json:"name,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+type problem struct {
+	Type          field.ErrorType
+	Field, Origin string
+}
+
+func problems(errs field.ErrorList) []problem {
+	var all []problem
+	for _, err := range errs {
+		all = append(all, problem{err.Type, err.Field, err.Origin})
+	}
+	return all
+}
+
+func unknown(path string) problem {
+	return problem{field.ErrorTypeForbidden, path, strictjson.OriginUnknownField}
+}
+
+func duplicate(path string) problem {
+	return problem{field.ErrorTypeDuplicate, path, strictjson.OriginDuplicateKey}
+}
+
+func wrongType(path string) problem {
+	return problem{field.ErrorTypeInvalid, path, strictjson.OriginFieldType}
+}
+
+func TestDecodeFindsEveryProblem(t *testing.T) {
+	root := field.NewPath("spec", "providerConfig")
+	at := func(path string) string { return root.String() + path }
+	for name, test := range map[string]struct {
+		data string
+		want []problem
+	}{
+		"empty object":         {`{}`, nil},
+		"null document":        {`null`, nil},
+		"nulls everywhere":     {`{"text":null,"flag":null,"map":{"a":null},"texts":[null],"size":null,"self":null,"any":null}`, nil},
+		"list for the root":    {`[]`, []problem{wrongType(at(""))}},
+		"string for the root":  {`"x"`, []problem{wrongType(at(""))}},
+		"unknown field":        {`{"foo":1}`, []problem{unknown(at(".foo"))}},
+		"unknown below list":   {`{"self":{"map":{"a.b":{"foo":1}}}}`, []problem{unknown(at(".self.map[a.b].foo"))}},
+		"unknown with dots":    {`{"a.b":{"c":1}}`, []problem{unknown(at(".a.b"))}},
+		"case matters":         {`{"Text":"x","untagged":"y","Untagged":"z"}`, []problem{unknown(at(".Text")), unknown(at(".untagged"))}},
+		"ignored field":        {`{"Hidden":"x","-":"y"}`, []problem{unknown(at(".Hidden")), unknown(at(".-"))}},
+		"inline fields":        {`{"kind":"a","apiVersion":"b","name":"c","labels":{"d":"e"}}`, nil},
+		"duplicate field":      {`{"text":"a","text":"b"}`, []problem{duplicate(at(".text"))}},
+		"thrice is one error":  {`{"text":"a","text":"b","text":"c"}`, []problem{duplicate(at(".text"))}},
+		"duplicate map key":    {`{"labels":{"a":"1","a":"2"}}`, []problem{duplicate(at(".labels[a]"))}},
+		"duplicate in any":     {`{"any":[{"a":{"b":1,"b":2}}]}`, []problem{duplicate(at(".any[0][a][b]"))}},
+		"duplicate by escape":  {`{"labels":{"a":"1","\u0061":"2"}}`, []problem{duplicate(at(".labels[a]"))}},
+		"unknown and twice":    {`{"foo":1,"foo":2}`, []problem{unknown(at(".foo")), duplicate(at(".foo"))}},
+		"nothing inside raw":   {`{"raw":{"foo":1,"foo":[{}]}}`, nil},
+		"wrong kinds":          {`{"text":1,"flag":"true","texts":"a","map":[],"labels":7,"self":"x"}`, []problem{wrongType(at(".text")), wrongType(at(".flag")), wrongType(at(".texts")), wrongType(at(".map")), wrongType(at(".labels")), wrongType(at(".self"))}},
+		"deepest place":        {`{"texts":["a",{"b":1},"c",4],"lists":[[1],[2,"3"],4]}`, []problem{wrongType(at(".texts[1]")), wrongType(at(".texts[3]")), wrongType(at(".lists[1][1]")), wrongType(at(".lists[2]"))}},
+		"numbers":              {`{"small":128,"count":1.5,"unsigned":-1,"ratio":1e99}`, []problem{wrongType(at(".small")), wrongType(at(".count")), wrongType(at(".unsigned")), wrongType(at(".ratio"))}},
+		"numbers that fit":     {`{"small":-128,"count":9223372036854775807,"unsigned":65535,"ratio":1e9}`, nil},
+		"number in any":        {`{"any":{"a":1e999}}`, []problem{wrongType(at(".any[a]"))}},
+		"bytes":                {`{"bytes":"%%%"}`, []problem{wrongType(at(".bytes"))}},
+		"array":                {`{"pair":[true,"x",3]}`, []problem{wrongType(at(".pair[1]")), wrongType(at(".pair[2]"))}},
+		"number keys":          {`{"byNumber":{"1":"a","b":"c","2":3}}`, []problem{wrongType(at(".byNumber[b]")), wrongType(at(".byNumber[2]"))}},
+		"formats":              {`{"size":"4Gx","sizes":["1","z",{}],"wait":"5","when":"now","port":[]}`, []problem{wrongType(at(".size")), wrongType(at(".sizes[1]")), wrongType(at(".sizes[2]")), wrongType(at(".wait")), wrongType(at(".when")), wrongType(at(".port"))}},
+		"quoted":               {`{"quoted":3,"self":{"quoted":"4"}}`, []problem{wrongType(at(".quoted"))}},
+		"document order":       {`{"zzz":1,"self":{"text":2,"yyy":3},"text":4,"labels":{"b":1,"a":2}}`, []problem{unknown(at(".zzz")), wrongType(at(".self.text")), unknown(at(".self.yyy")), wrongType(at(".text")), wrongType(at(".labels[b]")), wrongType(at(".labels[a]"))}},
+		"not JSON":             {`{"text":`, []problem{{field.ErrorTypeInvalid, at(""), strictjson.OriginSyntax}}},
+		"nothing":              {``, []problem{{field.ErrorTypeInvalid, at(""), strictjson.OriginSyntax}}},
+		"two documents":        {`{} {}`, []problem{{field.ErrorTypeInvalid, at(""), strictjson.OriginSyntax}}},
+		"nested too deep":      {strings.Repeat(`{"self":`, 20000) + `1` + strings.Repeat(`}`, 20000), []problem{{field.ErrorTypeInvalid, at(""), strictjson.OriginSyntax}}},
+		"many open brackets":   {strings.Repeat(`[`, 1000000), []problem{{field.ErrorTypeInvalid, at(""), strictjson.OriginSyntax}}},
+		"spaces between token": {" { \"text\" :\n\t 1 , \"texts\" : [ \"a\" , 2 ] } ", []problem{wrongType(at(".text")), wrongType(at(".texts[1]"))}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := strictjson.Decode([]byte(test.data), &sample{}, root)
+			if !reflect.DeepEqual(problems(got), test.want) {
+				t.Errorf("got  %v\nwant %v\n%v", problems(got), test.want, got)
+			}
+		})
+	}
+}
+
+func TestDecodeMessages(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"texts":"a"}`:            `texts: Invalid value: "a": expected a list of strings, got a string`,
+		`{"sizes":{}}`:             `sizes: Invalid value: "{}": expected a list of quantities like 4Gi, got an object`,
+		`{"lists":true}`:           `lists: Invalid value: "true": expected a list of lists, got a boolean`,
+		`{"self":[1, 2]}`:          `self: Invalid value: "[1, 2]": expected an object, got a list`,
+		`{"text":5}`:               `text: Invalid value: "5": expected a string, got a number`,
+		`{"flag":"yes"}`:           `flag: Invalid value: "yes": expected true or false, got a string`,
+		`{"count":"5"}`:            `count: Invalid value: "5": expected a whole number, got a string`,
+		`{"ratio":"5"}`:            `ratio: Invalid value: "5": expected a number, got a string`,
+		`{"small":300}`:            `small: Invalid value: "300": must be a whole number between -128 and 127`,
+		`{"unsigned":-3}`:          `unsigned: Invalid value: "-3": must be a whole number between 0 and 65535`,
+		`{"ratio":1e99}`:           `ratio: Invalid value: "1e99": must be a number within the range of the field`,
+		`{"wait":"5"}`:             `wait: Invalid value: "5": must be a duration like 1h30m: missing unit in duration "5"`,
+		`{"wait":5}`:               `wait: Invalid value: "5": expected a duration like 1h30m, got a number`,
+		`{"when":"today"}`:         `when: Invalid value: "today": must be a time like 2006-01-02T15:04:05Z`,
+		`{"size":[]}`:              `size: Invalid value: "[]": expected a quantity like 4Gi, got a list`,
+		`{"size":"x"}`:             `size: Invalid value: "x": must be a quantity like 4Gi: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+		`{"byNumber":{"a":""}}`:    `byNumber[a]: Invalid value: "a": the key must be a whole number between -9223372036854775808 and 9223372036854775807`,
+		`{"quoted":3}`:             `quoted: Invalid value: "3": expected a whole number between -9223372036854775808 and 9223372036854775807 in quotes, got a number`,
+		`{"texs":[]}`:              `texs: Forbidden: unknown field "texs"; did you mean "texts"?`,
+		`{"TEXT":""}`:              `TEXT: Forbidden: unknown field "TEXT"; did you mean "text"?`,
+		`{"foobar":""}`:            `foobar: Forbidden: unknown field "foobar"`,
+		`{"map":{"a":{"x":1}}}`:    `map[a].x: Forbidden: unknown field "x"; known fields: labels, name`,
+		`{"map":{"a":{"nmae":1}}}`: `map[a].nmae: Forbidden: unknown field "nmae"; did you mean "name"?`,
+		`{"text":"a","text":"b"}`:  `text: Duplicate value: "text": the key is given more than once`,
+		"{\n \"text\": x}":         `: Invalid value: "{ \"text\": x}": not valid JSON at line 2, column 10: invalid character 'x' looking for beginning of value`,
+		`[]`:                       `: Invalid value: "[]": expected an object, got a list`,
+	} {
+		got := strictjson.Decode([]byte(data), &sample{}, nil)
+		if len(got) != 1 || got[0].Error() != want {
+			t.Errorf("%s\n got %v\nwant %s", data, got, want)
+		}
+	}
+}
+
+func TestDecodeValuesStayPrintable(t *testing.T) {
+	data := `{"flag":"` + strings.Repeat("ä", 1000) + `","text":{"a":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + "}}"
+	for _, err := range strictjson.Decode([]byte(data), &sample{}, nil) {
+		if value := err.BadValue.(string); len([]rune(value)) != 60 || !strings.HasSuffix(value, "…") {
+			t.Errorf("%s: %q", err.Field, value)
+		}
+	}
+}
+
+func TestDecodeNeedsPointer(t *testing.T) {
+	for _, into := range []any{nil, sample{}, (*sample)(nil)} {
+		if got := strictjson.Decode([]byte(`{}`), into, nil); len(got) != 1 || got[0].Type != field.ErrorTypeInternal {
+			t.Errorf("%T: %v", into, got)
+		}
+	}
+}
+
+func TestDecodeFillsTheTarget(t *testing.T) {
+	var flag, count, size, port = true, int64(1 << 60), resource.MustParse("20Gi"), intstr.FromInt32(80)
+	when := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Local())
+	want := sample{TypeMeta: metav1.TypeMeta{Kind: "K"}, Inner: Inner{Labels: map[string]string{"a.b/c": "d"}}, Text: "\u2028\"",
+		Flag: &flag, Small: -1, Count: &count, Unsigned: 3, Ratio: 0.5, Bytes: []byte{0, 255}, Texts: []string{""},
+		Lists: [][]int{{1}, {}}, Pair: [2]bool{true}, Map: map[string]*Inner{"x": {Name: "y"}, "z": nil}, ByNumber: map[int]string{-4: "e"},
+		Size: &size, Wait: metav1.Duration{Duration: time.Minute}, When: &when, Port: &port,
+		Raw: &runtime.RawExtension{Raw: []byte(`{"q":1}`)}, Any: map[string]any{"n": int64(1)}, Self: &sample{}, Quoted: 9, Untagged: "u"}
+	data, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got sample
+	if errs := strictjson.Decode(data, &got, nil); errs != nil {
+		t.Fatal(errs)
+	}
+	again, _ := json.Marshal(got)
+	if string(again) != string(data) {
+		t.Errorf("got  %s\nwant %s", again, data)
+	}
+}
+
+// TestDecodeIsLinear decodes 1 MiB documents that are wrong in many places, or deep.
+func TestDecodeIsLinear(t *testing.T) {
+	deep := strings.Repeat(`{"self":`, 9000)
+	for name, data := range map[string]string{
+		"wrong leaves":  `{"texts":[` + strings.TrimSuffix(strings.Repeat(`1,`, 500000), ",") + `]}`,
+		"unknown":       `{"self":{` + strings.TrimSuffix(strings.Repeat(`"texxts":1,`, 90000), ",") + `}}`,
+		"deep":          deep + `{"x":` + strings.Repeat("[", 400000/1000) + strings.Repeat("]", 400) + `}` + strings.Repeat("}", 9000),
+		"deep errors":   strings.Repeat(`{"x":1,"self":`, 9000) + "1" + strings.Repeat("}", 9000),
+		"deep and wide": deep + `{"texts":[` + strings.TrimSuffix(strings.Repeat(`1,`, 300000), ",") + `]}` + strings.Repeat("}", 9000),
+		"long key":      `{"` + strings.Repeat("k", 1<<20) + `":1,"map":{"` + strings.Repeat("l", 1<<20) + `":{"x":1,"y":2}}}`,
+	} {
+		start := time.Now()
+		errs := strictjson.Decode([]byte(data), &sample{}, field.NewPath("spec"))
+		took := time.Since(start)
+		total := 0
+		for _, err := range errs {
+			total += len(err.Field) + len(err.Detail)
+		}
+		if len(errs) == 0 || took > 10*time.Second || total > 8<<20 {
+			t.Errorf("%s: %d errors of %d bytes in %v", name, len(errs), total, took)
+		}
+		t.Logf("%s: %d errors in %v", name, len(errs), took)
+	}
+}
+
+func TestDecodeSaysWhatItLeavesOut(t *testing.T) {
+	data := `{"texts":[` + strings.TrimSuffix(strings.Repeat(`1,`, 10000), ",") + `]}`
+	errs := strictjson.Decode([]byte(data), &sample{}, nil)
+	last := errs[len(errs)-1]
+	if want := fmt.Sprintf("%d more problems are not listed", 10000-len(errs)+1); last.Origin != strictjson.OriginTooMany || last.Detail != want {
+		t.Errorf("got %v, want %s", last, want)
+	}
+}
+
+func ExampleDecode() {
+	data := []byte(`{
+	  "spec": {
+	    "type": "openstack",
+	    "machineImage": [],
+	    "machineTypes": [{"name": "medium", "cpu": "2", "memory": "4GB!"}],
+	    "regions": {"name": "europe"}
+	  }
+	}`)
+	for _, err := range strictjson.Decode(data, &gardencorev1beta1.CloudProfile{}, nil) {
+		fmt.Println(err.Field, err.Origin)
+	}
+	// Output:
+	// spec.machineImage unknown-field
+	// spec.machineTypes[0].memory field-type
+	// spec.regions field-type
+}
+
+func BenchmarkDecode1MiB(b *testing.B) {
+	item := `{"name":"gardenlinux","versions":[{"version":"1.2.3","architectures":["amd64"]}]},`
+	body := strings.TrimSuffix(strings.Repeat(item, (1<<20)/len(item)), ",")
+	for name, tail := range map[string]string{"good": "", "bad": `,{"nam":3}`} {
+		data := []byte(`{"spec":{"machineImages":[` + body + tail + `]}}`)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			for range b.N {
+				if errs := strictjson.Decode(data, &gardencorev1beta1.CloudProfile{}, nil); len(errs) > 1 {
+					b.Fatal(errs)
+				}
+			}
+		})
+	}
+}
+
+// accepts is the oracle: the decoder of Kubernetes with strict field validation.
+func accepts(data []byte, into any) bool {
+	strict, err := kjson.UnmarshalStrict(data, into)
+	return err == nil && len(strict) == 0
+}

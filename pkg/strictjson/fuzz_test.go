@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	gardencorev1beta1 "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// FuzzDecode checks that arbitrary bytes are accepted exactly when the decoder of Kubernetes accepts them, and that the
+// errors are deterministic, complete in form and in Kubernetes' place.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		`{"spec":{"machineImages":[{"name":"a","versions":[{"version":"1","capabilityFlavors":[{"architecture":["amd64"]}]}]}]}}`,
+		`{"spec":{"machineTypes":[{"cpu":"x","memory":{}}],"providerConfig":{"a":1,"a":2}},"metadata":{"creationTimestamp":"x"}}`,
+		`{"text":1,"any":{"a":[{"b":1,"b":2}]},"wait":"1h","size":"4Gi","quoted":"1","byNumber":{"x":""},"self":{"map":{"":{"y":null}}}}`,
+		"{\"\\u0000\":\"\xff\",\"labels\":{\"\\ud800\":1}}", `[1,`, `nul`, "\ufeff{}", `{"pair":[1,2,3],"bytes":[1,"a"],"quoted":"\"1\""}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, typ := range []reflect.Type{reflect.TypeFor[gardencorev1beta1.CloudProfile](), reflect.TypeFor[sample]()} {
+			into, oracle := reflect.New(typ).Interface(), reflect.New(typ).Interface()
+			errs := strictjson.Decode(data, into, field.NewPath("at"))
+			if accepts(data, oracle) != (len(errs) == 0) {
+				t.Fatalf("%s: %q: %v", typ, data, errs)
+			}
+			if again := strictjson.Decode(data, reflect.New(typ).Interface(), field.NewPath("at")); !reflect.DeepEqual(errs, again) {
+				t.Fatalf("%q: %v, then %v", data, errs, again)
+			}
+			for _, err := range errs {
+				if err.Origin == "" || err.Detail == "" || strings.HasPrefix(err.Detail, "cannot be read") || !strings.HasPrefix(err.Field, "at") || strings.Contains(err.Error(), "Go struct") {
+					t.Fatalf("%q: %v", data, err)
+				}
+			}
+		}
+	})
+}
+
+// Property: what json.Marshal writes for a filled object decodes without errors, into the same object.
+func TestDecodeAcceptsMarshalled(t *testing.T) {
+	inner := rapid.Custom(func(t *rapid.T) Inner {
+		return Inner{Name: rapid.String().Draw(t, "name"), Labels: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "labels")}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		in := sample{
+			Inner:    inner.Draw(t, "inner"),
+			Small:    rapid.Int8().Draw(t, "small"),
+			Count:    rapid.Ptr(rapid.Int64(), true).Draw(t, "count"),
+			Unsigned: rapid.Uint16().Draw(t, "unsigned"),
+			Bytes:    rapid.SliceOfN(rapid.Byte(), 1, 9).Draw(t, "bytes"),
+			Texts:    rapid.SliceOf(rapid.String()).Draw(t, "texts"),
+			Map:      rapid.MapOf(rapid.String(), rapid.Ptr(inner, true)).Draw(t, "map"),
+			ByNumber: rapid.MapOf(rapid.Int(), rapid.String()).Draw(t, "byNumber"),
+			Quoted:   rapid.Int().Draw(t, "quoted"),
+			Self:     &sample{Untagged: rapid.String().Draw(t, "untagged")},
+		}
+		data, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out sample
+		if errs := strictjson.Decode(data, &out, nil); errs != nil {
+			t.Fatalf("%s: %v", data, errs)
+		}
+		if again, _ := json.Marshal(out); string(again) != string(data) {
+			t.Fatalf("%s became %s", data, again)
+		}
+	})
+}
+
+// Property: a wrong value put anywhere into a good document is reported there and nowhere else.
+func TestDecodePointsAtTheWrongValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at, open, end := field.NewPath("at"), "", ""
+		for _, step := range rapid.SliceOf(rapid.IntRange(0, 1)).Draw(t, "steps") {
+			if step == 0 {
+				at, open, end = at.Child("self"), open+`{"text":"t","self":`, `,"small":1}`+end
+			} else {
+				at, open, end = at.Child("self"), open+`{"self":`, `}`+end
+			}
+		}
+		data := open + `{"map":{"a.b":{"name":[]}}}` + end
+		errs := strictjson.Decode([]byte(data), &sample{}, at.Root())
+		want := at.Child("map").Key("a.b").Child("name").String()
+		if len(errs) != 1 || errs[0].Field != want {
+			t.Fatalf("%s: got %v, want %s", data, errs, want)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+)
+
+const (
+	// reportBudget bounds the memory of all errors of one document: each costs errorCost and the length of its path.
+	reportBudget = 4 << 20
+	errorCost    = 1 << 10
+	// maxKeyInPath bounds one element of a path, in bytes.
+	maxKeyInPath = 256
+)
+
+var anything = reflect.TypeFor[any]()
+
+// walker compares a valid JSON document with a Go type, value by value, and collects what does not fit. Each byte is
+// decoded at most once more, because only values without children are decoded.
+type walker struct {
+	cursor
+	root   *field.Path
+	errs   field.ErrorList
+	budget int
+	cut    int // errors not listed, for want of budget
+}
+
+// value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
+func (w *walker) value(t reflect.Type, at *field.Path) {
+	elem, first := indirect(t), w.peek()
+	switch {
+	case decodesItself(elem):
+		w.leaf(t, at)
+	case first == '{' && elem.Kind() == reflect.Struct:
+		w.object(fieldsOf(elem), at)
+	case first == '{' && elem.Kind() == reflect.Map:
+		w.mapping(elem.Key(), elem.Elem(), at)
+	case first == '{' && elem == anything:
+		w.mapping(reflect.TypeFor[string](), anything, at)
+	case first == '[' && isList(elem.Kind()):
+		w.list(elem.Elem(), at)
+	case first == '[' && elem == anything:
+		w.list(anything, at)
+	default:
+		w.leaf(t, at)
+	}
+}
+
+// object consumes an object whose members are those of a struct.
+func (w *walker) object(fields *structFields, at *field.Path) {
+	seen := map[string]int{}
+	for w.enter(); !w.leave(); {
+		name := w.key()
+		here := at.Child(short(name))
+		w.once(seen, name, here)
+		switch f, known := fields.byName[name]; {
+		case !known:
+			w.skip()
+			if seen[name] == 1 {
+				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField, Detail: unknownField(name, fields.names)})
+			}
+		case f.quoted:
+			w.quoted(f, here)
+		default:
+			w.value(f.typ, here)
+		}
+	}
+}
+
+// mapping consumes an object with free keys.
+func (w *walker) mapping(key, elem reflect.Type, at *field.Path) {
+	seen := map[string]int{}
+	for w.enter(); !w.leave(); {
+		raw := w.skip()
+		name := unquote(raw)
+		here := at.Key(short(name))
+		w.once(seen, name, here)
+		if !fitsKey(key, raw) {
+			w.misfit(here, raw, "the key must be "+describe(key).one)
+		}
+		w.value(elem, here)
+	}
+}
+
+func (w *walker) list(elem reflect.Type, at *field.Path) {
+	w.enter()
+	for i := 0; !w.leave(); i++ {
+		w.value(elem, at.Index(i))
+	}
+}
+
+// leaf consumes a value and reports it if it does not decode into t.
+func (w *walker) leaf(t reflect.Type, at *field.Path) {
+	raw := w.skip()
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
+		w.misfit(at, raw, misfit(indirect(t), raw, err))
+	}
+}
+
+// quoted consumes the value of a field with the json option ",string": a scalar inside a JSON string.
+func (w *walker) quoted(f structField, at *field.Path) {
+	raw := w.skip()
+	holder := reflect.StructOf([]reflect.StructField{{Name: "Value", Type: f.typ, Tag: `json:"value,string"`}})
+	wrapped := append(append([]byte(`{"value":`), raw...), '}')
+	if kjson.UnmarshalCaseSensitivePreserveInts(wrapped, reflect.New(holder).Interface()) != nil {
+		w.misfit(at, raw, fmt.Sprintf("expected %s in quotes, got %s", describe(indirect(f.typ)).one, kindOf(raw)))
+	}
+}
+
+// once counts a key of an object, and reports it when it comes for the second time.
+func (w *walker) once(seen map[string]int, name string, at *field.Path) {
+	if seen[name]++; seen[name] == 2 {
+		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name), Detail: "the key is given more than once"})
+	}
+}
+
+func (w *walker) misfit(at *field.Path, raw []byte, detail string) {
+	w.report(at, field.Error{Type: field.ErrorTypeInvalid, Origin: OriginFieldType, BadValue: excerpt(raw), Detail: detail})
+}
+
+// report adds the problem at the path at, which is spelled out only if there is budget left for it.
+func (w *walker) report(at *field.Path, problem field.Error) {
+	if w.budget <= 0 {
+		w.cut++
+		return
+	}
+	problem.Field = spell(at)
+	w.budget -= errorCost + len(problem.Field)
+	w.errs = append(w.errs, &problem)
+}
+
+// finish returns the errors found. If the walk found none, it was less strict than the decoder; then the decoder's own
+// words have to do, so that nothing is accepted silently.
+func (w *walker) finish(decoder []error) field.ErrorList {
+	last := field.Error{Type: field.ErrorTypeInvalid, Field: spell(w.root), BadValue: field.OmitValueType{}}
+	switch {
+	case w.cut > 0:
+		last.Origin, last.Detail = OriginTooMany, fmt.Sprintf("%d more problems are not listed", w.cut)
+	case len(w.errs) == 0:
+		last.Origin, last.Detail = OriginFieldType, "cannot be read"+because(errors.Join(decoder...))
+	default:
+		return w.errs
+	}
+	return append(w.errs, &last)
+}
+
+// spell renders a path; the root is "", where the field package would say "<nil>".
+func spell(at *field.Path) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
+// fitsKey reports whether a map with keys of type t can have the key raw, a JSON string.
+func fitsKey(t reflect.Type, raw []byte) bool {
+	if t.Kind() == reflect.String && !decodesItself(t) {
+		return true
+	}
+	single := bytes.Join([][]byte{[]byte("{"), raw, []byte(":null}")}, nil)
+	holder := reflect.New(reflect.MapOf(t, anything)).Interface()
+	return kjson.UnmarshalCaseSensitivePreserveInts(single, holder) == nil
+}
+
+// short cuts a key for use in a path.
+func short(name string) string {
+	if len(name) <= maxKeyInPath {
+		return name
+	}
+	end := maxKeyInPath
+	for end > 0 && !utf8.RuneStart(name[end]) {
+		end--
+	}
+	return name[:end] + "…"
+}

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+const (
+	maxExcerpt = 60  // runes of a value shown in a message
+	maxCause   = 200 // bytes of a decoder's message passed on
+)
+
+// wording is what users call the values of a type.
+type wording struct {
+	one, many string
+	kinds     string // kinds of JSON value such a value may be written as; empty: any
+	cause     bool   // the decoder's own message helps
+}
+
+// wordings are the types that read their JSON themselves and occur in Kubernetes API types.
+var wordings = map[reflect.Type]wording{
+	reflect.TypeFor[resource.Quantity]():  {"a quantity like 4Gi", "quantities like 4Gi", "a string, a number", true},
+	reflect.TypeFor[metav1.Duration]():    {"a duration like 1h30m", "durations like 1h30m", "a string", true},
+	reflect.TypeFor[metav1.Time]():        {"a time like 2006-01-02T15:04:05Z", "times like 2006-01-02T15:04:05Z", "a string", false},
+	reflect.TypeFor[metav1.MicroTime]():   {"a time like 2006-01-02T15:04:05.000000Z", "times like 2006-01-02T15:04:05.000000Z", "a string", false},
+	reflect.TypeFor[intstr.IntOrString](): {"a whole number or a string", "whole numbers or strings", "a string, a number", false},
+	reflect.TypeFor[json.Number]():        {"a number", "numbers", "a number", false},
+}
+
+// describe returns the wording for t, which is not a pointer.
+func describe(t reflect.Type) wording {
+	if w, ok := wordings[t]; ok {
+		return w
+	}
+	switch k := t.Kind(); {
+	case reflect.PointerTo(t).Implements(unmarshaler):
+		return wording{"a valid value", "valid values", "", true}
+	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		return wording{"a string of its format", "strings of their format", "a string", true}
+	case k == reflect.Bool:
+		return wording{"true or false", "true or false values", "a boolean", false}
+	case isInteger(k):
+		return wording{"a whole number" + bounds(t), "whole numbers", "a number", false}
+	case k == reflect.Float32 || k == reflect.Float64:
+		return wording{"a number within the range of the field", "numbers", "a number", false}
+	case k == reflect.String:
+		return wording{"a string", "strings", "a string", false}
+	case k == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return wording{"a base64 string", "base64 strings", "a string", false}
+	case isList(k) && isList(indirect(t.Elem()).Kind()):
+		return wording{"a list of lists", "lists", "a list", false}
+	case isList(k):
+		return wording{"a list of " + describe(indirect(t.Elem())).many, "lists", "a list", false}
+	case k == reflect.Struct || k == reflect.Map:
+		return wording{"an object", "objects", "an object", false}
+	}
+	return wording{"a valid value", "values", "", false}
+}
+
+// misfit says in the user's words why the JSON value raw, which failed to decode with err, is no t.
+func misfit(t reflect.Type, raw []byte, err error) string {
+	want, got := describe(t), kindOf(raw)
+	switch {
+	case want.kinds != "" && !strings.Contains(want.kinds, got):
+		one := want.one
+		if isInteger(t.Kind()) {
+			one = "a whole number"
+		}
+		return fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(one, " within the range of the field"), got)
+	case want.cause:
+		return "must be " + want.one + because(err)
+	}
+	return "must be " + want.one
+}
+
+func isList(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }
+
+// bounds returns the range of the integer type t.
+func bounds(t reflect.Type) string {
+	if t.Kind() >= reflect.Uint {
+		return fmt.Sprintf(" between 0 and %d", uint64(math.MaxUint64)>>(64-t.Bits()))
+	}
+	return fmt.Sprintf(" between %d and %d", int64(math.MinInt64)>>(64-t.Bits()), int64(math.MaxInt64)>>(64-t.Bits()))
+}
+
+// because returns a decoder's message as the end of a sentence, or nothing if it speaks of Go rather than of the value.
+func because(err error) string {
+	text := strings.TrimPrefix(err.Error(), "time: ")
+	if strings.Contains(text, "json:") || strings.Contains(text, "Go ") || len(text) > maxCause {
+		return ""
+	}
+	return ": " + text
+}
+
+// kindOf names the kind of a JSON value.
+func kindOf(raw []byte) string {
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}
+
+// excerpt renders a JSON value in at most maxExcerpt characters on one line. A string is shown without its quotes.
+func excerpt(raw []byte) string {
+	text := string(raw[:min(len(raw), 8*maxExcerpt)])
+	if strings.HasPrefix(text, `"`) && len(text) == len(raw) {
+		text = unquote(raw)
+	}
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
+	if utf8.RuneCountInString(text) <= maxExcerpt {
+		return text
+	}
+	return string([]rune(text)[:maxExcerpt-1]) + "…"
+}

@@ -130,6 +130,9 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 	return suggestions[:min(len(suggestions), mostSuggestions)]
 }
 
+// WouldWork stands between an error and what would work, in the Detail of a [Resolution].
+const WouldWork = "; would work: "
+
 // wouldWork puts suggestions into words, to follow an error.
 func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 0 {
@@ -139,5 +142,5 @@ func wouldWork(suggestions []Suggestion) string {
 	for _, s := range suggestions {
 		words = append(words, strings.ReplaceAll(string(s.Kind), "-", " ")+" "+s.Value)
 	}
-	return "; would work: " + strings.Join(words, ", ")
+	return WouldWork + strings.Join(words, ", ")
 }

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package manifest reads Kubernetes manifests from files, directories and standard input, and remembers where in the
+// file every value was written.
+//
+// Start reading at Load. It finds the files (files.go), splits each into documents (split.go), turns a document into a
+// tree of values with positions (yaml.go, json.go, scalar.go, tree.go), and the tree into Objects with their JSON
+// (document.go, encode.go). Object.Position (position.go) leads from a field path back to the line.
+//
+// What YAML means here is what kubectl makes of it: the JSON of a document is the JSON of sigs.k8s.io/yaml, except that
+// keys keep their order. Whatever cannot be read is a Problem and stops nothing but its own document.
+//
+// Nothing here knows which kinds of objects exist, or what their fields mean; Lists are taken apart, that is all.
+package manifest

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/cli/manifest"
+)
+
+// write creates files below a new directory and makes that the working directory.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func load(t *testing.T, args ...string) (files []string, problems []manifest.Problem, err error) {
+	t.Helper()
+	objects, problems, err := manifest.Load(args, strings.NewReader(doc("stdin")))
+	for _, o := range objects {
+		files = append(files, o.File)
+	}
+	return files, problems, err
+}
+
+func TestLoadFindsFiles(t *testing.T) {
+	tree := map[string]string{
+		"d/b.yaml": doc("b"), "d/a.yml": doc("a"), "d/c.json": `{"apiVersion":"v1","kind":"A"}`, "d/sub/x.yaml": doc("x"), "d/sub.yaml": doc("s"),
+		"d/README.md": "no", "d/.git/config.yaml": "no", "d/.hidden.yaml": "no", "d/x.yaml.bak": "no", "d/z/deep/er/y.yaml": doc("y"),
+		"plain": doc("p"),
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"nothing":              {nil, nil},
+		"file of any name":     {[]string{"plain"}, []string{"plain"}},
+		"directory":            {[]string{"d"}, []string{"d/a.yml", "d/b.yaml", "d/c.json", "d/sub/x.yaml", "d/sub.yaml", "d/z/deep/er/y.yaml"}},
+		"path with a dot":      {[]string{"./d/sub"}, []string{"d/sub/x.yaml"}},
+		"order of the input":   {[]string{"plain", "d/sub", "-"}, []string{"plain", "d/sub/x.yaml", "<stdin>"}},
+		"once each":            {[]string{"d/sub", "d/sub/x.yaml", "./d/sub/x.yaml", "-", "-"}, []string{"d/sub/x.yaml", "<stdin>"}},
+		"hidden when asked to": {[]string{"d/.git"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, tree)
+			got, problems, err := load(t, test.args...)
+			if test.args != nil && test.args[0] == "d/.git" {
+				if len(problems) != 1 || problems[0].File != "d/.git/config.yaml" {
+					t.Errorf("%+v", problems)
+				}
+				problems = nil
+			}
+			if err != nil || problems != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %q, %+v, %v; want %q", got, problems, err, test.want)
+			}
+		})
+	}
+}
+
+func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a"), "other/b.yaml": doc("b")})
+	for link, target := range map[string]string{"d/loop": ".", "d/up.yaml": "..", "d/sub": "../other", "d/c.yaml": "../other/b.yaml", "link": "d"} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Skip(err)
+		}
+	}
+	got, problems, err := load(t, "d", "link")
+	if want := []string{"d/a.yaml", "d/c.yaml", "link/a.yaml", "link/c.yaml"}; err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, %v; want %q", got, problems, err, want)
+	}
+}
+
+func TestLoadTellsAllUnreadable(t *testing.T) {
+	write(t, map[string]string{"a.yaml": doc("a"), "d/b.yaml": doc("b")})
+	_ = os.Symlink("nowhere", "d/broken.yaml")
+	got, _, err := load(t, "missing.yaml", "a.yaml", "also/missing", "d")
+	if !reflect.DeepEqual(got, []string{"a.yaml", "d/b.yaml"}) {
+		t.Errorf("got %q", got)
+	}
+	if !errors.Is(err, os.ErrNotExist) || len(strings.Split(err.Error(), "\n")) != 3 {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"missing.yaml", "also/missing", "d/broken.yaml"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is missing from %v", name, err)
+		}
+	}
+}
+
+func TestLoadStdinErrors(t *testing.T) {
+	if _, _, err := manifest.Load([]string{"-"}, nil); err == nil {
+		t.Error("no error without input")
+	}
+	broken := io.MultiReader(strings.NewReader("a"), errReader{})
+	if _, _, err := manifest.Load([]string{"-"}, broken); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestLoadRefusesBigFiles(t *testing.T) {
+	write(t, map[string]string{"small.yaml": doc("a")})
+	big, err := os.Create("big.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(big.Truncate(10<<30), big.Close()); err != nil {
+		t.Skip(err)
+	}
+	files, problems, err := load(t, ".")
+	if err != nil || len(files) != 1 || len(problems) != 1 || problems[0].Rule != manifest.RuleTooLarge || problems[0].File != "big.yaml" {
+		t.Errorf("%q, %+v, %v", files, problems, err)
+	}
+	endless := io.MultiReader(strings.NewReader(doc("a")), zeros{})
+	if _, problems, err := manifest.Load([]string{"-"}, endless); err != nil || len(problems) != 1 || problems[0].Rule != manifest.RuleTooLarge {
+		t.Errorf("%+v, %v", problems, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte("#"), len(p))), nil }
+
+func TestJSONFilesGetJSONMessages(t *testing.T) {
+	write(t, map[string]string{
+		"a.json": "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n{\n\t\"ä\": 1,\n\t\"b\": x\n}\n", "b.json": "{\"a\":[1,\n 2", "c.json": "{\"a\":1,}", "d.json": doc("d"),
+	})
+	files, problems, err := load(t, ".")
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.File+" "+outcome(nil, []manifest.Problem{p})[0]+" "+p.Message)
+	}
+	want := []string{
+		"a.json 4:7 yaml-syntax not valid JSON: invalid character 'x' looking for beginning of value",
+		"b.json 2:3 yaml-syntax not valid JSON: unexpected end of the input",
+		"c.json 1:8 yaml-syntax not valid JSON: invalid character '}' looking for beginning of object key string",
+	}
+	if err != nil || !reflect.DeepEqual(files, []string{"a.json", "d.json"}) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, %v\n got %q\nwant %q", files, err, got, want)
+	}
+}

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads the documents of a chunk.
+func (s *source) parseYAML(c chunk) {
+	if f := unreadable(c); f != nil {
+		s.problem(f.at, f.rule, f.message)
+		return
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(c.text))
+	for {
+		node, err := nextNode(decoder)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			f := s.syntaxFault(c, err)
+			s.problem(f.at, f.rule, f.message)
+			return
+		}
+		conv := converter{line: c.line, merged: &s.merged, done: map[*yaml.Node]*value{}}
+		root := conv.convert(node)
+		var budget *int
+		if conv.aliased {
+			budget = &s.expanded
+		}
+		s.document(root, conv.faults, budget)
+	}
+}
+
+// nextNode returns the content of the next document. The parser reports errors by panicking; one that it does not catch
+// itself becomes an error here, because no input may bring the command down.
+func nextNode(decoder *yaml.Decoder) (content *yaml.Node, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			content, err = nil, errors.New("yaml: the document confuses the parser")
+		}
+	}()
+	var document yaml.Node
+	if err := decoder.Decode(&document); err != nil {
+		return nil, err
+	}
+	return document.Content[0], nil
+}
+
+// unreadable returns the fault of text with bytes that YAML does not allow.
+func unreadable(c chunk) *fault {
+	for i := 0; i < len(c.text); {
+		r, size := rune(c.text[i]), 1
+		if r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRune(c.text[i:])
+		}
+		message := ""
+		switch {
+		case r == utf8.RuneError && size == 1:
+			message = "the text is not valid UTF-8"
+		case r == 0:
+			message = "the text has a NUL byte; is it a binary file, or UTF-16?"
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85, r == 0xfffe, r == 0xffff:
+			message = fmt.Sprintf("the control character %U is not allowed", r)
+		}
+		if message != "" {
+			at := place{c.line + 1, 1}
+			at.advance(c.text[:i])
+			return &fault{at, RuleSyntax, message}
+		}
+		i += size
+	}
+	return nil
+}
+
+var parserMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
+
+// syntaxFault returns the fault for an error of the parser. The line that the parser names is often that of the
+// enclosing mapping; the one looked for is the first up to which the document alone gives the same error.
+func (s *source) syntaxFault(c chunk, err error) *fault {
+	line, message := explain(err)
+	if s.searched -= len(c.text); s.searched >= 0 {
+		line = search(c.text, err.Error())
+	}
+	at := c.textAt(line)
+	if strings.HasPrefix(message, "exceeded max depth") {
+		return tooDeep(at)
+	}
+	return &fault{at, RuleSyntax, "not valid YAML: " + message}
+}
+
+// textAt returns where the text of a line begins. Lines of the chunk count from 1; there may be fewer.
+func (c chunk) textAt(line int) place {
+	pos, reached := 0, 1
+	for reached < line {
+		end := lineEnd(c.text, pos)
+		if end == len(c.text) {
+			break
+		}
+		reached += breaks(c.text[pos:end])
+		pos = end
+	}
+	text := c.text[pos:lineEnd(c.text, pos)]
+	return place{c.line + reached, 1 + len(text) - len(bytes.TrimLeft(text, " "))}
+}
+
+// explain returns the line that a message of the parser names, or 1, and the message for the user. An undefined alias
+// is not quoted: it may be a secret that should have been in quotes.
+func explain(err error) (int, string) {
+	match := parserMessage.FindStringSubmatch(err.Error())
+	if match == nil {
+		return 1, "the parser gives no reason"
+	}
+	line, _ := strconv.Atoi(match[1])
+	message := match[2]
+	if strings.HasPrefix(message, "unknown anchor") {
+		message = "an alias (*name) refers to an anchor (&name) that is not defined above it"
+	}
+	return max(line, 1), message
+}
+
+// search returns the number of the first line up to which text alone fails with the message. It halves the text, hence
+// it parses about as often as the number of lines has binary digits.
+func search(text []byte, message string) int {
+	var ends []int // of the lines
+	for pos := 0; pos < len(text); {
+		pos = lineEnd(text, pos)
+		ends = append(ends, pos)
+	}
+	low, high := 0, len(ends)-1 // the error occurs by high, and not before low
+	for low < high {
+		middle := (low + high) / 2
+		if failure(text[:ends[middle]]) == message {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	if high < 0 {
+		return 1
+	}
+	begin := 0
+	if high > 0 {
+		begin = ends[high-1]
+	}
+	return 1 + breaks(text[:begin])
+}
+
+// failure returns the parser's message about text, or "".
+func failure(text []byte) string {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		if _, err := nextNode(decoder); errors.Is(err, io.EOF) {
+			return ""
+		} else if err != nil {
+			return err.Error()
+		}
+	}
+}

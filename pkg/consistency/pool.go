@@ -105,7 +105,7 @@ func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 	}
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {
-		rejections = append(rejections, p.Rejection(&r.Decision, i))
+		rejections = append(rejections, p.vocabulary.Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
 	}
 	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s: %s", poolName(r.Pool), r.Pool.MachineType,
 		r.Pool.Image, r.Pool.Version, r.Pool.Region, joinFew(rejections, "; "))
@@ -133,27 +133,26 @@ func (p *Profile[R]) unmapped(image, version string) string {
 	return ""
 }
 
-// Rejection says in one clause why the flavor of a verdict is out: the first capability in conflict, what the flavor has
-// and what the machine type asks for, or the region. It is empty for a candidate.
-func (p *Profile[R]) Rejection(d *imageselector.Decision[R], verdict int) string {
+// Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first capability
+// in conflict, what the flavor has and what the machine type asks for; or the region. It is empty for a candidate.
+func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 	v := &d.Verdicts[verdict]
-	flavor := p.vocabulary.Format(v.Flavor.Capabilities)
 	switch v.Reason {
 	case imageselector.ReasonCapability:
 		if len(v.Conflicts) == 0 {
-			return flavor + " was compiled with another vocabulary"
+			return "was compiled with another vocabulary"
 		}
 		c := v.Conflicts[0]
-		return fmt.Sprintf("%s has %s %v, the machine type %v", flavor, c.Capability, c.Offer, c.Need)
+		return fmt.Sprintf("has %s [%s], the machine type [%s]", c.Capability, few(c.Offer), few(c.Need))
 	case imageselector.ReasonRegion:
 		regions := make([]string, 0, len(v.Flavor.Regional))
 		for i := range v.Flavor.Regional {
 			regions = append(regions, v.Flavor.Regional[i].Region)
 		}
 		if len(regions) == 0 {
-			return flavor + " has no image anywhere"
+			return "has no image anywhere"
 		}
-		return fmt.Sprintf("%s has no image in region %s, only in %s", flavor, quoteEmpty(d.Request.Region), few(regions))
+		return fmt.Sprintf("has no image in region %s, only in %s", quoteEmpty(d.Request.Region), few(regions))
 	}
 	return ""
 }

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/api"
+	"github.com/gardener/gardener/pkg/api/core/validation"
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apiserver/features"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The validation of Gardener's API server consults its feature gates and panics if they are not registered.
+var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
+
+// validateCore runs Gardener's own validation on a defaulted object of version v1beta1, as its API server would on
+// creation. The errors come in a stable order, with a stable text, and the rule as their origin.
+func validateCore(object any) field.ErrorList {
+	registerFeatureGates()
+	var errs field.ErrorList
+	switch o := object.(type) {
+	case *v1beta1.CloudProfile:
+		internal := &core.CloudProfile{}
+		if err := api.Scheme.Convert(o, internal, nil); err != nil {
+			return internalError(err)
+		}
+		errs = validation.ValidateCloudProfile(internal)
+	case *v1beta1.NamespacedCloudProfile:
+		internal := &core.NamespacedCloudProfile{}
+		if err := api.Scheme.Convert(o, internal, nil); err != nil {
+			return internalError(err)
+		}
+		errs = validation.ValidateNamespacedCloudProfile(internal)
+	case *v1beta1.Shoot:
+		internal := &core.Shoot{}
+		if err := api.Scheme.Convert(o, internal, nil); err != nil {
+			return internalError(err)
+		}
+		errs = validation.ValidateShoot(internal)
+	}
+	for _, err := range errs {
+		err.Detail = stable(err.Detail)
+		err.Origin = RuleCore
+	}
+	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+}
+
+func internalError(err error) field.ErrorList {
+	return field.ErrorList{problem(RuleCore, field.ErrorTypeInternal, "", nil, fmt.Sprintf("converting the object: %v", err))}
+}
+
+// Gardener's validation ranges over maps, and so prints some lists in an order that changes from run to run.
+var (
+	supportedValues = regexp.MustCompile(`^supported values: (".*")$`)
+	listAtEnd       = regexp.MustCompile(`\(([^()]*,[^()]*)\)$`)
+)
+
+// stable sorts the lists in a message of Gardener's whose order means nothing.
+func stable(detail string) string {
+	if m := supportedValues.FindStringSubmatch(detail); m != nil {
+		return "supported values: " + sortList(m[1], ", ")
+	}
+	return listAtEnd.ReplaceAllStringFunc(detail, func(list string) string {
+		return "(" + sortList(list[1:len(list)-1], ",") + ")"
+	})
+}
+
+func sortList(list, separator string) string {
+	items := strings.Split(list, separator)
+	slices.Sort(items)
+	return strings.Join(items, separator)
+}

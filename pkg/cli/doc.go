@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the capkit command as a function: the offline mouth of the checks that admission runs. It reads
+// manifests with positions, asks Gardener's own validation and package consistency about them, and prints what they say
+// with file and line.
+//
+// Start reading at [Run]; garden.go is what the command knows of the objects it was given, lint.go, select.go and
+// explain.go are the commands, and each output format has a file of its own. No check of images is written here: an
+// extension author passes a Provider, wrapped by [For], and has the whole command.
+package cli

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/api"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// garden is what the command knows: the objects among its inputs, by name as the API server would have them, and what
+// was wrong with reading them.
+type garden struct {
+	profiles   map[string]*source[v1beta1.CloudProfile]
+	namespaced map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]
+	shoots     []*source[v1beta1.Shoot]
+	// profileNames and namespacedNames keep the order of the inputs.
+	profileNames    []string
+	namespacedNames []types.NamespacedName
+
+	files    []string
+	findings []Finding
+	objects  int
+	skipped  int
+}
+
+// source is an object with the manifest that it was read from.
+type source[T any] struct {
+	manifest *manifest.Object
+	// object is nil if the manifest could not be decoded.
+	object *T
+}
+
+// load reads the inputs. The error is about inputs that cannot be read at all; what is wrong in them becomes findings.
+func load(args []string, stdin io.Reader) (*garden, error) {
+	objects, problems, err := manifest.Load(args, stdin)
+	if err != nil {
+		return nil, err
+	}
+	g := &garden{
+		profiles:   map[string]*source[v1beta1.CloudProfile]{},
+		namespaced: map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]{},
+	}
+	for _, p := range problems {
+		g.file(p.File)
+		g.findings = append(g.findings, Finding{
+			Severity: consistency.SeverityError, Rule: p.Rule, Type: field.ErrorTypeInvalid, Message: p.Message,
+			File: p.File, Line: p.Line, Column: p.Column,
+		})
+	}
+	for _, o := range objects {
+		g.file(o.File)
+		g.add(o)
+	}
+	slices.Sort(g.files)
+	return g, nil
+}
+
+func (g *garden) file(name string) {
+	if !slices.Contains(g.files, name) {
+		g.files = append(g.files, name)
+	}
+}
+
+// add takes in one object, if it is of a kind that the command understands.
+func (g *garden) add(o *manifest.Object) {
+	if problem := checkKind(o); problem != nil {
+		g.objects++
+		g.error(o, problem)
+		return
+	}
+	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
+		g.skipped++
+		return
+	}
+	id := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+	switch o.Kind {
+	case "CloudProfile":
+		s := decode(g, o, &v1beta1.CloudProfile{})
+		if first, found := g.profiles[o.Name]; found {
+			g.duplicate(o, first.manifest)
+			return
+		}
+		g.profiles[o.Name] = s
+		g.profileNames = append(g.profileNames, o.Name)
+	case "NamespacedCloudProfile":
+		s := decode(g, o, &v1beta1.NamespacedCloudProfile{})
+		if first, found := g.namespaced[id]; found {
+			g.duplicate(o, first.manifest)
+			return
+		}
+		g.namespaced[id] = s
+		g.namespacedNames = append(g.namespacedNames, id)
+	case "Shoot":
+		s := decode(g, o, &v1beta1.Shoot{})
+		for _, first := range g.shoots {
+			if first.manifest.Name == o.Name && first.manifest.Namespace == o.Namespace {
+				g.duplicate(o, first.manifest)
+				return
+			}
+		}
+		g.shoots = append(g.shoots, s)
+	default:
+		g.skipped++
+	}
+}
+
+func (g *garden) duplicate(o, first *manifest.Object) {
+	line, _ := first.Position("metadata.name")
+	g.error(o, problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name, fmt.Sprintf(
+		"%s is described already, in %s:%d; remove or rename one of the two", identify(o), first.File, line)))
+}
+
+func (g *garden) error(o *manifest.Object, err *field.Error) {
+	g.findings = append(g.findings, findingAt(o, consistency.SeverityError, err.Origin, err))
+}
+
+func (g *garden) warning(o *manifest.Object, err *field.Error) {
+	g.findings = append(g.findings, findingAt(o, consistency.SeverityWarning, err.Origin, err))
+}
+
+func (g *garden) report(o *manifest.Object, r consistency.Report) {
+	for _, err := range r.Errors {
+		g.error(o, err)
+	}
+	for _, err := range r.Warnings {
+		g.warning(o, err)
+	}
+}
+
+func problem(rule string, kind field.ErrorType, at string, value any, detail string) *field.Error {
+	return (&field.Error{Type: kind, Field: at, BadValue: value, Detail: detail}).WithOrigin(rule)
+}
+
+// decode decodes a manifest as the API server does with strict field validation, and fills in its defaults. The object
+// is nil in the result if there were errors, which are noted as findings.
+func decode[T any, P interface {
+	*T
+	runtime.Object
+}](g *garden, o *manifest.Object, into P) *source[T] {
+	g.objects++
+	errs := strictjson.Decode(o.JSON, into, nil)
+	for _, err := range errs {
+		if wrapped := wrappedFlavor(o, err); wrapped != nil {
+			err = wrapped
+		}
+		g.error(o, err)
+	}
+	if len(errs) > 0 {
+		return &source[T]{manifest: o}
+	}
+	api.Scheme.Default(into)
+	return &source[T]{manifest: o, object: into}
+}
+
+// gardenKinds are the kinds that the command understands.
+var gardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
+
+// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have, or
+// one of our kinds in a version that is not served.
+func checkKind(o *manifest.Object) *field.Error {
+	served := v1beta1.SchemeGroupVersion
+	group, _, _ := strings.Cut(o.APIVersion, "/")
+	ours := slices.Contains(gardenKinds, o.Kind) && (o.Kind != "Shoot" || strings.HasSuffix(group, "gardener.cloud") || !strings.Contains(o.APIVersion, "/"))
+	switch {
+	case ours && o.APIVersion != served.String():
+		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion, fmt.Sprintf(
+			"%s is served as apiVersion: %s", o.Kind, served))
+	case group == served.Group && !known(o.APIVersion, o.Kind):
+		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind, fmt.Sprintf(
+			"%s has no kind %s%s", o.APIVersion, o.Kind, alike(o.Kind)))
+	}
+	return nil
+}
+
+func known(apiVersion, kind string) bool {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
+}
+
+// alike suggests the kind that was meant, if only its letters' case is wrong or it is a plural.
+func alike(kind string) string {
+	for _, k := range gardenKinds {
+		if strings.EqualFold(k, strings.TrimSuffix(kind, "s")) {
+			return "; did you mean " + k + "?"
+		}
+	}
+	return ""
+}
+
+// flavorPath matches the path of a core flavor.
+var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+
+// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
+// only provider configs have. It returns nil for any other error.
+func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
+	flavor := flavorPath.FindString(err.Field)
+	if flavor == "" || err.Origin != RuleFieldType {
+		return nil
+	}
+	wrapped, found := lookUpFlavor(o.JSON, flavor)
+	if !found {
+		return nil
+	}
+	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", which only flavors under spec.providerConfig have; write: - %s`, wrapped))
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// The stable names of the rules that are about manifests as files, and about objects among others. The rules about
+// images are consistency's.
+const (
+	// RuleCore marks everything that Gardener's own validation says.
+	RuleCore             = "gardener-core"
+	RuleSyntax           = "yaml-syntax"
+	RuleNotAnObject      = "not-an-object"
+	RuleTooLarge         = "too-large"
+	RuleDuplicateKey     = "duplicate-key"
+	RuleUnknownField     = "unknown-field"
+	RuleFieldType        = "field-type"
+	RuleObjectKind       = "object-kind"
+	RuleObjectDuplicate  = "object-duplicate"
+	RuleFlavorWrapped    = "core-flavor-wrapped"
+	RuleProfileMissing   = "profile-missing"
+	RuleProviderUnknown  = "provider-unknown"
+	RulePoolNotChecked   = "pool-not-checked"
+	RuleProfileUnreached = "profile-unreadable"
+)
+
+// Rules returns the catalogue of all rules that lint can report, sorted by name. The caller owns it.
+func Rules() []consistency.Rule {
+	rules := append(consistency.Rules(), manifestRules...)
+	slices.SortFunc(rules, func(a, b consistency.Rule) int { return cmp.Compare(a.Name, b.Name) })
+	return rules
+}
+
+var manifestRules = []consistency.Rule{
+	{Name: RuleCore, Severity: consistency.SeverityError,
+		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
+		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
+	{Name: RuleSyntax, Severity: consistency.SeverityError,
+		Means:  "The document is not valid YAML or JSON. The other documents of the file are still checked.",
+		Repair: "Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."},
+	{Name: RuleNotAnObject, Severity: consistency.SeverityError,
+		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
+		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
+	{Name: RuleTooLarge, Severity: consistency.SeverityError,
+		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
+		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
+	{Name: RuleDuplicateKey, Severity: consistency.SeverityError,
+		Means:  "A key stands twice in one mapping. One of the two values would be lost without a word.",
+		Repair: "Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."},
+	{Name: RuleUnknownField, Severity: consistency.SeverityError,
+		Means:  "A field does not exist where it stands, in Gardener's API or in the provider config.",
+		Repair: "Correct the spelling, or the indentation. Field names are case-sensitive."},
+	{Name: RuleFieldType, Severity: consistency.SeverityError,
+		Means:  "A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
+		Repair: "Write what the message says is expected. Versions and IDs that look like numbers need quotes."},
+	{Name: RuleObjectKind, Severity: consistency.SeverityError,
+		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
+		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
+	{Name: RuleObjectDuplicate, Severity: consistency.SeverityError,
+		Means:  "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
+		Repair: "Remove one of the two, or rename it."},
+	{Name: RuleFlavorWrapped, Severity: consistency.SeverityError,
+		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
+		Repair: "Remove the key and write its content in its place, as the message shows."},
+	{Name: RuleProfileMissing, Severity: consistency.SeverityError,
+		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, so it cannot be checked against it.",
+		Repair: "Give the manifest of the profile to the command as well, or correct the reference."},
+	{Name: RuleProfileUnreached, Severity: consistency.SeverityWarning,
+		Means:  "A Shoot or NamespacedCloudProfile refers to a profile whose manifest has errors that keep it from being read. The worker pools were not checked.",
+		Repair: "Repair the profile first."},
+	{Name: RuleProviderUnknown, Severity: consistency.SeverityWarning,
+		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
+		Repair: "Use the command of that provider's extension, if it has one."},
+	{Name: RulePoolNotChecked, Severity: consistency.SeverityWarning,
+		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`: Gardener has not rendered it.",
+		Repair: "Give the NamespacedCloudProfile as the garden has it, with its status."},
+}

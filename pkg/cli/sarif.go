@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// printSARIF writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
+func printSARIF(w io.Writer, r Report) error {
+	catalogue := map[string]consistency.Rule{}
+	for _, rule := range Rules() {
+		catalogue[rule.Name] = rule
+	}
+	run := sarif.NewRunWithInformationURI("capkit", "https://github.com/capkit/capkit")
+	run.Tool.Driver.WithSemanticVersion(Version)
+	for _, f := range r.Findings {
+		rule := run.AddRule(f.Rule)
+		if entry, found := catalogue[f.Rule]; found {
+			rule.WithShortDescription(sarif.NewMultiformatMessageString().WithText(entry.Means)).
+				WithHelp(sarif.NewMultiformatMessageString().WithText(entry.Repair)).
+				WithHelpURI("https://github.com/capkit/capkit/blob/main/docs/rules.md#" + f.Rule)
+		}
+		run.CreateResultForRule(f.Rule).
+			WithLevel(string(f.Severity)).
+			WithMessage(sarif.NewTextMessage(f.Message)).
+			WithPartialFingerprints(map[string]string{"capkit/v1": fingerprint(f)}).
+			AddLocation(location(f))
+	}
+	log := sarif.NewReport()
+	log.AddRun(run)
+	return log.PrettyWrite(w)
+}
+
+func location(f Finding) *sarif.Location {
+	region := sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column)
+	l := sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))).
+		WithRegion(region))
+	if f.Field == "" {
+		return l
+	}
+	return l.WithLogicalLocations([]*sarif.LogicalLocation{
+		sarif.NewLogicalLocation().WithFullyQualifiedName(f.Object.String() + ": " + f.Field),
+	})
+}
+
+// fingerprint identifies a finding across versions of a file: by what it says and about what, not by its line.
+func fingerprint(f Finding) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.Object.String(), f.Field, f.Message}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}

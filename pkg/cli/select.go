@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// question of the command line, as flags: about one worker pool that stands in no manifest.
+type poolFlags struct {
+	image, version, machineType, region, architecture string
+	profile, order                                    string
+}
+
+// set tells whether any flag asks about a pool.
+func (f *poolFlags) set() bool {
+	return f.image+f.version+f.machineType+f.region+f.architecture != ""
+}
+
+// missing returns an error that names the flags without which there is no question.
+func (f *poolFlags) missing() error {
+	var names []string
+	for _, flag := range []struct{ name, value string }{
+		{"--image", f.image}, {"--version", f.version}, {"--machine-type", f.machineType}, {"--region", f.region},
+	} {
+		if flag.value == "" {
+			names = append(names, flag.name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot", strings.Join(names, ", "))
+}
+
+// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
+// is a single answer to the flags.
+func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []Answer, one bool, err error) {
+	order, err := capability.ParseOrder(flags.order)
+	if err != nil {
+		return nil, false, err
+	}
+	if flags.set() || len(g.shoots) == 0 {
+		if err := flags.missing(); err != nil {
+			return nil, false, err
+		}
+		p, err := g.profileNamed(flags.profile, providers)
+		if err != nil {
+			return nil, false, err
+		}
+		a := p.resolve(consistency.Pool{
+			Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
+			Region: flags.region, Order: order,
+		})
+		return []Answer{a}, true, nil
+	}
+	answers, err = g.askShoots(providers, order)
+	return answers, false, err
+}
+
+func (g *garden) askShoots(providers map[string]Provider, order capability.Order) ([]Answer, error) {
+	compiled := make(map[string]profile, len(g.profiles))
+	for _, name := range g.profileNames {
+		if s := g.profiles[name]; s.object != nil && providers[s.object.Spec.Type] != nil {
+			compiled[name] = providers[s.object.Spec.Type].compile(&s.object.Spec)
+		}
+	}
+	answers := []Answer{}
+	var errs []error
+	for _, s := range g.shoots {
+		if s.object == nil {
+			continue // a finding says why
+		}
+		p, problem := g.profileOf(s, compiled, providers)
+		if problem != nil {
+			errs = append(errs, fmt.Errorf("%s: %s", identify(s.manifest), problem.Detail))
+		} else if p == nil {
+			errs = append(errs, fmt.Errorf("%s: its profile is of a provider that this command does not know", identify(s.manifest)))
+		}
+		if p == nil {
+			continue
+		}
+		for _, pool := range poolsOf(s.object) {
+			pool.Order = order
+			a := p.resolve(pool)
+			a.Shoot = s.object.Namespace + "/" + s.object.Name
+			answers = append(answers, a)
+		}
+	}
+	return answers, errors.Join(errs...)
+}
+
+// profileNamed returns the profile that the flag --profile names, or the only one among the inputs.
+func (g *garden) profileNamed(name string, providers map[string]Provider) (profile, error) {
+	if name == "" {
+		names := g.allProfiles()
+		switch len(names) {
+		case 0:
+			return nil, errors.New("no CloudProfile among the inputs")
+		case 1:
+			name = names[0]
+		default:
+			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(names, ", "))
+		}
+	}
+	if namespace, short, found := strings.Cut(name, "/"); found {
+		s, found := g.namespaced[types.NamespacedName{Namespace: namespace, Name: short}]
+		switch {
+		case !found:
+			return nil, g.noProfile("NamespacedCloudProfile", name)
+		case s.object == nil:
+			return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+		}
+		p, problem := rendered(s.object, "", providers)
+		if problem != nil {
+			return nil, errors.New(problem.Detail)
+		}
+		return p, nil
+	}
+	s, found := g.profiles[name]
+	switch {
+	case !found:
+		return nil, g.noProfile("CloudProfile", name)
+	case s.object == nil:
+		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+	case providers[s.object.Spec.Type] == nil:
+		return nil, errors.New(unknownProvider(s.object.Spec.Type, providers).Detail)
+	}
+	return providers[s.object.Spec.Type].compile(&s.object.Spec), nil
+}
+
+func (g *garden) noProfile(kind, name string) error {
+	return fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, strings.Join(g.allProfiles(), ", "))
+}
+
+// allProfiles returns the names of all profiles, in the order of the inputs, as --profile takes them.
+func (g *garden) allProfiles() []string {
+	names := slices.Clone(g.profileNames)
+	for _, id := range g.namespacedNames {
+		names = append(names, id.String())
+	}
+	return names
+}
+
+func sortedNames(providers map[string]Provider) []string {
+	return slices.Sorted(maps.Keys(providers))
+}
+
+// question repeats what was asked.
+func question(a Answer) string {
+	prefix := ""
+	if a.Shoot != "" {
+		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
+	}
+	return fmt.Sprintf("%s%s@%s on %s in %s", prefix, a.Image, a.Version, a.MachineType, a.Region)
+}
+
+// printAnswer writes an answer for people.
+func printAnswer(w io.Writer, a Answer) {
+	if a.Selected != nil {
+		fmt.Fprintf(w, "%s boots %s\n", question(a), referenceText(a.Reference))
+		if a.Ambiguous {
+			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
+		}
+		return
+	}
+	fmt.Fprintf(w, "%s: no image\n", question(a))
+	for _, r := range a.Rejected {
+		fmt.Fprintf(w, "  %s\n", withoutSuggestions(r.Message))
+	}
+	if len(a.Suggestions) == 0 {
+		fmt.Fprintln(w, "Nothing else in the profile would work.")
+		return
+	}
+	fmt.Fprintln(w, "Would work:")
+	for _, s := range a.Suggestions {
+		fmt.Fprintf(w, "  %s %s\n", strings.ReplaceAll(string(s.Kind), "-", " "), s.Value)
+	}
+}
+
+// withoutSuggestions cuts off the suggestions that a message ends with, where they are printed by themselves.
+func withoutSuggestions(message string) string {
+	message, _, _ = strings.Cut(message, consistency.WouldWork)
+	return message
+}
+
+// referenceText prints a reference as its fields and their values: id 1234-amd64.
+func referenceText(reference any) string {
+	raw, err := json.Marshal(reference)
+	if err != nil {
+		return fmt.Sprint(reference)
+	}
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return string(raw)
+	}
+	words := make([]string, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		words = append(words, fmt.Sprintf("%s %v", name, fields[name]))
+	}
+	return strings.Join(words, ", ")
+}

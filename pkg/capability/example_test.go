@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"fmt"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+var hypervisors = []v1beta1.CapabilityDefinition{
+	{Name: "architecture", Values: []string{"amd64", "arm64"}},
+	{Name: "hypervisor", Values: []string{"baremetal", "virtualized"}},
+}
+
+func ExampleCompile() {
+	v, errs := capability.Compile(hypervisors, field.NewPath("spec", "machineCapabilities"))
+	fmt.Println(len(errs), v.Legacy(), v.All())
+
+	v, _ = capability.Compile(nil, nil)
+	fmt.Println(v.Legacy(), v.All())
+
+	_, errs = capability.Compile([]v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64", "amd64"}},
+	}, field.NewPath("spec", "machineCapabilities"))
+	fmt.Println(errs[0])
+	// Output:
+	// 0 false {architecture: [amd64, arm64], hypervisor: [baremetal, virtualized]}
+	// true {architecture: [amd64, arm64]}
+	// spec.machineCapabilities[0].values[1]: Duplicate value: "amd64": value "amd64" of capability "architecture" is registered already, as number 1; remove one of the two
+}
+
+func ExampleVocabulary_Set() {
+	v, _ := capability.Compile(hypervisors, nil)
+	machine, _ := v.Set(v1beta1.Capabilities{"architecture": {"amd64"}}, nil)
+	flavor, _ := v.Set(v1beta1.Capabilities{"hypervisor": {"virtualized"}}, nil)
+	fmt.Println(machine)
+	fmt.Println(flavor.Compatible(machine), flavor.Intersect(machine))
+
+	arm, _ := v.Set(v1beta1.Capabilities{"architecture": {"arm64"}}, nil)
+	fmt.Println(arm.Compatible(machine), arm.Conflicts(machine))
+
+	_, errs := v.Set(v1beta1.Capabilities{"hypervisor": {"metal"}}, field.NewPath("capabilities"))
+	fmt.Println(errs[0])
+	// Output:
+	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
+	// true {architecture: [amd64], hypervisor: [virtualized]}
+	// false [{architecture [arm64] [amd64]}]
+	// capabilities.hypervisor[0]: Unsupported value: "metal": value "metal" is not registered for capability hypervisor; registered are [baremetal, virtualized]
+}
+
+func ExampleCompare() {
+	v, _ := capability.Compile([]v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64"}},
+		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
+		{Name: "net", Values: []string{"accelerated", "basic"}},
+	}, nil)
+	a, _ := v.Set(v1beta1.Capabilities{"net": {"basic"}}, nil)
+	b, _ := v.Set(v1beta1.Capabilities{"storage": {"NVMe"}, "net": {"accelerated"}}, nil)
+	for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+		p := capability.Compare(a, b, v.All(), order)
+		fmt.Printf("%s: %+d because of %s, %q against %q\n", order, p.Sign, p.Capability, p.First, p.Second)
+	}
+	// Output:
+	// gep33: +1 because of net, "basic" against "accelerated"
+	// gardener: -1 because of storage, "SCSI" against ""
+}

@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package imageselector_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+type (
+	caps     = v1beta1.Capabilities
+	defs     = []v1beta1.CapabilityDefinition
+	flavors  = []imageselector.Flavor[string]
+	versions = []imageselector.Version[string]
+)
+
+func vocabulary(t testing.TB, definitions defs) *capability.Vocabulary {
+	t.Helper()
+	v, errs := capability.Compile(definitions, field.NewPath("spec", "machineCapabilities"))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return v
+}
+
+func machine(t testing.TB, v *capability.Vocabulary, c caps) capability.Set {
+	t.Helper()
+	s, errs := v.Set(c, field.NewPath("capabilities"))
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return s
+}
+
+// regional is a flavor with references in some regions: "eu", "image-1", "us", "image-2", …
+func regional(c caps, references ...string) imageselector.Flavor[string] {
+	f := imageselector.Flavor[string]{Capabilities: c}
+	for i := 0; i < len(references); i += 2 {
+		f.Regional = append(f.Regional, imageselector.Regional[string]{Region: references[i], Ref: references[i+1]})
+	}
+	return f
+}
+
+// global is a flavor with one reference for all regions.
+func global(c caps, reference string) imageselector.Flavor[string] {
+	return imageselector.Flavor[string]{Capabilities: c, Global: &imageselector.Global[string]{Ref: reference}}
+}
+
+func both(f imageselector.Flavor[string], reference string) imageselector.Flavor[string] {
+	f.Global = &imageselector.Global[string]{Ref: reference}
+	return f
+}
+
+// linux is a catalog of the one image version linux@1.
+func linux(v *capability.Vocabulary, f ...imageselector.Flavor[string]) *imageselector.Catalog[string] {
+	return imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{{Version: "1", Flavors: f}}}})
+}
+
+func storageAndNet(t testing.TB) *capability.Vocabulary {
+	return vocabulary(t, defs{
+		{Name: "architecture", Values: []string{"amd64"}},
+		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
+		{Name: "net", Values: []string{"accelerated", "basic"}},
+	})
+}
+
+// decide asks for linux@1 in eu, and demands that all ways to ask agree. It returns the reference, empty for none.
+func decide(t *testing.T, c *imageselector.Catalog[string], m capability.Set, order capability.Order) imageselector.Decision[string] {
+	t.Helper()
+	return agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: m, Order: order})
+}
+
+func agree(t *testing.T, c *imageselector.Catalog[string], r imageselector.Request) imageselector.Decision[string] {
+	t.Helper()
+	d := c.Decide(r)
+	if chosen := c.Choose(r); chosen != d.Chosen {
+		t.Errorf("Choose says %d, Decide %d", chosen, d.Chosen)
+	}
+	ref, err := c.Select(r)
+	if ref != d.Reference || (err != nil) != (d.Chosen < 0) || err != nil && !errors.Is(err, imageselector.ErrNoImage) {
+		t.Errorf("Select says %q, %v; Decide says %q, %d", ref, err, d.Reference, d.Chosen)
+	}
+	if d.Chosen >= 0 {
+		if want, found := d.Verdicts[d.Chosen].Flavor.Reference(r.Region); !found || want != d.Reference {
+			t.Errorf("the flavor says %q, %t; Decide says %q", want, found, d.Reference)
+		}
+	}
+	return d
+}
+
+func reasons(d imageselector.Decision[string]) []imageselector.Reason {
+	var all []imageselector.Reason
+	for _, v := range d.Verdicts {
+		all = append(all, v.Reason)
+	}
+	return all
+}
+
+func TestReferences(t *testing.T) {
+	const (
+		ok           = imageselector.Reason("")
+		byCapability = imageselector.ReasonCapability
+		byRegion     = imageselector.ReasonRegion
+	)
+	nvme, scsi := caps{"storage": {"NVMe"}}, caps{"storage": {"SCSI"}}
+	for name, tc := range map[string]struct {
+		flavors flavors
+		machine caps
+		want    string
+		reasons []imageselector.Reason
+	}{
+		"the region's own": {
+			flavors{regional(nil, "us", "image-us", "eu", "image-eu")}, nil, "image-eu", []imageselector.Reason{ok}},
+		"the first of two for one region": {
+			flavors{regional(nil, "eu", "first", "us", "image-us", "eu", "second")}, nil, "first", []imageselector.Reason{ok}},
+		"the global one where the region has none": {
+			flavors{both(regional(nil, "us", "image-us"), "image")}, nil, "image", []imageselector.Reason{ok}},
+		"the region's own before the global one": {
+			flavors{both(regional(nil, "eu", "image-eu"), "image")}, nil, "image-eu", []imageselector.Reason{ok}},
+		"a global one only": {
+			flavors{global(nil, "image")}, nil, "image", []imageselector.Reason{ok}},
+		"none in the region": {
+			flavors{regional(nil, "us", "image-us")}, nil, "", []imageselector.Reason{byRegion}},
+		"none at all": {
+			flavors{regional(nil)}, nil, "", []imageselector.Reason{byRegion}},
+		"the better flavor is missing in the region": {
+			flavors{regional(nvme, "us", "nvme"), regional(scsi, "eu", "scsi")}, nil, "scsi", []imageselector.Reason{byRegion, ok}},
+		"a conflict counts before a missing reference": {
+			flavors{regional(nvme, "us", "nvme")}, scsi, "", []imageselector.Reason{byCapability}},
+		"one of each": {
+			flavors{regional(nvme, "eu", "nvme"), regional(scsi, "us", "scsi")}, scsi, "", []imageselector.Reason{byCapability, byRegion}},
+		"no flavors": {flavors{}, nil, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := storageAndNet(t)
+			d := decide(t, linux(v, tc.flavors...), machine(t, v, tc.machine), capability.GEP33)
+			if d.Reference != tc.want || (d.Chosen < 0) != (tc.want == "") || d.Reason != "" {
+				t.Errorf("got %q (flavor %d, reason %q), want %q", d.Reference, d.Chosen, d.Reason, tc.want)
+			}
+			if diff := cmp.Diff(tc.reasons, reasons(d)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestVerdictsShowWhatWasCompared(t *testing.T) {
+	v := storageAndNet(t)
+	m := machine(t, v, caps{"storage": {"SCSI"}})
+	d := decide(t, linux(v,
+		global(caps{"storage": {"NVMe"}}, "nvme"),
+		regional(caps{"net": {"basic"}}, "us", "basic"),
+		global(caps{"net": {"basic"}}, "slow"),
+		global(caps{}, "any"),
+	), m, capability.GEP33)
+	if want := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}}}; cmp.Diff(want, d.Verdicts[0].Conflicts) != "" {
+		t.Error(d.Verdicts[0].Conflicts)
+	}
+	var zero capability.Set
+	if d.Verdicts[0].Effective != zero {
+		t.Error("a flavor in conflict has no effective set")
+	}
+	for i, want := range []string{1: "{architecture: [amd64], storage: [SCSI], net: [basic]}",
+		2: "{architecture: [amd64], storage: [SCSI], net: [basic]}", 3: "{architecture: [amd64], storage: [SCSI], net: [accelerated, basic]}"} {
+		if i > 0 && d.Verdicts[i].Effective.String() != want {
+			t.Errorf("flavor %d: effective %s, want %s", i, d.Verdicts[i].Effective, want)
+		}
+	}
+	want := []imageselector.Comparison{{Best: 2, Next: 3, Preference: capability.Preference{
+		Sign: 1, Capability: "net", Round: 1, First: "basic", Second: "accelerated"}}}
+	if diff := cmp.Diff(want, d.Comparisons); diff != "" {
+		t.Error(diff)
+	}
+	if d.Chosen != 3 {
+		t.Error(d.Chosen)
+	}
+}
+
+func TestUnknownImageOrVersion(t *testing.T) {
+	v := storageAndNet(t)
+	c := linux(v, global(nil, "image"))
+	for _, tc := range []struct {
+		image, version string
+		want           imageselector.Reason
+	}{
+		{"windows", "1", imageselector.ReasonUnknownImage},
+		{"", "", imageselector.ReasonUnknownImage},
+		{"linux", "1.0", imageselector.ReasonUnknownVersion},
+		{"linux", "", imageselector.ReasonUnknownVersion},
+		{"linux", "1", ""},
+	} {
+		d := agree(t, c, imageselector.Request{Image: tc.image, Version: tc.version, Region: "eu", Machine: v.All()})
+		if d.Reason != tc.want || (d.Chosen < 0) != (tc.want != "") || tc.want != "" && d.Verdicts != nil {
+			t.Errorf("%s@%s: %+v", tc.image, tc.version, d)
+		}
+		if (c.Flavors(tc.image, tc.version) == nil) != (tc.want != "") {
+			t.Errorf("%s@%s: flavors %v", tc.image, tc.version, c.Flavors(tc.image, tc.version))
+		}
+	}
+}
+
+func TestAMachineOfAnotherVocabularyFitsNothing(t *testing.T) {
+	c := linux(storageAndNet(t), global(nil, "image"))
+	for _, m := range []capability.Set{{}, storageAndNet(t).All()} {
+		if d := decide(t, c, m, capability.GEP33); d.Chosen >= 0 || d.Verdicts[0].Reason != imageselector.ReasonCapability {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// Semantics S7: several entries of one version, also of one image, are one version whose flavors add up.
+func TestEntriesOfOneVersionAddUp(t *testing.T) {
+	v := storageAndNet(t)
+	c := imageselector.NewCatalog(v, []imageselector.Image[string]{
+		{Name: "linux", Versions: versions{
+			{Version: "1", Legacy: true, Flavors: flavors{regional(caps{"storage": {"SCSI"}}, "eu", "scsi")}},
+			{Version: "2", Flavors: flavors{global(nil, "two")}},
+			{Version: "1", Flavors: flavors{regional(caps{"storage": {"NVMe"}, "net": {"basic"}}, "eu", "nvme-basic")}},
+		}},
+		{Name: "linux", Versions: versions{{Version: "1", Flavors: flavors{regional(caps{"storage": {"NVMe"}}, "eu", "nvme")}}}},
+	})
+	d := decide(t, c, v.All(), capability.GEP33)
+	if d.Reference != "nvme" || d.Chosen != 2 || len(d.Verdicts) != 3 || len(c.Flavors("linux", "1")) != 3 {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Semantics S5: the two cases in which the orders differ, and the tie-break of the operator guide.
+func TestPreference(t *testing.T) {
+	storageAccess := func(values ...string) defs {
+		return defs{{Name: "architecture", Values: []string{"amd64"}}, {Name: "storageAccess", Values: values}}
+	}
+	storageNet := defs{
+		{Name: "architecture", Values: []string{"amd64"}},
+		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
+		{Name: "net", Values: []string{"accelerated", "basic"}},
+	}
+	guide := flavors{global(caps{"storageAccess": {"NVMe"}}, "A"), global(caps{"storageAccess": {"SCSI"}}, "B")}
+	for name, tc := range map[string]struct {
+		defs            defs
+		flavors         flavors
+		machine         caps
+		gep33, gardener string
+	}{
+		"first values of all capabilities before second values of any": {
+			storageNet,
+			flavors{global(caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}, "A"), global(caps{"storage": {"NVMe"}, "net": {"accelerated"}}, "B")},
+			nil, "B", "A",
+		},
+		"a value that the machine lacks": {
+			storageNet,
+			flavors{global(caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}, "A"), global(caps{"storage": {"SCSI"}, "net": {"accelerated"}}, "B")},
+			caps{"storage": {"SCSI"}}, "B", "A",
+		},
+		"operator guide":                            {storageAccess("NVMe", "SCSI"), guide, nil, "A", "A"},
+		"operator guide, values reordered":          {storageAccess("SCSI", "NVMe"), guide, nil, "B", "B"},
+		"operator guide, machine narrowed to SCSI":  {storageAccess("NVMe", "SCSI"), guide, caps{"storageAccess": {"SCSI"}}, "B", "B"},
+		"more of the same wins":                     {storageNet, flavors{global(caps{"storage": {"NVMe"}}, "A"), global(nil, "B")}, nil, "B", "B"},
+		"more of what the machine lacks wins a tie": {storageNet, flavors{global(caps{"storage": {"SCSI"}}, "A"), global(nil, "B")}, caps{"storage": {"SCSI"}}, "B", "B"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := vocabulary(t, tc.defs)
+			reversed := flavors{tc.flavors[1], tc.flavors[0]}
+			for _, written := range []flavors{tc.flavors, reversed} {
+				for order, want := range map[capability.Order]string{capability.GEP33: tc.gep33, capability.Gardener: tc.gardener} {
+					d := decide(t, linux(v, written...), machine(t, v, tc.machine), order)
+					if d.Reference != want || d.Ambiguous {
+						t.Errorf("%s: got %q (ambiguous: %t), want %q", order, d.Reference, d.Ambiguous, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Semantics S5, step 4: of flavors that support the same the first wins, and the decision says so.
+func TestAmbiguous(t *testing.T) {
+	nvme, same, scsi := caps{"storage": {"NVMe"}}, caps{"storage": {"NVMe", "NVMe"}}, caps{"storage": {"SCSI"}}
+	for name, tc := range map[string]struct {
+		flavors   flavors
+		want      string
+		ambiguous bool
+	}{
+		"two the same":                           {flavors{global(nvme, "A"), global(same, "B")}, "A", true},
+		"a later worse one changes nothing":      {flavors{global(nvme, "A"), global(same, "B"), global(scsi, "C")}, "A", true},
+		"a later better one clears it":           {flavors{global(scsi, "A"), global(scsi, "B"), global(nvme, "C")}, "C", false},
+		"and a third pair sets it again":         {flavors{global(scsi, "A"), global(scsi, "B"), global(nvme, "C"), global(same, "D")}, "C", true},
+		"the same but for the region":            {flavors{global(nvme, "A"), regional(same, "us", "B")}, "A", false},
+		"the same but the first has no image":    {flavors{regional(nvme, "us", "A"), global(same, "B")}, "B", false},
+		"an omission is the same as all, listed": {flavors{global(nil, "A"), global(caps{"net": {"basic", "accelerated"}}, "B")}, "A", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := storageAndNet(t)
+			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+				d := decide(t, linux(v, tc.flavors...), v.All(), order)
+				if d.Reference != tc.want || d.Ambiguous != tc.ambiguous {
+					t.Errorf("%s: got %q, ambiguous: %t", order, d.Reference, d.Ambiguous)
+				}
+			}
+		})
+	}
+}
+
+func TestFlavorsWithUnknownCapabilitiesAreTakenAsTheyAre(t *testing.T) {
+	v := storageAndNet(t)
+	c := linux(v,
+		global(caps{"gpu": {"yes"}, "storage": {"SCSI"}}, "unknown name"),
+		global(caps{"storage": {"tape"}}, "unknown value"),
+		global(caps{"storage": {}}, "empty list"),
+	)
+	d := decide(t, c, v.All(), capability.GEP33)
+	if d.Reference != "unknown name" {
+		t.Error(d.Reference)
+	}
+	want := []imageselector.Reason{"", imageselector.ReasonCapability, imageselector.ReasonCapability}
+	if diff := cmp.Diff(want, reasons(d)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSelectDoesNotAllocate(t *testing.T) {
+	v := storageAndNet(t)
+	c := linux(v,
+		regional(caps{"storage": {"SCSI"}}, "eu", "A", "us", "B"),
+		regional(caps{"net": {"basic"}}, "eu", "C"),
+		both(regional(caps{"storage": {"NVMe"}}, "us", "D"), "E"),
+	)
+	requests := []imageselector.Request{
+		{Image: "linux", Version: "1", Region: "eu", Machine: v.All()},
+		{Image: "linux", Version: "1", Region: "us", Machine: machine(t, v, caps{"storage": {"SCSI"}}), Order: capability.Gardener},
+		{Image: "linux", Version: "1", Region: "nowhere", Machine: machine(t, v, caps{"storage": {"SCSI"}})},
+		{Image: "linux", Version: "2", Region: "eu", Machine: v.All()},
+		{Image: "windows", Version: "1", Region: "eu", Machine: v.All()},
+	}
+	for _, r := range requests {
+		if n := testing.AllocsPerRun(100, func() {
+			_, _ = c.Select(r)
+			_ = c.Choose(r)
+		}); n != 0 {
+			t.Errorf("%s@%s in %s: %v allocations", r.Image, r.Version, r.Region, n)
+		}
+	}
+}

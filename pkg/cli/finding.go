@@ -51,7 +51,7 @@ type Summary struct {
 
 // Report is what lint prints.
 type Report struct {
-	// Findings in the order of the files, and within a file by line, column and field.
+	// Findings in the order of the names of files, and within a file by line, column and field.
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 }
@@ -74,8 +74,10 @@ func message(rule string, err *field.Error) string {
 	return err.Detail
 }
 
-func identify(o *manifest.Object) Object {
-	return Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+func identify(o *manifest.Object) Object { return object(o.Identity) }
+
+func object(id manifest.Identity) Object {
+	return Object{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }
 
 func (o Object) String() string {
@@ -85,15 +87,11 @@ func (o Object) String() string {
 	return fmt.Sprintf("%s %s/%s", o.Kind, o.Namespace, o.Name)
 }
 
-// sortFindings orders findings as Report promises. files holds the files in the order in which they were read.
-func sortFindings(findings []Finding, files []string) {
-	rank := make(map[string]int, len(files))
-	for i, file := range files {
-		rank[file] = i
-	}
+// sortFindings orders findings as Report promises.
+func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(rank[a.File], rank[b.File]), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			consistency.ComparePaths(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
 		)
 	})

@@ -33,7 +33,6 @@ type garden struct {
 	profileNames    []string
 	namespacedNames []types.NamespacedName
 
-	files    []string
 	findings []Finding
 	objects  int
 	skipped  int
@@ -57,24 +56,15 @@ func load(args []string, stdin io.Reader) (*garden, error) {
 		namespaced: map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]{},
 	}
 	for _, p := range problems {
-		g.file(p.File)
 		g.findings = append(g.findings, Finding{
 			Severity: consistency.SeverityError, Rule: p.Rule, Type: field.ErrorTypeInvalid, Message: p.Message,
-			File: p.File, Line: p.Line, Column: p.Column,
+			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
 	for _, o := range objects {
-		g.file(o.File)
 		g.add(o)
 	}
-	slices.Sort(g.files)
 	return g, nil
-}
-
-func (g *garden) file(name string) {
-	if !slices.Contains(g.files, name) {
-		g.files = append(g.files, name)
-	}
 }
 
 // add takes in one object, if it is of a kind that the command understands.

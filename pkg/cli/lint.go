@@ -28,7 +28,7 @@ func lint(g *garden, providers map[string]Provider) Report {
 	for _, shoot := range g.shoots {
 		g.lintShoot(shoot, compiled, providers)
 	}
-	sortFindings(g.findings, g.files)
+	sortFindings(g.findings)
 	r := Report{Findings: g.findings, Summary: Summary{Objects: g.objects, Skipped: g.skipped}}
 	for _, f := range g.findings {
 		if f.Severity == consistency.SeverityError {

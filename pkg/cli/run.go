@@ -205,7 +205,7 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 		return err
 	}
 	if len(g.findings) > 0 {
-		sortFindings(g.findings, g.files)
+		sortFindings(g.findings)
 		if err := printReportText(c.stderr, Report{Findings: g.findings}); err != nil {
 			return err
 		}

@@ -8,10 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/moby/patternmatcher"
+	"github.com/moby/patternmatcher/ignorefile"
 )
 
 // maxFile is the size of a file or of standard input, in bytes, from which on it is not read.
@@ -19,8 +23,8 @@ const maxFile = 32 << 20
 
 // Load reads the manifests in args: files, directories, or "-" for stdin, which is not touched otherwise and may be nil
 // then. Of a directory it takes the *.yaml, *.yml and *.json files, in lexical order, with those of its subdirectories;
-// names that begin with a dot are passed over, as are symbolic links to directories. A file that occurs twice is read
-// once.
+// names that begin with a dot are passed over, as are symbolic links to directories, and what the directory's file
+// .capkitignore lists, in the syntax of .dockerignore. A file that occurs twice is read once.
 //
 // Objects and problems come in the order of the input; problems of one file by line and column. An object with
 // duplicate keys is returned all the same, along with its problems. Documents without content are ignored.
@@ -61,26 +65,57 @@ func expand(arg string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{arg}, nil
 	}
-	return list(arg)
+	ignored, err := readIgnoreFile(arg)
+	if err != nil {
+		return nil, err
+	}
+	return below(arg, "", ignored)
 }
 
-// list returns the manifest files below a directory. With an error it returns those it could find.
-func list(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+// ignoreFile lists, in a directory that is given as an argument, what not to read of it.
+const ignoreFile = ".capkitignore"
+
+// readIgnoreFile returns what a directory's ignore file matches; nothing if there is none.
+func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
+	file, err := os.Open(filepath.Join(dir, ignoreFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return patternmatcher.New(nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	patterns, err := ignorefile.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	ignored, err := patternmatcher.New(patterns)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+	}
+	return ignored, nil
+}
+
+// below returns the manifest files of a directory, which is a path below root. With an error it returns those it could
+// find.
+func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(root, dir))
 	errs := []error{err}
 	var files []string
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
+		skip, err := ignored.MatchesOrParentMatches(path)
+		errs = append(errs, err)
 		switch {
-		case strings.HasPrefix(entry.Name(), "."):
+		case skip && !entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
 		case entry.IsDir():
-			below, err := list(path)
-			files, errs = append(files, below...), append(errs, err)
+			more, err := below(root, path, ignored)
+			files, errs = append(files, more...), append(errs, err)
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
-			info, err := os.Stat(path)
+			info, err := os.Stat(filepath.Join(root, path))
 			errs = append(errs, err)
 			if err == nil && info.Mode().IsRegular() {
-				files = append(files, path)
+				files = append(files, filepath.Join(root, path))
 			}
 		}
 	}

@@ -30,6 +30,8 @@ type correspondence[R any] struct {
 	entries []*imageselector.Version[R]
 	// unclear holds the sets of provider flavors whose capabilities have errors of their own.
 	unclear []capability.Set
+	// stray holds the provider flavors that core does not have.
+	stray map[capability.Set]*field.Path
 	// usable collects the provider flavors with the capabilities that deciding works with.
 	usable []imageselector.Flavor[R]
 	errs   field.ErrorList
@@ -207,11 +209,15 @@ func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
 // claim notes that a provider flavor corresponds to a core flavor, which only one may do.
 func (c *correspondence[R]) claim(core *coreFlavor, flavor *imageselector.Flavor[R]) {
 	if core.by != nil {
-		c.report(RuleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-			"%s is the same flavor as %s; remove one of the two", c.format(flavor.Capabilities, core.set), core.by))
+		c.duplicate(flavor, core.set, core.by)
 		return
 	}
 	core.by = flavor.Path
+}
+
+func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
+	c.report(RuleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
+		"%s is the same flavor as %s; remove one of the two", c.format(flavor.Capabilities, set), first))
 }
 
 // legacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More than
@@ -255,8 +261,16 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R], flavor *imag
 	}
 }
 
-// unexpected reports a provider flavor that core does not have.
+// unexpected reports a provider flavor that core does not have. One that stands there twice is a duplicate all the same.
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) {
+	if first, found := c.stray[set]; found {
+		c.duplicate(flavor, set, first)
+		return
+	}
+	if c.stray == nil {
+		c.stray = map[capability.Set]*field.Path{}
+	}
+	c.stray[set] = flavor.Path
 	field_ := "capabilityFlavors"
 	if c.vocabulary.Legacy() {
 		field_ = "architectures"

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// given is a provider whose images are already there: linux@1 in the flavors given.
+type given []v1beta1.Capabilities
+
+func (given) Type() string { return "given" }
+
+func (g given) Images(_ *runtime.RawExtension, at *field.Path) ([]imageselector.Image[string], consistency.Report) {
+	image := at.Child("machineImages").Index(0)
+	version := image.Child("versions").Index(0)
+	flavors := make([]imageselector.Flavor[string], 0, len(g))
+	for i, c := range g {
+		path := version.Child("capabilityFlavors").Index(i)
+		flavors = append(flavors, imageselector.Flavor[string]{
+			Capabilities: c, Path: path, Global: &imageselector.Global[string]{Ref: fmt.Sprint(i), Path: path.Child("image")},
+		})
+	}
+	return []imageselector.Image[string]{{Name: "linux", Path: image,
+		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}, consistency.Report{}
+}
+
+func (given) ValidateRef(string, *field.Path) field.ErrorList { return nil }
+
+func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
+	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
+		defs = append(defs, v1beta1.CapabilityDefinition{
+			Name: fmt.Sprintf("c%d", i), Values: []string{"x", "y", "z"}[:rapid.IntRange(1, 3).Draw(t, "values")]})
+	}
+	return defs
+}
+
+// drawFlavors draws few enough kinds of flavors that the two sides often agree, and that one often has one twice.
+func drawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) []v1beta1.Capabilities {
+	flavors := make([]v1beta1.Capabilities, rapid.IntRange(1, 5).Draw(t, side))
+	for i := range flavors {
+		flavors[i] = v1beta1.Capabilities{}
+		for _, def := range defs {
+			if rapid.Bool().Draw(t, "declared") {
+				flavors[i][def.Name] = rapid.SliceOfN(rapid.SampledFrom(def.Values), 1, 3).Draw(t, def.Name)
+			}
+		}
+	}
+	return flavors
+}
+
+// rewritten declares the same, in another order, with repetitions, and sometimes with omissions written out.
+func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) []v1beta1.Capabilities {
+	again := make([]v1beta1.Capabilities, 0, len(flavors))
+	for _, c := range flavors {
+		r := v1beta1.Capabilities{}
+		for _, def := range defs {
+			values, declared := c[def.Name]
+			if declared || rapid.Bool().Draw(t, "written out") {
+				if !declared {
+					values = def.Values
+				}
+				r[def.Name] = rapid.Permutation(slices.Concat(values, values[:1])).Draw(t, "values")
+			}
+		}
+		again = append(again, r)
+	}
+	return rapid.Permutation(again).Draw(t, "order")
+}
+
+func coreSpec(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) *v1beta1.CloudProfileSpec {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
+	for _, c := range flavors {
+		version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: c})
+	}
+	return &v1beta1.CloudProfileSpec{
+		MachineCapabilities: defs,
+		MachineImages:       []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{version}}},
+	}
+}
+
+// complaints sorts the findings about one image version into what each says about which flavor.
+type complaints struct {
+	missing, unexpected            []string // the defaulted sets, as text
+	coreDuplicate, flavorDuplicate []int
+}
+
+func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1beta1.Capabilities) complaints {
+	p, report := consistency.Compile(given(provider), coreSpec(defs, core), field.NewPath("spec"))
+	var c complaints
+	for _, err := range report.Errors {
+		var index int
+		_, after, _ := strings.Cut(err.Field, "capabilityFlavors")
+		if _, scanErr := fmt.Sscanf(after, "[%d]", &index); scanErr != nil {
+			t.Fatalf("%s: %v", err.Field, scanErr)
+		}
+		side := provider
+		if !strings.HasPrefix(err.Field, "spec.providerConfig.") {
+			side = core
+		}
+		set, _ := p.Vocabulary().Set(side[index], nil)
+		switch err.Origin {
+		case consistency.RuleFlavorMissing:
+			c.missing = append(c.missing, set.String())
+		case consistency.RuleFlavorUnexpected:
+			c.unexpected = append(c.unexpected, set.String())
+		case consistency.RuleCoreFlavorDuplicate:
+			c.coreDuplicate = append(c.coreDuplicate, index)
+		case consistency.RuleFlavorDuplicate:
+			c.flavorDuplicate = append(c.flavorDuplicate, index)
+		default:
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// Semantics S8 treats the two sides alike: what one lacks the other has too many, and the same flavor twice is a
+// duplicate on either side, whatever the other has.
+func TestOneToOneIsSymmetric(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawDefinitions(t)
+		a, b := drawFlavors(t, defs, "a"), drawFlavors(t, defs, "b")
+		there, back := check(t, defs, a, b), check(t, defs, b, a)
+		mirrored := complaints{back.unexpected, back.missing, back.flavorDuplicate, back.coreDuplicate}
+		if diff := cmp.Diff(mirrored, there, cmp.AllowUnexported(complaints{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawDefinitions(t)
+		core := drawFlavors(t, defs, "core")
+		provider := drawFlavors(t, defs, "provider")
+		if rapid.Bool().Draw(t, "same") {
+			provider = rewritten(t, defs, core)
+		}
+		got := check(t, defs, core, provider)
+		inCore, coreDuplicate := distinct(defs, core)
+		inProvider, flavorDuplicate := distinct(defs, provider)
+		want := complaints{without(inCore, inProvider), without(inProvider, inCore), coreDuplicate, flavorDuplicate}
+		slices.Sort(got.missing)
+		slices.Sort(got.unexpected)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(complaints{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// distinct returns the different defaulted sets as text, and the indices of those that came before.
+func distinct(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) (sets map[string]bool, repeated []int) {
+	v, _ := capability.Compile(defs, nil)
+	sets = map[string]bool{}
+	for i, c := range flavors {
+		set, _ := v.Set(c, nil)
+		if sets[set.String()] {
+			repeated = append(repeated, i)
+		}
+		sets[set.String()] = true
+	}
+	return sets, repeated
+}
+
+func without(sets, others map[string]bool) []string {
+	var rest []string
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		if !others[set] {
+			rest = append(rest, set)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+)
+
+// The specs that fuzzing starts from: a sound one, one with what can be wrong, and one in legacy mode.
+var specs = []string{`{
+	"type": "local", "regions": [{"name": "local"}],
+	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "hypervisor", "values": ["baremetal", "virtualized"]}],
+	"machineTypes": [
+		{"name": "metal", "capabilities": {"architecture": ["amd64"], "hypervisor": ["baremetal"]}},
+		{"name": "small", "architecture": "arm64", "usable": false}],
+	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [
+		{"architecture": ["amd64"], "hypervisor": ["baremetal"]}, {"architecture": ["arm64"]}]}]}],
+	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [
+			{"image": "linux:metal", "capabilities": {"architecture": ["amd64"], "hypervisor": ["baremetal"]}},
+			{"image": "linux:arm", "capabilities": {"architecture": ["arm64"]}}]}]}]}
+}`, `{
+	"type": "local", "regions": [{"name": "local"}, {"name": ""}],
+	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "amd64", "arm64"]}, {"name": "azure-net"}, {"name": "azure-net", "values": ["x"]}],
+	"machineTypes": [{"name": "m"}, {"name": "m", "architecture": "riscv"}, {"name": "", "capabilities": {"architecture": []}}],
+	"machineImages": [
+		{"name": "linux", "versions": [
+			{"version": "1.0.0", "expirationDate": "2020-01-01T00:00:00Z", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["amd64", "amd64"]}]},
+			{"version": "2", "capabilityFlavors": [{}]}, {"version": "", "architectures": ["arm64"]}]},
+		{"name": "linux"}, {"name": "flatcar", "versions": [{"version": "3.x"}]}],
+	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "more": 1,
+		"machineImages": [{"name": "linux", "versions": [
+			{"version": "1.0.0", "image": "linux:old"}, {"version": "1.0.0", "image": "x", "capabilityFlavors": [{"image": "", "capabilities": {"gpu": ["a.b[0]"]}}]},
+			{"version": "2", "capabilityFlavors": [{"image": "a", "capabilities": {"architecture": []}}, {"image": "b"}, {"image": "c"}]}, {"version": 5}]},
+			{"name": "", "versions": [{}]}, {"name": "linux"}]}
+}`, `{
+	"machineTypes": [{"name": "m", "architecture": "arm64"}, {"name": "n"}],
+	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "architectures": ["amd64", "arm64", "amd64"]}, {"version": "1.1.0"}]}],
+	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "image": "linux"}, {"version": "1.1.0", "capabilityFlavors": [{"image": "linux"}]}]}]}
+}`, `{"providerConfig": null}`, `{"providerConfig": {"kind": "InfrastructureConfig"}, "machineImages": [{}]}`}
+
+// slow is far beyond what any profile of fuzzing's size needs.
+const slow = 10 * time.Second
+
+func FuzzCheckCloudProfile(f *testing.F) {
+	for _, spec := range specs {
+		f.Add([]byte(spec))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var profile v1beta1.CloudProfile
+		if json.Unmarshal(data, &profile.Spec) != nil {
+			t.Skip()
+		}
+		start := time.Now()
+		exercise(t, local.Provider{}, &profile)
+		if took := time.Since(start); took > slow {
+			t.Errorf("%d bytes took %s", len(data), took)
+		}
+	})
+}
+
+// exercise checks a profile and asks about every machine type in it.
+func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1beta1.CloudProfile) {
+	before := profile.DeepCopy()
+	p, report := consistency.CheckCloudProfile(provider, profile)
+	checkFindings(t, report.Errors)
+	checkFindings(t, report.Warnings)
+
+	pools := []consistency.Pool{{Image: "none", Version: "1", Path: field.NewPath("pool")}}
+	for _, image := range profile.Spec.MachineImages {
+		for _, version := range image.Versions {
+			pools = append(pools, consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"})
+		}
+	}
+	for _, mt := range append(profile.Spec.MachineTypes, v1beta1.MachineType{Name: "none"}) {
+		for i, pool := range pools {
+			pool.MachineType, pool.Order = mt.Name, capability.Order(i%2)
+			if len(profile.Spec.Regions) > 0 {
+				pool.Region = profile.Spec.Regions[0].Name
+			}
+			r := p.ResolvePool(pool)
+			if (r.Err == nil) != (r.Decision.Chosen >= 0) {
+				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
+			}
+			if r.Err != nil {
+				checkFindings(t, field.ErrorList{r.Err})
+			}
+		}
+	}
+	if !reflect.DeepEqual(before, profile) {
+		t.Fatal("the profile was changed")
+	}
+}
+
+// What fuzzing starts from must reach the checks, or it starts from nothing.
+func TestSpecsReachTheChecks(t *testing.T) {
+	rules := make([]map[string]bool, len(specs))
+	for i, spec := range specs {
+		var profile v1beta1.CloudProfile
+		if err := json.Unmarshal([]byte(spec), &profile.Spec); err != nil {
+			t.Fatal(err)
+		}
+		_, report := consistency.CheckCloudProfile(local.Provider{}, &profile)
+		rules[i] = map[string]bool{}
+		for _, err := range append(report.Errors, report.Warnings...) {
+			rules[i][err.Origin] = true
+		}
+	}
+	if len(rules[0]) > 0 {
+		t.Errorf("the sound one: %v", rules[0])
+	}
+	if len(rules[1]) < 15 {
+		t.Errorf("%d rules only: %v", len(rules[1]), rules[1])
+	}
+}

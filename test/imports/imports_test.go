@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package imports checks in which direction the packages of this module may import each other.
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const (
+	module = "github.com/capkit/capkit/"
+	root   = "../.."
+	// anything stands for every package of this module.
+	anything = "..."
+)
+
+// mayImport says which packages of this module a package may import, outside of its tests. An entry that ends in /...
+// is for everything below it; the longest entry that fits counts. A package without an entry must not exist: think
+// about what it may import, and add it.
+var mayImport = map[string][]string{
+	"pkg/capability":    {},
+	"pkg/imageselector": {"pkg/capability"},
+	"pkg/strictjson":    {},
+	"pkg/consistency":   {"pkg/imageselector", "pkg/capability", "pkg/strictjson"},
+
+	"pkg/apis/...":                  {},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1"},
+	"pkg/local":                     {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
+	"pkg/openstack":                 {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/apis/openstack/..."},
+
+	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
+	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/manifest"},
+	"pkg/cli/manifest": {},
+
+	"cmd/...":  {anything},
+	"hack/...": {anything},
+	"test/...": {anything},
+}
+
+// pure lists packages whose dependencies, all of them, must not include what forbidden lists.
+var (
+	pure      = []string{"pkg/capability", "pkg/imageselector", "pkg/consistency", "pkg/strictjson"}
+	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
+)
+
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+// list returns the packages of this module, without their tests.
+func list(t *testing.T) []goPackage {
+	t.Helper()
+	readDirectories(t)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, stderr.String())
+	}
+	var packages []goPackage
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+// readDirectories looks at all directories. That is how go test learns what this test depends on, and that it must not
+// repeat an old result after a source file has changed.
+func readDirectories(t *testing.T) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(_ string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.Name() == ".git" {
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// within tells whether an entry, which may end in /..., covers a package.
+func within(entry, name string) bool {
+	prefix, below := strings.CutSuffix(entry, "...")
+	return entry == name || below && strings.HasPrefix(name, prefix)
+}
+
+// allowed returns the imports of the longest entry that covers the package.
+func allowed(name string) (imports []string, found bool) {
+	longest := ""
+	for entry := range mayImport {
+		if within(entry, name) && len(entry) > len(longest) {
+			longest, found = entry, true
+		}
+	}
+	return mayImport[longest], found
+}
+
+func TestImportDirection(t *testing.T) {
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		imports, found := allowed(name)
+		if !found {
+			t.Errorf("%s is not in the table of this test: add it, with what it may import", name)
+			continue
+		}
+		for _, imported := range p.Imports {
+			own, isOwn := strings.CutPrefix(imported, module)
+			if isOwn && !slices.ContainsFunc(imports, func(entry string) bool { return within(entry, own) }) {
+				t.Errorf("%s must not import %s, only %v", name, own, imports)
+			}
+		}
+	}
+}
+
+func TestPurePackagesStayPure(t *testing.T) {
+	checked := 0
+	for _, p := range list(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		if !slices.Contains(pure, name) {
+			continue
+		}
+		checked++
+		for _, dep := range p.Deps {
+			for _, f := range forbidden {
+				if within(f+"/...", dep) || dep == f {
+					t.Errorf("%s depends on %s: go mod why -m says how", name, dep)
+				}
+			}
+		}
+	}
+	if checked != len(pure) {
+		t.Errorf("%d of %v found", checked, pure)
+	}
+}
+
+func TestTheTableItself(t *testing.T) {
+	for name, want := range map[string]bool{
+		"pkg/capability": true, "pkg/capability/more": false, "pkg/util": false, "cmd/capkit": true, "cmds": false,
+		"pkg/apis/openstack/v1alpha1": true, "internal/x": false,
+	} {
+		if _, found := allowed(name); found != want {
+			t.Errorf("%s: found is %t", name, found)
+		}
+	}
+	if imports, _ := allowed("pkg/apis/openstack/validation"); len(imports) != 1 {
+		t.Errorf("the longest entry must count, not %v", imports)
+	}
+}

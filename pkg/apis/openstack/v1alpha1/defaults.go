@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+)
+
+// DefaultNodeVolumeAttachLimit is how many volumes the scheduler may place on one node unless the operator says
+// otherwise.
+const DefaultNodeVolumeAttachLimit int32 = 256
+
+func addDefaultingFuncs(scheme *runtime.Scheme) error {
+	return RegisterDefaults(scheme)
+}
+
+// SetDefaults_CloudProfileConfig sets the limit of volumes per node to 256 and lets the scheduler respect the
+// availability zone of volumes. Fields that are written, even as zero or false, are kept.
+func SetDefaults_CloudProfileConfig(obj *CloudProfileConfig) {
+	if obj.NodeVolumeAttachLimit == nil {
+		obj.NodeVolumeAttachLimit = ptr.To(DefaultNodeVolumeAttachLimit)
+	}
+	if obj.IgnoreVolumeAZ == nil {
+		obj.IgnoreVolumeAZ = ptr.To(false)
+	}
+}
+
+// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the old format. It leaves
+// a version with capability flavors alone, where the architecture is a capability.
+func SetDefaults_MachineImageVersion(obj *MachineImageVersion) {
+	if len(obj.CapabilityFlavors) > 0 {
+		return
+	}
+	for i := range obj.Regions {
+		if obj.Regions[i].Architecture == nil {
+			obj.Regions[i].Architecture = ptr.To(constants.ArchitectureAMD64)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gardener compares the order named gardener with the function that it stands for, in the gardener library.
+package gardener
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+type (
+	caps = v1beta1.Capabilities
+	defs = []v1beta1.CapabilityDefinition
+)
+
+// flavor is what the library is asked about.
+type flavor struct {
+	name         string
+	capabilities caps
+}
+
+func (f flavor) GetCapabilities() v1beta1.Capabilities { return f.capabilities }
+
+// question is one image version and one machine type.
+type question struct {
+	defs    defs
+	flavors []flavor
+	machine caps
+}
+
+// random makes a question of up to six capabilities with up to five values and up to twelve flavors. Names are given
+// against the order of preference, so that no order by name can pass for it.
+func random(r *rand.Rand) question {
+	var q question
+	for i := range min(1+r.IntN(8), 6) {
+		def := v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%d", 9-i)}
+		for k := range 1 + r.IntN(5) {
+			def.Values = append(def.Values, fmt.Sprintf("v%d", 9-k))
+		}
+		q.defs = append(q.defs, def)
+	}
+	// Many values make many flavors fit, few make them distinct: have questions of both kinds.
+	omitted, narrow := r.Float64()/2, r.Float64()
+	for i := range r.IntN(13) {
+		q.flavors = append(q.flavors, flavor{fmt.Sprintf("flavor-%d", i), declare(r, q.defs, omitted, narrow)})
+	}
+	q.machine = declare(r, q.defs, r.Float64(), r.Float64())
+	return q
+}
+
+// declare declares values of the capabilities in any order and with repetitions, and leaves some capabilities out.
+func declare(r *rand.Rand, d defs, omitted, narrow float64) caps {
+	c := caps{}
+	for _, def := range d {
+		if r.Float64() < omitted {
+			continue
+		}
+		n := 1
+		for n < 2*len(def.Values) && r.Float64() > narrow {
+			n++
+		}
+		for range n {
+			c[def.Name] = append(c[def.Name], def.Values[r.IntN(len(def.Values))])
+		}
+	}
+	return c
+}
+
+// ours answers a question with this module.
+func ours(t *testing.T, q question, order capability.Order) imageselector.Decision[string] {
+	t.Helper()
+	v, errs := capability.Compile(q.defs, nil)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	version := imageselector.Version[string]{Version: "1"}
+	for _, f := range q.flavors {
+		version.Flavors = append(version.Flavors, imageselector.Flavor[string]{
+			Capabilities: f.capabilities, Global: &imageselector.Global[string]{Ref: f.name}})
+	}
+	machine, errs := v.Set(q.machine, nil)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	catalog := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: []imageselector.Version[string]{version}}})
+	return catalog.Decide(imageselector.Request{Image: "linux", Version: "1", Machine: machine, Order: order})
+}
+
+// The library has two errors. Which of them it is can be read off the question only: none of the flavors fits, or the
+// best are the same.
+func theirs(q question) (name string, nothingFits, tie bool) {
+	best, err := worker.FindBestImageFlavor(q.flavors, q.machine, q.defs)
+	if err == nil {
+		return best.name, false, false
+	}
+	nothingFits = !slices.ContainsFunc(q.flavors, func(f flavor) bool {
+		_, alone := worker.FindBestImageFlavor([]flavor{f}, q.machine, q.defs)
+		return alone == nil
+	})
+	return "", nothingFits, !nothingFits
+}
+
+// questions is how many are compared. They are the same on every run.
+const questions = 100_000
+
+func TestChoosesWhatTheLibraryChooses(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 54))
+	found, none, ties := 0, 0, 0
+	for i := range questions {
+		q := random(r)
+		d := ours(t, q, capability.Gardener)
+		name, nothingFits, tie := theirs(q)
+		switch {
+		case nothingFits:
+			none++
+		case tie:
+			ties++
+		default:
+			found++
+		}
+		if d.Ambiguous != tie || (d.Chosen == -1) != nothingFits || !tie && d.Reference != name {
+			t.Fatalf("question %d: %+v\nours: flavor %d %q, ambiguous: %t\ntheirs: %q, nothing fits: %t, tie: %t",
+				i, q, d.Chosen, d.Reference, d.Ambiguous, name, nothingFits, tie)
+		}
+	}
+	t.Logf("%d found, %d times nothing fits, %d ties", found, none, ties)
+	for kind, n := range map[string]int{"found": found, "nothing fits": none, "tie": ties} {
+		if n < questions/20 {
+			t.Errorf("%s: %d of %d questions are too few to tell anything", kind, n, questions)
+		}
+	}
+}
+
+// Semantics S5: the two cases in which the text of GEP-0033 and the library disagree.
+func TestGEP33IsAnotherOrder(t *testing.T) {
+	storageAndNet := defs{
+		{Name: "architecture", Values: []string{"amd64"}},
+		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
+		{Name: "net", Values: []string{"accelerated", "basic"}},
+	}
+	both := flavor{"A", caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}}
+	for name, q := range map[string]question{
+		"second values against the first value of a later capability": {
+			storageAndNet, []flavor{both, {"B", caps{"storage": {"NVMe"}, "net": {"accelerated"}}}}, caps{}},
+		"a value that the machine lacks": {
+			storageAndNet, []flavor{both, {"B", caps{"storage": {"SCSI"}, "net": {"accelerated"}}}}, caps{"storage": {"SCSI"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if library, _, _ := theirs(q); library != "A" {
+				t.Errorf("the library says %q", library)
+			}
+			if d := ours(t, q, capability.Gardener); d.Reference != "A" {
+				t.Errorf("gardener says %q", d.Reference)
+			}
+			if d := ours(t, q, capability.GEP33); d.Reference != "B" {
+				t.Errorf("gep33 says %q", d.Reference)
+			}
+		})
+	}
+}

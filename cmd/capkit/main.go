@@ -10,8 +10,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
 )
 
 func main() {
-	os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, cli.For(local.Provider{})))
+	os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, cli.For(openstack.Provider{}), cli.For(local.Provider{})))
 }

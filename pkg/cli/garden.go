@@ -56,8 +56,12 @@ func load(args []string, stdin io.Reader) (*garden, error) {
 		namespaced: map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]{},
 	}
 	for _, p := range problems {
+		kind := field.ErrorTypeInvalid
+		if p.Rule == consistency.RuleDuplicateKey {
+			kind = field.ErrorTypeDuplicate
+		}
 		g.findings = append(g.findings, Finding{
-			Severity: consistency.SeverityError, Rule: p.Rule, Type: field.ErrorTypeInvalid, Message: p.Message,
+			Severity: consistency.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
 			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
@@ -200,7 +204,7 @@ var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\
 // only provider configs have. It returns nil for any other error.
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	flavor := flavorPath.FindString(err.Field)
-	if flavor == "" || err.Origin != RuleFieldType {
+	if flavor == "" || err.Origin != consistency.RuleFieldType {
 		return nil
 	}
 	wrapped, found := lookUpFlavor(o.JSON, flavor)

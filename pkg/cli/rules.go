@@ -16,12 +16,8 @@ import (
 const (
 	// RuleCore marks everything that Gardener's own validation says.
 	RuleCore             = "gardener-core"
-	RuleSyntax           = "yaml-syntax"
 	RuleNotAnObject      = "not-an-object"
 	RuleTooLarge         = "too-large"
-	RuleDuplicateKey     = "duplicate-key"
-	RuleUnknownField     = "unknown-field"
-	RuleFieldType        = "field-type"
 	RuleObjectKind       = "object-kind"
 	RuleObjectDuplicate  = "object-duplicate"
 	RuleFlavorWrapped    = "core-flavor-wrapped"
@@ -42,24 +38,12 @@ var manifestRules = []consistency.Rule{
 	{Name: RuleCore, Severity: consistency.SeverityError,
 		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
-	{Name: RuleSyntax, Severity: consistency.SeverityError,
-		Means:  "The document is not valid YAML or JSON. The other documents of the file are still checked.",
-		Repair: "Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."},
 	{Name: RuleNotAnObject, Severity: consistency.SeverityError,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
 		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
 	{Name: RuleTooLarge, Severity: consistency.SeverityError,
 		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
-	{Name: RuleDuplicateKey, Severity: consistency.SeverityError,
-		Means:  "A key stands twice in one mapping. One of the two values would be lost without a word.",
-		Repair: "Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."},
-	{Name: RuleUnknownField, Severity: consistency.SeverityError,
-		Means:  "A field does not exist where it stands, in Gardener's API or in the provider config.",
-		Repair: "Correct the spelling, or the indentation. Field names are case-sensitive."},
-	{Name: RuleFieldType, Severity: consistency.SeverityError,
-		Means:  "A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
-		Repair: "Write what the message says is expected. Versions and IDs that look like numbers need quotes."},
 	{Name: RuleObjectKind, Severity: consistency.SeverityError,
 		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},

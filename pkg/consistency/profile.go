@@ -66,7 +66,7 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 // the Shoots that use it, is not among the warnings.
 func CheckCloudProfile[R any](provider Provider[R], profile *v1beta1.CloudProfile) (*Profile[R], Report) {
 	p, report := Compile(provider, &profile.Spec, field.NewPath("spec"))
-	report.Warnings = append(report.Warnings, p.warnings()...)
+	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
 	report.Warnings = append(report.Warnings, checkSize(profile)...)
 	return p, report.sorted()
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // drawSpec draws a whole profile for the local provider with a bit of everything that can be wrong in it.
@@ -165,14 +164,9 @@ func (f fixed) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image
 
 type fatal interface{ Fatalf(string, ...any) }
 
-// decoding are the rules of the strict decoder, whose errors a provider passes on.
-var decoding = []string{strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginDuplicateKey,
-	strictjson.OriginFieldType, strictjson.OriginTooMany}
-
 func checkFindings(t fatal, list field.ErrorList) {
 	for i, err := range list {
-		if !slices.Contains(decoding, err.Origin) &&
-			!slices.ContainsFunc(consistency.Rules(), func(r consistency.Rule) bool { return r.Name == err.Origin }) {
+		if !slices.ContainsFunc(consistency.Rules(), func(r consistency.Rule) bool { return r.Name == err.Origin }) {
 			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)
 		}
 		if i > 0 && consistency.ComparePaths(list[i-1].Field, err.Field) > 0 {

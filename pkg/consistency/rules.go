@@ -8,10 +8,15 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // The stable names of the rules: the Origin of every finding. A published name keeps its meaning.
 const (
+	RuleSyntax              = strictjson.OriginSyntax
+	RuleDuplicateKey        = strictjson.OriginDuplicateKey
+	RuleUnknownField        = strictjson.OriginUnknownField
+	RuleFieldType           = strictjson.OriginFieldType
 	RuleConfigMissing       = "provider-config-missing"
 	RuleConfigKind          = "provider-config-kind"
 	RuleNameMissing         = "name-missing"
@@ -67,7 +72,7 @@ type Rule struct {
 
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
-	rules := slices.Concat(configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules)
+	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules)
 	slices.SortFunc(rules, func(a, b Rule) int {
 		if a.Name < b.Name {
 			return -1
@@ -75,6 +80,21 @@ func Rules() []Rule {
 		return 1
 	})
 	return rules
+}
+
+var readingRules = []Rule{
+	{RuleSyntax, SeverityError,
+		"The document is not valid YAML or JSON. The other documents of the file are still checked.",
+		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."},
+	{RuleDuplicateKey, SeverityError,
+		"A key stands twice in one mapping. One of the two values would be lost without a word.",
+		"Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."},
+	{RuleUnknownField, SeverityError,
+		"A field does not exist where it stands, in Gardener's API or in the provider config.",
+		"Correct the spelling, or the indentation. Field names are case-sensitive."},
+	{RuleFieldType, SeverityError,
+		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
+		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."},
 }
 
 var configRules = []Rule{

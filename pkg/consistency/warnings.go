@@ -17,16 +17,14 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// warnings are those of semantics S9 that concern one CloudProfile alone.
-func (p *Profile[R]) warnings() field.ErrorList {
-	return slices.Concat(
-		p.unused(),
-		p.uncovered(),
-		p.unknownRegions(),
-		p.withoutImage(),
-		p.differingOrders(),
-		p.foreignPrefixes(),
-	)
+// warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
+// in a broken profile: they would only repeat its errors in other words.
+func (p *Profile[R]) warnings(broken bool) field.ErrorList {
+	warnings := slices.Concat(p.unused(), p.uncovered(), p.unknownRegions(), p.foreignPrefixes())
+	if broken {
+		return warnings
+	}
+	return slices.Concat(warnings, p.withoutImage(), p.differingOrders())
 }
 
 func (p *Profile[R]) regions() []string {
@@ -131,7 +129,7 @@ func (p *Profile[R]) unknownRegions() field.ErrorList {
 	var found field.ErrorList
 	for _, region := range order {
 		found = append(found, finding(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
-			"region %s is not in %s (%s): the %s for it cannot be used", region, p.at.Child("regions"), few(regions),
+			"region %s is not in %s (%s): %s to it cannot be used", region, p.at.Child("regions"), few(regions),
 			counted(count[region], "reference"))))
 	}
 	return found

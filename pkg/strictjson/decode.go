@@ -24,8 +24,6 @@ const (
 	OriginDuplicateKey = "duplicate-key"
 	// OriginFieldType marks a value of the wrong kind or format, reported as invalid at the deepest such value.
 	OriginFieldType = "field-type"
-	// OriginTooMany marks the last error of a list that was cut short.
-	OriginTooMany = "too-many-errors"
 )
 
 // Decode decodes the JSON document data into the value that into points to and returns every problem, in the order in
@@ -38,7 +36,7 @@ const (
 //
 // Paths are prefixed with at; nil stands for the root, whose own path is "". Keys of maps are subscripts. A key of more
 // than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
-// with OriginTooMany tells how many were left out.
+// says how many were left out, under the origin of the one before it.
 //
 // Decode never panics because of data. If it returns errors, into may be partially filled. An into that is not a
 // non-nil pointer gives an internal error. Neither data nor at is retained. Decode is safe for concurrent use.

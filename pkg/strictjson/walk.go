@@ -145,7 +145,7 @@ func (w *walker) finish(decoder []error) field.ErrorList {
 	last := field.Error{Type: field.ErrorTypeInvalid, Field: spell(w.root), BadValue: field.OmitValueType{}}
 	switch {
 	case w.cut > 0:
-		last.Origin, last.Detail = OriginTooMany, fmt.Sprintf("%d more problems are not listed", w.cut)
+		last.Origin, last.Detail = w.errs[len(w.errs)-1].Origin, fmt.Sprintf("%d more problems are not listed", w.cut)
 	case len(w.errs) == 0:
 		last.Origin, last.Detail = OriginFieldType, "cannot be read"+because(errors.Join(decoder...))
 	default:

@@ -151,9 +151,9 @@ func TestJSONFilesGetJSONMessages(t *testing.T) {
 		got = append(got, p.File+" "+outcome(nil, []manifest.Problem{p})[0]+" "+p.Message)
 	}
 	want := []string{
-		"a.json 4:7 yaml-syntax not valid JSON: invalid character 'x' looking for beginning of value",
-		"b.json 2:3 yaml-syntax not valid JSON: unexpected end of the input",
-		"c.json 1:8 yaml-syntax not valid JSON: invalid character '}' looking for beginning of object key string",
+		"a.json 4:7 syntax not valid JSON: invalid character 'x' looking for beginning of value",
+		"b.json 2:3 syntax not valid JSON: unexpected end of the input",
+		"c.json 1:8 syntax not valid JSON: invalid character '}' looking for beginning of object key string",
 	}
 	if err != nil || !reflect.DeepEqual(files, []string{"a.json", "d.json"}) || !reflect.DeepEqual(got, want) {
 		t.Errorf("%q, %v\n got %q\nwant %q", files, err, got, want)

@@ -7,7 +7,7 @@ package manifest
 // The rules that a Problem can name. The names are stable.
 const (
 	// RuleSyntax is text that is neither YAML nor JSON, or has a part that JSON cannot express.
-	RuleSyntax = "yaml-syntax"
+	RuleSyntax = "syntax"
 	// RuleDuplicateKey is a key that its mapping already has. Each repetition is a Problem of its own.
 	RuleDuplicateKey = "duplicate-key"
 	// RuleTooLarge is input beyond a limit of size, depth or expansion.

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package openstack is the Provider for OpenStack: image IDs per region, with an image name as fallback. It converts the
+// wire format of pkg/apis/openstack and says what only that format can get wrong; everything else is consistency's.
+package openstack
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Image refers to an image in one region: by its ID or, as a fallback, by its name. One of the two is set.
+type Image struct {
+	ID   string `json:"id,omitempty"`
+	Name string `json:"image,omitempty"`
+}
+
+// Provider implements [consistency.Provider] for the provider type openstack. The zero value is ready for use.
+type Provider struct{}
+
+var _ consistency.Provider[Image] = Provider{}
+
+// Type returns "openstack".
+func (Provider) Type() string { return "openstack" }
+
+// Images returns the images of a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
+func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Image], consistency.Report) {
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
+	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
+	for i := range config.MachineImages {
+		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
+		image := imageselector.Image[Image]{Name: written.Name, Path: path}
+		for k := range written.Versions {
+			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
+		}
+		images = append(images, image)
+	}
+	return images, report
+}
+
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Image] {
+	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	if version.Legacy {
+		version.Flavors = legacy(written, at)
+		return version
+	}
+	if len(written.Regions) > 0 {
+		report.Errors = append(report.Errors, consistency.FormatMixed(at.Child("regions"), "regions"))
+	}
+	if image := byName(written.Image, at); image != nil {
+		report.Warnings = append(report.Warnings, consistency.ImageIgnored(image.Path, image.Ref.Name))
+	}
+	for i := range written.CapabilityFlavors {
+		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
+		flavor := imageselector.Flavor[Image]{Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path}
+		for k := range f.Regions {
+			region := path.Child("regions").Index(k)
+			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
+			if architecture := f.Regions[k].Architecture; architecture != nil {
+				report.Errors = append(report.Errors, consistency.FlavorArchitecture(region.Child("architecture"), *architecture))
+			}
+		}
+		version.Flavors = append(version.Flavors, flavor)
+	}
+	return version
+}
+
+// legacy makes one flavor for each architecture, in order of first appearance. The image name serves amd64 only, and
+// makes a flavor of its own if no region is for amd64 (semantics S6).
+func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselector.Flavor[Image] {
+	var flavors []imageselector.Flavor[Image]
+	index := map[string]int{}
+	flavor := func(architecture string, path *field.Path) *imageselector.Flavor[Image] {
+		i, found := index[architecture]
+		if !found {
+			i = len(flavors)
+			index[architecture] = i
+			capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
+			flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: capabilities, Path: path})
+		}
+		return &flavors[i]
+	}
+	for i := range written.Regions {
+		path := at.Child("regions").Index(i)
+		f := flavor(ptr.Deref(written.Regions[i].Architecture, constants.ArchitectureAMD64), path)
+		f.Regional = append(f.Regional, regional(&written.Regions[i], path))
+	}
+	if image := byName(written.Image, at); image != nil {
+		flavor(constants.ArchitectureAMD64, image.Path).Global = image
+	}
+	return flavors
+}
+
+func regional(written *v1alpha1.RegionIDMapping, at *field.Path) imageselector.Regional[Image] {
+	return imageselector.Regional[Image]{Region: written.Name, Ref: Image{ID: written.ID}, Path: at}
+}
+
+// byName returns the reference by an image name, which need not be unique; nil if there is no name or an empty one.
+func byName(name *string, at *field.Path) *imageselector.Global[Image] {
+	if ptr.Deref(name, "") == "" {
+		return nil
+	}
+	return &imageselector.Global[Image]{Ref: Image{Name: *name}, Fallback: true, Path: at.Child("image")}
+}
+
+// ValidateRef demands that a region has an image ID. An image name is never empty.
+func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
+	if ref == (Image{}) {
+		return field.ErrorList{consistency.ReferenceMissing(at.Child("id"), "the image ID of the region")}
+	}
+	return nil
+}

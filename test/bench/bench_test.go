@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bench measures selection against the gardener library, and the one-to-one check against merely decoding the
+// same config, in one run and on the same profiles:
+//
+//	go test -run '^$' -bench . -benchmem ./test/bench
+//
+// Nothing here fails for being slow. The last lines of the output sum up each size.
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/generate"
+)
+
+// profile is a generated profile, in all the forms that the benchmarks start from.
+type profile struct {
+	name    string
+	spec    *v1beta1.CloudProfileSpec
+	catalog *imageselector.Catalog[openstack.Image]
+	decoded decoded
+	flavors int
+	// requests and questions ask the same, the one the catalog and the other the library. Their number is a power of two.
+	requests  []imageselector.Request
+	questions []question
+
+	// What was measured, per operation; 0 if it was not.
+	selection, library, unmarshal, check, compile time.Duration
+	allocs                                        float64
+}
+
+type question struct {
+	flavors []v1alpha1.MachineImageFlavor
+	machine v1beta1.Capabilities
+}
+
+// decoded is a provider that has decoded the images before.
+type decoded struct {
+	openstack.Provider
+	images []imageselector.Image[openstack.Image]
+}
+
+func (d decoded) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image[openstack.Image], consistency.Report) {
+	return d.images, consistency.Report{}
+}
+
+var profiles []*profile
+
+var spec = field.NewPath("spec")
+
+func newProfile(size int) *profile {
+	p := &profile{name: fmt.Sprintf("%dKiB", size>>10), spec: generate.OpenStack(size)}
+	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
+	p.catalog = compiled.Catalog()
+	p.decoded.images, _ = openstack.Provider{}.Images(p.spec.ProviderConfig, spec.Child("providerConfig"))
+
+	var config v1alpha1.CloudProfileConfig
+	if err := json.Unmarshal(p.spec.ProviderConfig.Raw, &config); err != nil {
+		panic(err)
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for len(p.requests) < 1024 {
+		image := config.MachineImages[r.IntN(len(config.MachineImages))]
+		version := image.Versions[r.IntN(len(image.Versions))]
+		machine := p.spec.MachineTypes[r.IntN(len(p.spec.MachineTypes))].Capabilities
+		set, _ := compiled.Vocabulary().Set(machine, nil)
+		request := imageselector.Request{Image: image.Name, Version: version.Version, Machine: set,
+			Region: p.spec.Regions[r.IntN(len(p.spec.Regions))].Name}
+		if p.catalog.Choose(request) >= 0 { // ask for what exists, as a worker controller does
+			p.requests = append(p.requests, request)
+			p.questions = append(p.questions, question{version.CapabilityFlavors, machine})
+		}
+	}
+	for i := range config.MachineImages {
+		for k := range config.MachineImages[i].Versions {
+			p.flavors += len(config.MachineImages[i].Versions[k].CapabilityFlavors)
+		}
+	}
+	return p
+}
+
+func TestMain(m *testing.M) {
+	for _, size := range []int{25 << 10, 250 << 10, 1 << 20} {
+		profiles = append(profiles, newProfile(size))
+	}
+	code := m.Run()
+	for _, p := range profiles {
+		if summary := p.summary(); summary != "" {
+			fmt.Println(summary)
+		}
+	}
+	os.Exit(code)
+}
+
+func (p *profile) summary() string {
+	line := fmt.Sprintf("%7s (%d flavors):", p.name, p.flavors)
+	if p.selection > 0 && p.library > 0 {
+		line += fmt.Sprintf(" select %v with %v allocations, %.0f times as fast as the gardener library (%v);",
+			p.selection, p.allocs, ratio(p.library, p.selection), p.library)
+	}
+	if p.check > 0 && p.unmarshal > 0 {
+		line += fmt.Sprintf(" one-to-one check %v, %.2f of json.Unmarshal (%v); with strict decoding %v, %.2f",
+			p.check.Round(time.Microsecond), ratio(p.check, p.unmarshal), p.unmarshal.Round(time.Microsecond),
+			p.compile.Round(time.Microsecond), ratio(p.compile, p.unmarshal))
+	} else if p.selection == 0 || p.library == 0 {
+		return ""
+	}
+	return line
+}
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+// perOperation is to be called at the end of a benchmark.
+func perOperation(b *testing.B) time.Duration { return b.Elapsed() / time.Duration(b.N) }
+
+func BenchmarkSelect(b *testing.B) {
+	for _, p := range profiles {
+		b.Run(p.name+"/library", func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				q := &p.questions[i%len(p.questions)]
+				_, _ = worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities)
+			}
+			p.library = perOperation(b)
+		})
+		for _, order := range []capability.Order{capability.Gardener, capability.GEP33} {
+			b.Run(p.name+"/capkit-"+order.String(), func(b *testing.B) {
+				requests := make([]imageselector.Request, len(p.requests))
+				for i := range requests {
+					requests[i] = p.requests[i]
+					requests[i].Order = order
+				}
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					_, _ = p.catalog.Select(requests[i%len(requests)])
+				}
+				p.selection = perOperation(b) // of the last one: the default order
+				if p.library > 0 {
+					b.ReportMetric(ratio(p.library, p.selection), "x-faster")
+				}
+			})
+		}
+		p.allocs = testing.AllocsPerRun(len(p.requests), func() { _, _ = p.catalog.Select(p.requests[0]) })
+	}
+}
+
+func BenchmarkCheck(b *testing.B) {
+	for _, p := range profiles {
+		raw := p.spec.ProviderConfig.Raw
+		b.Run(p.name+"/json.Unmarshal", func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				var config v1alpha1.CloudProfileConfig
+				if err := json.Unmarshal(raw, &config); err != nil {
+					b.Fatal(err)
+				}
+			}
+			p.unmarshal = perOperation(b)
+		})
+		b.Run(p.name+"/one-to-one", func(b *testing.B) {
+			p.check = benchmarkCompile(b, p, p.decoded)
+		})
+		b.Run(p.name+"/decode-and-one-to-one", func(b *testing.B) {
+			p.compile = benchmarkCompile(b, p, openstack.Provider{})
+		})
+	}
+}
+
+func benchmarkCompile(b *testing.B, p *profile, provider consistency.Provider[openstack.Image]) time.Duration {
+	b.ReportAllocs()
+	b.SetBytes(int64(len(p.spec.ProviderConfig.Raw)))
+	for b.Loop() {
+		if _, report := consistency.Compile(provider, p.spec, spec); len(report.Errors) > 0 {
+			b.Fatal(report.Errors[0])
+		}
+	}
+	if p.unmarshal > 0 {
+		b.ReportMetric(ratio(perOperation(b), p.unmarshal), "of-unmarshal")
+	}
+	return perOperation(b)
+}
+
+// Both sides must be asked the same, or comparing them means nothing.
+func TestBothSidesAnswerTheSame(t *testing.T) {
+	for _, p := range profiles {
+		for i, request := range p.requests {
+			request.Region = "" // the library knows no regions
+			q := p.questions[i]
+			best, err := worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := -1
+			for k, f := range q.flavors {
+				if fmt.Sprint(f.Capabilities) == fmt.Sprint(best.Capabilities) {
+					want = k
+				}
+			}
+			everywhere := imageselector.NewCatalog(p.catalog.Vocabulary(), []imageselector.Image[int]{{Name: request.Image,
+				Versions: []imageselector.Version[int]{{Version: request.Version, Flavors: global(q.flavors)}}}})
+			request.Order = capability.Gardener
+			if got := everywhere.Choose(request); got != want {
+				t.Fatalf("%s: request %d: flavor %d, want %d", p.name, i, got, want)
+			}
+		}
+	}
+}
+
+func global(flavors []v1alpha1.MachineImageFlavor) []imageselector.Flavor[int] {
+	var all []imageselector.Flavor[int]
+	for i := range flavors {
+		all = append(all, imageselector.Flavor[int]{Capabilities: flavors[i].Capabilities, Global: &imageselector.Global[int]{Ref: i}})
+	}
+	return all
+}

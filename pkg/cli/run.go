@@ -92,6 +92,9 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(c.lint(), c.selectImage(), c.explain())
+	for _, cmd := range root.Commands() {
+		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
+	}
 	return root
 }
 

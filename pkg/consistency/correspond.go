@@ -49,33 +49,44 @@ type coreFlavor struct {
 
 // correspond checks core's image versions and the provider's images one to one. It returns the images that deciding
 // works with: those versions that core lists, in core's order.
-func correspond[R any](v *capability.Vocabulary, spec *v1beta1.CloudProfileSpec, images []imageselector.Image[R], at *field.Path) ([]imageselector.Image[R], field.ErrorList) {
-	provided, errs := byName(images)
-	usable := make([]imageselector.Image[R], 0, len(spec.MachineImages))
-	for i := range spec.MachineImages {
-		image := &spec.MachineImages[i]
-		path := at.Child("machineImages").Index(i)
+func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
+	provided, errs := byName(p.images)
+	anyUnread := p.unread.touches(p.at.Child("providerConfig", "machineImages"))
+	usable := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
+	for i := range p.spec.MachineImages {
+		image := &p.spec.MachineImages[i]
+		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		if !found {
-			errs = append(errs, finding(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
-				"%s: the provider config has no image of that name; add it, with its versions, under %s",
-				image.Name, at.Child("providerConfig", "machineImages"))))
+			if !anyUnread {
+				errs = append(errs, finding(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
+					"%s: the provider config has no image of that name; add it, with its versions, under %s",
+					image.Name, p.at.Child("providerConfig", "machineImages"))))
+			}
 			continue
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
 			c := correspondence[R]{
-				vocabulary: v, name: image.Name + "@" + image.Versions[k].Version,
+				vocabulary: p.vocabulary, name: image.Name + "@" + image.Versions[k].Version,
 				bySet:   make(map[capability.Set]int, len(image.Versions[k].CapabilityFlavors)),
 				entries: entries.versions[image.Versions[k].Version], at: path.Child("versions").Index(k),
 			}
 			c.check(&image.Versions[k], entries.path)
-			errs = append(errs, c.errs...)
+			if !p.versionUnread(c.entries, anyUnread) {
+				errs = append(errs, c.errs...)
+			}
 			versions = append(versions, imageselector.Version[R]{Version: image.Versions[k].Version, Flavors: c.usable})
 		}
 		usable = append(usable, imageselector.Image[R]{Name: image.Name, Versions: versions})
 	}
 	return usable, errs
+}
+
+// versionUnread tells whether a provider's entry for a version, or the entry that seems to be missing, could not be read.
+func (p *Profile[R]) versionUnread(entries []*imageselector.Version[R], anyUnread bool) bool {
+	return anyUnread && (len(entries) == 0 ||
+		slices.ContainsFunc(entries, func(e *imageselector.Version[R]) bool { return p.unread.touches(e.Path) }))
 }
 
 // named holds the versions of the provider images of one name. Several entries of one version are one (semantics S7).

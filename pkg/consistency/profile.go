@@ -27,6 +27,8 @@ type Profile[R any] struct {
 	machines   map[string]machine
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
+	// unread tells which of them could not be read as they are written.
+	unread unread
 }
 
 // machine is a compiled machine type.
@@ -49,14 +51,13 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"))
 	report.Errors = append(report.Errors, p.compileMachines()...)
 
-	images, provided := provider.Images(spec.ProviderConfig, at.Child("providerConfig"))
-	p.images = images
+	config := at.Child("providerConfig")
+	images, provided := provider.Images(spec.ProviderConfig, config)
+	p.images, p.unread = images, unreadPlaces(provided.Errors, config)
 	report.merge(provided)
-	usable, errs := correspond(p.vocabulary, spec, images, at)
-	if len(images) > 0 || len(provided.Errors) == 0 { // else nothing could be read, and nothing is said about what is missing
-		report.Errors = append(report.Errors, errs...)
-	}
-	report.Errors = append(report.Errors, checkReferences(provider, images)...)
+	usable, errs := p.correspond()
+	report.Errors = append(report.Errors, errs...)
+	report.Errors = append(report.Errors, p.checkReferences()...)
 	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
 	return p, report.sorted()
 }

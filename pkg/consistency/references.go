@@ -13,18 +13,21 @@ import (
 )
 
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
-func checkReferences[R any](provider Provider[R], images []imageselector.Image[R]) field.ErrorList {
+func (p *Profile[R]) checkReferences() field.ErrorList {
 	var errs field.ErrorList
-	for i := range images {
-		for k := range images[i].Versions {
-			version := &images[i].Versions[k]
-			name := images[i].Name + "@" + version.Version
+	for i := range p.images {
+		for k := range p.images[i].Versions {
+			version := &p.images[i].Versions[k]
+			name := p.images[i].Name + "@" + version.Version
+			if p.unread.touches(version.Path) {
+				continue
+			}
 			if len(version.Flavors) == 0 {
 				errs = append(errs, finding(RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
 					name+": the version has no image: add capabilityFlavors, or a reference in the legacy format"))
 			}
 			for f := range version.Flavors {
-				errs = append(errs, checkFlavorReferences(provider, name, &version.Flavors[f])...)
+				errs = append(errs, checkFlavorReferences(p.provider, name, &version.Flavors[f])...)
 			}
 		}
 	}

@@ -20,11 +20,14 @@ import (
 // warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
 // in a broken profile: they would only repeat its errors in other words.
 func (p *Profile[R]) warnings(broken bool) field.ErrorList {
-	warnings := slices.Concat(p.unused(), p.uncovered(), p.unknownRegions(), p.foreignPrefixes())
-	if broken {
-		return warnings
+	warnings := p.foreignPrefixes()
+	if len(p.unread) == 0 {
+		warnings = slices.Concat(warnings, p.unused(), p.uncovered(), p.unknownRegions())
 	}
-	return slices.Concat(warnings, p.withoutImage(), p.differingOrders())
+	if !broken {
+		warnings = slices.Concat(warnings, p.withoutImage(), p.differingOrders())
+	}
+	return warnings
 }
 
 func (p *Profile[R]) regions() []string {

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/local"
+)
+
+var flavorQuestion = []string{"--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe"}
+
+func TestExitStatus(t *testing.T) {
+	profile, missing := examples+"/cloudprofile.yaml", broken+"/provider-flavor-missing.yaml"
+	unused := broken + "/provider-image-unused.yaml"
+	for name, tc := range map[string]struct {
+		args   []string
+		status int
+		stderr string
+	}{
+		"clean":                        {[]string{"lint", profile}, 0, "1 object checked: no errors, no warnings"},
+		"error":                        {[]string{"lint", missing}, 1, "1 error"},
+		"warning":                      {[]string{"lint", unused}, 0, "1 warning"},
+		"warning that counts":          {[]string{"lint", "--fail-on=warning", unused}, 1, "1 warning"},
+		"selected":                     {append([]string{"select", profile}, flavorQuestion...), 0, ""},
+		"none fits":                    {append([]string{"select", profile}, "--image=gardenlinux", "--version=1", "--machine-type=medium_4_8", "--region=europe"), 1, ""},
+		"explained":                    {append([]string{"explain", profile}, flavorQuestion...), 0, ""},
+		"no file":                      {[]string{"lint"}, 2, "no FILE given"},
+		"file that does not exist":     {[]string{"lint", "nowhere.yaml", "nowhere.json"}, 2, "nowhere.json"},
+		"unknown flag":                 {[]string{"lint", "--colour", profile}, 2, "--colour"},
+		"unknown format":               {[]string{"lint", "-o", "xml", profile}, 2, "json, junit, sarif, text, yaml"},
+		"format that select lacks":     {append([]string{"select", "-o", "sarif", profile}, flavorQuestion...), 2, "json, text, yaml"},
+		"unknown --fail-on":            {[]string{"lint", "--fail-on=info", profile}, 2, "error or warning"},
+		"unknown --order":              {append([]string{"select", "--order=best", profile}, flavorQuestion...), 2, "gep33 or gardener"},
+		"unknown command":              {[]string{"check", profile}, 2, "check"},
+		"half a question":              {[]string{"select", "--image=gardenlinux", "--region=europe", profile}, 2, "--version, --machine-type missing"},
+		"no profile":                   {append([]string{"select", examples + "/namespacedcloudprofile.yaml", "--profile=x"}, flavorQuestion...), 2, "CloudProfile x is not among the inputs"},
+		"several profiles":             {append([]string{"select", examples}, flavorQuestion...), 2, "--profile, one of openstack-legacy, local, openstack-mixed, openstack, garden-demo/team"},
+		"the profile that is named":    {append([]string{"select", examples, "--profile=openstack"}, flavorQuestion...), 0, ""},
+		"profile of unknown provider":  {append([]string{"select", broken + "/provider-unknown.yaml"}, flavorQuestion...), 2, "local, openstack"},
+		"profile that cannot be read":  {append([]string{"select", broken + "/field-type.yaml"}, flavorQuestion...), 1, "expected a list of strings"},
+		"profile not rendered":         {append([]string{"select", examples, "--profile=garden-demo/team"}, flavorQuestion...), 2, "no status.cloudProfileSpec"},
+		"shoot without its profile":    {[]string{"select", examples + "/shoot.yaml"}, 2, "CloudProfile openstack is not among the inputs"},
+		"completion":                   {[]string{"completion", "bash"}, 0, ""},
+		"help":                         {[]string{"help", "lint"}, 0, ""},
+		"version":                      {[]string{"--version"}, 0, ""},
+		"standard input without input": {[]string{"lint", "-"}, 0, "no objects checked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, "", tc.args...)
+			if r.status != tc.status || !strings.Contains(r.stderr, tc.stderr) {
+				t.Errorf("status %d, want %d\nstdout: %s\nstderr: %s", r.status, tc.status, r.stdout, r.stderr)
+			}
+			if tc.status == 2 && r.stdout != "" {
+				t.Errorf("on standard output although nothing was done: %s", r.stdout)
+			}
+		})
+	}
+}
+
+func TestVersion(t *testing.T) {
+	if r := run(t, "", "--version"); r.stdout != "capkit version "+cli.Version+"\n" {
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+func TestKubectlPlugin(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	if status := cli.Run([]string{"/usr/local/bin/kubectl-capkit", "lint"}, nil, &stdout, &stderr); status != 2 {
+		t.Error(status)
+	}
+	if want := "kubectl capkit: no FILE given"; !strings.HasPrefix(stderr.String(), want) {
+		t.Errorf("%q", stderr.String())
+	}
+	stdout.Reset()
+	cli.Run([]string{"kubectl-capkit", "lint", "--help"}, nil, &stdout, &stderr)
+	if !strings.Contains(stdout.String(), "  kubectl capkit lint cloudprofile.yaml") {
+		t.Error(stdout.String())
+	}
+}
+
+func TestCompletionOfChoices(t *testing.T) {
+	r := run(t, "", "__complete", "lint", "--output", "")
+	for _, format := range []string{"json", "junit", "sarif", "text", "yaml"} {
+		if !strings.Contains(r.stdout, format+"\n") {
+			t.Errorf("%s is not offered: %s", format, r.stdout)
+		}
+	}
+}
+
+// A terminal is the only place for colour; a file is not one.
+func TestNoColourInFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var stderr bytes.Buffer
+	cli.Run([]string{"capkit", "lint", guide + "openstack-new.yaml"}, nil, file, &stderr, cli.For(local.Provider{}))
+	if text := read(t, path); !strings.Contains(text, ": error: ") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
+	}
+}
+
+func TestOutputIsTheSameOnEveryRun(t *testing.T) {
+	first := run(t, "", "lint", "-o", "json", broken)
+	for range 20 {
+		if again := run(t, "", "lint", "-o", "json", broken); again != first {
+			t.Fatal("the second run says something else")
+		}
+	}
+}

@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// cloudProfile is clean as it stands; its last line may be followed by more regions.
+const cloudProfile = `apiVersion: core.gardener.cloud/v1beta1
+kind: CloudProfile
+metadata:
+  name: openstack
+spec:
+  type: openstack
+  machineCapabilities:
+  - name: architecture
+    values: [amd64, arm64]
+  machineTypes:
+  - name: medium
+    cpu: "4"
+    gpu: "0"
+    memory: 8Gi
+    capabilities:
+      architecture: [amd64]
+  machineImages:
+  - name: gardenlinux
+    versions:
+    - version: 1877.5.0
+      capabilityFlavors:
+      - architecture: [amd64]
+      - architecture: [arm64]
+  providerConfig:
+    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    keystoneURL: https://keystone.example.com/v3/
+    machineImages:
+    - name: gardenlinux
+      versions:
+      - version: 1877.5.0
+        capabilityFlavors:
+        - capabilities:
+            architecture: [amd64]
+          image: gardenlinux-amd64
+  kubernetes:
+    versions:
+    - version: 1.33.2
+  regions:
+  - name: europe
+`
+
+const shoot = `apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata:
+  name: shop
+  namespace: garden-demo
+spec:
+  cloudProfile:
+    kind: CloudProfile
+    name: openstack
+  region: europe
+  credentialsBindingName: openstack
+  kubernetes:
+    version: 1.33.2
+  networking:
+    type: cilium
+    nodes: 10.250.0.0/16
+  provider:
+    type: openstack
+    workers:
+    - name: web
+      minimum: 1
+      maximum: 1
+      machine:
+        type: medium
+        image:
+          name: gardenlinux
+          version: 1877.5.0
+      volume:
+        type: default
+        size: 20Gi
+`
+
+// places renders findings as rule, line and field.
+func places(t *testing.T, manifest string) []string {
+	t.Helper()
+	var places []string
+	for _, f := range lint(t, manifest, "-").Findings {
+		places = append(places, fmt.Sprintf("%s %d %s", f.Rule, f.Line, f.Field))
+	}
+	return places
+}
+
+// replaced returns a text with a part of it replaced, which must be there.
+func replaced(t *testing.T, text, part, by string) string {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Fatalf("%q is not in the text", part)
+	}
+	return strings.Replace(text, part, by, 1)
+}
+
+func TestLintFindsEverythingAtItsPlace(t *testing.T) {
+	clean := replaced(t, replaced(t, cloudProfile, "      - architecture: [arm64]\n", ""), "image: gardenlinux-amd64", "regions: [{name: europe, id: img-1}]")
+	ncp := "apiVersion: core.gardener.cloud/v1beta1\nkind: NamespacedCloudProfile\nmetadata: {name: team, namespace: garden-demo}\nspec:\n  parent: {kind: CloudProfile, name: openstack}\n"
+	ncpShoot := replaced(t, replaced(t, shoot, "kind: CloudProfile", "kind: NamespacedCloudProfile"), "name: openstack", "name: team")
+	for name, tc := range map[string]struct {
+		manifest string
+		want     []string
+	}{
+		"clean":           {clean, nil},
+		"clean with more": {clean + "---\n" + shoot + "---\n" + ncp, nil},
+		"unknown field of core": {
+			replaced(t, clean, "  regions:\n", "  region: europe\n  regions:\n"), []string{"unknown-field 38 spec.region"},
+		},
+		"unknown field of the provider config": {
+			replaced(t, clean, "regions: [{name: europe, id: img-1}]", "regions: [{name: europe, ID: img-1}]"),
+			[]string{"unknown-field 34 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[0].ID"},
+		},
+		"a number where an ID belongs, and nothing about what follows from it": {
+			replaced(t, clean, "id: img-1", "id: 1234"),
+			[]string{"field-type 34 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[0].id"},
+		},
+		"wrong types in core and everything else still checked": {
+			replaced(t, clean, "cpu: \"4\"", "cpu: [4]") + "---\n" + replaced(t, clean, "name: openstack", "name: other") + "  - name: europe\n",
+			[]string{"field-type 12 spec.machineTypes[0].cpu", "gardener-core 80 spec.regions[1].name"},
+		},
+		"wrong apiVersion": {
+			replaced(t, clean, "core.gardener.cloud/v1beta1", "core.gardener.cloud/v1"), []string{"object-kind 1 apiVersion"},
+		},
+		"wrong kind": {
+			replaced(t, clean, "kind: CloudProfile\n", "kind: Cloudprofile\n"), []string{"object-kind 2 kind"},
+		},
+		"wrong kind in the provider config": {
+			replaced(t, clean, "kind: CloudProfileConfig", "kind: CloudProfile"), []string{"provider-config-kind 25 spec.providerConfig.kind"},
+		},
+		"neither kind nor apiVersion in the provider config": {
+			replaced(t, clean, "    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n    kind: CloudProfileConfig\n", ""),
+			[]string{"provider-config-kind 23 spec.providerConfig.apiVersion", "provider-config-kind 23 spec.providerConfig.kind"},
+		},
+		"provider config that is null": {
+			clean[:strings.Index(clean, "  providerConfig:")] + "  providerConfig: null\n" + clean[strings.Index(clean, "  kubernetes:"):],
+			[]string{"provider-config-missing 23 spec.providerConfig"},
+		},
+		"several at once, in the order of the file": {
+			replaced(t, replaced(t, cloudProfile, "[amd64, arm64]", "[amd64, arm64, amd64]"), "          image:", "          regions: [{name: europe, id: x}, {name: europe, id: ''}]\n          image:"),
+			[]string{
+				"capability-value-duplicate 9 spec.machineCapabilities[0].values[2]",
+				"provider-flavor-missing 23 spec.machineImages[0].versions[0].capabilityFlavors[1]",
+				"region-duplicate 35 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[1].name",
+				"reference-missing 35 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].regions[1].id",
+			},
+		},
+		"two objects of one name": {
+			clean + "---\n" + clean, []string{"object-duplicate 44 metadata.name"},
+		},
+		"a name in two namespaces": {
+			clean + "---\n" + shoot + "---\n" + replaced(t, shoot, "garden-demo", "garden-other"), nil,
+		},
+		"profile of a Shoot missing": {shoot, []string{"profile-missing 9 spec.cloudProfile.name"}},
+		"by the older field": {
+			replaced(t, shoot, "  cloudProfile:\n    kind: CloudProfile\n    name: openstack\n", "  cloudProfileName: elsewhere\n"),
+			[]string{"profile-missing 7 spec.cloudProfileName"},
+		},
+		"parent missing": {ncp, []string{"profile-missing 5 spec.parent.name"}},
+		"namespaced profile of a Shoot missing": {
+			clean + "---\n" + ncpShoot, []string{"profile-missing 49 spec.cloudProfile.name"},
+		},
+		"unknown machine type": {
+			clean + "---\n" + replaced(t, shoot, "type: medium", "type: large"),
+			[]string{"unknown-machine-type 64 spec.provider.workers[0].machine.type"},
+		},
+		"nothing fits": {
+			replaced(t, clean, "      architecture: [amd64]\n", "      architecture: [arm64]\n") + "---\n" + shoot,
+			[]string{"machine-type-without-image 11 spec.machineTypes[0]", "no-image-fits 64 spec.provider.workers[0].machine.type"},
+		},
+		"a Shoot that is being deleted": {
+			clean + "---\n" + replaced(t, replaced(t, shoot, "type: medium", "type: large"), "  name: shop\n", "  name: shop\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), nil,
+		},
+		"image left to Gardener": {
+			clean + "---\n" + replaced(t, shoot, "        image:\n          name: gardenlinux\n          version: 1877.5.0\n", ""), nil,
+		},
+		"part of the version left to Gardener": {
+			clean + "---\n" + replaced(t, shoot, "version: 1877.5.0", "version: \"1877\""), nil,
+		},
+		"rendered NamespacedCloudProfile": {
+			clean + "---\n" + ncp + "status:\n  cloudProfileSpec:\n" + indented(strings.SplitAfterN(clean, "spec:\n", 2)[1]) + "---\n" +
+				replaced(t, ncpShoot, "type: medium", "type: large"),
+			[]string{"unknown-machine-type 106 spec.provider.workers[0].machine.type"},
+		},
+		"list": {
+			"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimRight(cloudProfile, "\n"), "\n", "\n  ") + "\n",
+			[]string{
+				"provider-flavor-missing 26 spec.machineImages[0].versions[0].capabilityFlavors[1]",
+				"image-name-fallback 38 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0].image",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, places(t, tc.manifest)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func indented(text string) string {
+	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
+}
+
+// Input that is meant to hurt gets one clear finding, and what stands beside it is still checked.
+func TestHostileInput(t *testing.T) {
+	bomb := "x:\n- &a [" + strings.Repeat("x,", 50) + "]\n"
+	for c := 'b'; c < 'm'; c++ {
+		bomb += fmt.Sprintf("- &%c [%s]\n", c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 50))
+	}
+	for name, tc := range map[string]struct{ manifest, want string }{
+		"alias bomb":         {"apiVersion: v1\nkind: A\n" + bomb, "too-large"},
+		"deep nesting":       {"apiVersion: v1\nkind: A\nx: " + strings.Repeat("[", 100000), "too-large"},
+		"deep nesting, JSON": {`{"a":` + strings.Repeat(`{"a":`, 100000), "too-large"},
+		"binary":             {"\x00\x01\x02", "syntax"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := lint(t, tc.manifest+"\n---\n"+cloudProfile, "-")
+			if got := rules(report); got[len(got)-1] != tc.want && got[0] != tc.want {
+				t.Errorf("got %v, want %s among them", got, tc.want)
+			}
+		})
+	}
+	t.Run("100 MB", func(t *testing.T) {
+		report := lint(t, strings.Repeat("# nothing but comments\n", 100<<20/23), "-")
+		if diff := cmp.Diff([]string{"too-large"}, rules(report)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}

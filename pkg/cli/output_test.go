@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+)
+
+// wrong is a manifest with errors, warnings, something of another kind and something that is no object.
+const wrong = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: elsewhere
+---
+- not an object
+---
+` + cloudProfile + `  - name: asia
+`
+
+func TestLintFormats(t *testing.T) {
+	for _, format := range []string{"text", "json", "yaml", "sarif", "junit"} {
+		t.Run(format, func(t *testing.T) {
+			r := run(t, wrong, "lint", "-o", format, "-")
+			if r.status != 1 || r.stderr != "1 object checked: 2 errors, 1 warning; 1 manifest of other kinds skipped\n" {
+				t.Errorf("status %d: %s", r.status, r.stderr)
+			}
+			golden(t, "lint."+format, r.stdout)
+		})
+	}
+}
+
+func TestSARIFIsValid(t *testing.T) {
+	for name, input := range map[string]string{"findings": wrong, "none": ""} {
+		t.Run(name, func(t *testing.T) {
+			log, err := sarif.FromString(run(t, input, "lint", "-o", "sarif", "-").stdout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := log.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestJUnitCounts(t *testing.T) {
+	for name, tc := range map[string]struct {
+		input           string
+		tests, failures int
+	}{"findings": {wrong, 3, 2}, "none": {"", 1, 0}} {
+		t.Run(name, func(t *testing.T) {
+			var suites junit.Testsuites
+			if err := xml.Unmarshal([]byte(run(t, tc.input, "lint", "-o", "junit", "-").stdout), &suites); err != nil {
+				t.Fatal(err)
+			}
+			if suites.Tests != tc.tests || suites.Failures != tc.failures {
+				t.Errorf("%d tests, %d failures", suites.Tests, suites.Failures)
+			}
+		})
+	}
+}
+
+func TestNothingFoundInEveryFormat(t *testing.T) {
+	for _, format := range []string{"json", "yaml"} {
+		golden(t, "nothing."+format, run(t, "", "lint", "-o", format, "-").stdout)
+	}
+	if text := run(t, "", "lint", "-").stdout; text != "" {
+		t.Errorf("text: %q", text)
+	}
+}
+
+func TestSelectFormats(t *testing.T) {
+	found := append([]string{examples + "/cloudprofile.yaml"}, flavorQuestion...)
+	refused := []string{guide + "openstack-new-repaired.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=bare_8_16", "--region=asia"}
+	shoot := []string{examples + "/shoot.yaml", examples + "/cloudprofile.yaml"}
+	for name, args := range map[string][]string{"found": found, "refused": refused, "shoot": shoot} {
+		for _, command := range []string{"select", "explain"} {
+			for _, format := range []string{"text", "json", "yaml"} {
+				t.Run(command+" "+name+" "+format, func(t *testing.T) {
+					r := run(t, "", append([]string{command, "-o", format}, args...)...)
+					if r.stderr != "" {
+						t.Error(r.stderr)
+					}
+					golden(t, command+"-"+name+"."+format, r.stdout)
+				})
+			}
+		}
+	}
+}
+
+func TestExplainShowsWhatTheOtherOrderPicks(t *testing.T) {
+	args := []string{"explain", broken + "/preference-order-differs.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe"}
+	gep33, gardener := run(t, "", args...).stdout, run(t, "", append(args, "--order=gardener")...).stdout
+	golden(t, "explain-gep33.text", gep33)
+	golden(t, "explain-gardener.text", gardener)
+	if !strings.Contains(gep33, "With --order=gardener it would be flavor A.") || !strings.Contains(gardener, "With --order=gep33 it would be flavor B.") {
+		t.Errorf("%s\n%s", gep33, gardener)
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package acme
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// CloudProfileConfig is what stands under spec.providerConfig of a CloudProfile.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type CloudProfileConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	MachineImages []MachineImage `json:"machineImages"`
+}
+
+// MachineImage is one of spec.machineImages.
+type MachineImage struct {
+	Name     string                `json:"name"`
+	Versions []MachineImageVersion `json:"versions"`
+}
+
+// MachineImageVersion has regions in the legacy format, or flavors in the new one.
+type MachineImageVersion struct {
+	Version           string               `json:"version"`
+	Regions           []RegionTemplate     `json:"regions,omitempty"`
+	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitempty"`
+}
+
+// MachineImageFlavor is one image artifact, in every region to which it was copied.
+type MachineImageFlavor struct {
+	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
+	Regions      []RegionTemplate     `json:"regions"`
+}
+
+// RegionTemplate is the ID of an image in one region. The architecture is for the legacy format only.
+type RegionTemplate struct {
+	Name         string  `json:"name"`
+	Template     string  `json:"template"`
+	Architecture *string `json:"architecture,omitempty"`
+}
+
+// configKind is the one kind that the extension reads.
+var configKind = schema.GroupVersionKind{
+	Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig",
+}

@@ -141,7 +141,7 @@ func TestDecodeMessages(t *testing.T) {
 		`{"sizes":{}}`:             `sizes: Invalid value: "{}": expected a list of quantities like 4Gi, got an object`,
 		`{"lists":true}`:           `lists: Invalid value: "true": expected a list of lists, got a boolean`,
 		`{"self":[1, 2]}`:          `self: Invalid value: "[1, 2]": expected an object, got a list`,
-		`{"text":5}`:               `text: Invalid value: "5": expected a string, got a number`,
+		`{"text":5}`:               `text: Invalid value: "5": expected a string, got a number; put it in quotes`,
 		`{"flag":"yes"}`:           `flag: Invalid value: "yes": expected true or false, got a string`,
 		`{"count":"5"}`:            `count: Invalid value: "5": expected a whole number, got a string`,
 		`{"ratio":"5"}`:            `ratio: Invalid value: "5": expected a number, got a string`,

@@ -78,11 +78,19 @@ func misfit(t reflect.Type, raw []byte, err error) string {
 		if isInteger(t.Kind()) {
 			one = "a whole number"
 		}
-		return fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(one, " within the range of the field"), got)
+		return fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(one, " within the range of the field"), got) + quoting(want, got)
 	case want.cause:
 		return "must be " + want.one + because(err)
 	}
 	return "must be " + want.one
+}
+
+// quoting says how to make a string of what is taken for something else: a version like 1.33, or in YAML the letter n.
+func quoting(want wording, got string) string {
+	if want.one == "a string" && (got == "a number" || got == "a boolean") {
+		return "; put it in quotes"
+	}
+	return ""
 }
 
 func isList(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package local_test
+
+import (
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+)
+
+const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
+	{"name": "local", "versions": [{"version": "1.0.0", "image": "node:1.0.0"}, {"version": "2.0.0", "image": "node:2.0.0"}]}]}`
+
+// A legacy image serves every architecture that core lists, in profiles with capabilities and without.
+func TestLegacyImageServesEveryArchitecture(t *testing.T) {
+	machineTypes := []v1beta1.MachineType{{Name: "amd"}, {Name: "arm", Architecture: new("arm64")}}
+	flavors := []v1beta1.MachineImageFlavor{
+		{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}, {Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}},
+	}
+	version := func(v string, architectures []string, flavors []v1beta1.MachineImageFlavor) v1beta1.MachineImageVersion {
+		return v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: v}, Architectures: architectures, CapabilityFlavors: flavors}
+	}
+	both := []string{"amd64", "arm64"}
+	for name, spec := range map[string]v1beta1.CloudProfileSpec{
+		"without capabilities": {MachineImages: []v1beta1.MachineImage{{Name: "local", Versions: []v1beta1.MachineImageVersion{
+			version("1.0.0", both, nil), version("2.0.0", nil, nil),
+		}}}},
+		"with capabilities": {
+			MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: both}},
+			MachineImages: []v1beta1.MachineImage{{Name: "local", Versions: []v1beta1.MachineImageVersion{
+				version("1.0.0", nil, flavors), version("2.0.0", nil, flavors[:1]),
+			}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(config)}
+			spec.MachineTypes = machineTypes
+			if len(spec.MachineCapabilities) > 0 {
+				spec.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, machineTypes[1]}
+			}
+			profile, report := consistency.Compile(local.Provider{}, &spec, field.NewPath("spec"))
+			if len(report.Errors)+len(report.Warnings) > 0 {
+				t.Fatal(report)
+			}
+			for _, machine := range []string{"amd", "arm"} {
+				r := profile.ResolvePool(consistency.Pool{MachineType: machine, Image: "local", Version: "1.0.0", Region: "any"})
+				if r.Err != nil || r.Decision.Reference.Image != "node:1.0.0" {
+					t.Errorf("%s: %v %v", machine, r.Decision.Reference, r.Err)
+				}
+			}
+			r := profile.ResolvePool(consistency.Pool{MachineType: "arm", Image: "local", Version: "2.0.0", Region: "any"})
+			if r.Err == nil {
+				t.Errorf("core lists amd64 only, and yet arm boots %v", r.Decision.Reference)
+			}
+		})
+	}
+}
+
+func TestValidateRef(t *testing.T) {
+	if errs := (local.Provider{}).ValidateRef(local.Image{}, field.NewPath("image")); len(errs) != 1 {
+		t.Error(errs)
+	}
+	if errs := (local.Provider{}).ValidateRef(local.Image{Image: "node:1.0.0"}, field.NewPath("image")); len(errs) != 0 {
+		t.Error(errs)
+	}
+}

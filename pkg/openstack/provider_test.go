@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+const header = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: CloudProfileConfig\n"
+
+// images converts the versions of one image, written below "versions:", and renders the flavors one to a line, with the
+// references that each has in the regions europe, asia and elsewhere; "-" stands for none.
+func images(t *testing.T, versions string) (flavors []string, report consistency.Report) {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(header + "machineImages:\n- name: gardenlinux\n  versions:\n" + versions))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "hypervisor", Values: []string{"virtualized"}},
+	}, nil)
+	for _, image := range images {
+		for _, version := range image.Versions {
+			for _, flavor := range version.Flavors {
+				line := fmt.Sprintf("%s@%s legacy=%t %s at %s:", image.Name, version.Version, version.Legacy,
+					vocabulary.Format(flavor.Capabilities), flavor.Path)
+				for _, region := range []string{"europe", "asia", "elsewhere"} {
+					ref, found := flavor.Reference(region)
+					line += fmt.Sprintf(" %s", map[bool]string{true: ref.ID + ref.Name, false: "-"}[found])
+				}
+				flavors = append(flavors, line)
+			}
+		}
+	}
+	return flavors, report
+}
+
+func TestImages(t *testing.T) {
+	const at = "config.machineImages[0].versions[0]"
+	for name, tc := range map[string]struct {
+		versions string
+		flavors  []string
+		report   []string
+	}{
+		"legacy, one flavor for each architecture in order of first appearance": {
+			"  - version: \"1\"\n    regions:\n    - {name: europe, id: e-arm, architecture: arm64}\n    - {name: europe, id: e}\n    - {name: asia, id: a, architecture: amd64}\n",
+			[]string{
+				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[0]: e-arm - -",
+				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".regions[1]: e a -",
+			}, nil,
+		},
+		"the image name serves amd64 where there is no ID": {
+			"  - version: \"1\"\n    image: gl\n    regions:\n    - {name: europe, id: e}\n    - {name: europe, id: e-arm, architecture: arm64}\n",
+			[]string{
+				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".regions[0]: e gl gl",
+				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[1]: e-arm - -",
+			}, nil,
+		},
+		"the image name makes an amd64 flavor if no region does": {
+			"  - version: \"1\"\n    image: gl\n    regions:\n    - {name: europe, id: e-arm, architecture: arm64}\n",
+			[]string{
+				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[0]: e-arm - -",
+				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".image: gl gl gl",
+			}, nil,
+		},
+		"image name alone": {
+			"  - version: \"1\"\n    image: gl\n",
+			[]string{"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".image: gl gl gl"}, nil,
+		},
+		"empty image name is none": {"  - version: \"1\"\n    image: \"\"\n", nil, nil},
+		"flavors": {
+			"  - version: \"1\"\n    capabilityFlavors:\n    - capabilities: {architecture: [arm64], hypervisor: [virtualized]}\n      regions: [{name: europe, id: e}]\n      image: gl-arm\n    - regions: [{name: asia, id: a}]\n",
+			[]string{
+				"gardenlinux@1 legacy=false {architecture: [arm64], hypervisor: [virtualized]} at " + at + ".capabilityFlavors[0]: e gl-arm gl-arm",
+				"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[1]: - a -",
+			}, nil,
+		},
+		"legacy fields beside flavors": {
+			"  - version: \"1\"\n    image: gl\n    regions: [{name: asia, id: a}]\n    capabilityFlavors:\n    - regions: [{name: europe, id: e, architecture: arm64}]\n",
+			[]string{"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[0]: e - -"},
+			[]string{
+				"error FieldValueForbidden " + at + ".regions version-format-mixed",
+				"error FieldValueForbidden " + at + ".capabilityFlavors[0].regions[0].architecture flavor-region-architecture",
+				"warning FieldValueForbidden " + at + ".image version-image-ignored",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flavors, report := images(t, tc.versions)
+			if diff := cmp.Diff(tc.flavors, flavors); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.report, append(render("error", report.Errors), render("warning", report.Warnings)...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func render(severity string, list field.ErrorList) []string {
+	var lines []string
+	for _, err := range list {
+		lines = append(lines, fmt.Sprintf("%s %s %s %s", severity, string(err.Type), err.Field, err.Origin))
+	}
+	return lines
+}
+
+func TestImagesRefusesAnotherObject(t *testing.T) {
+	for name, tc := range map[string]struct{ config, want string }{
+		"another group":   {"apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1\nkind: CloudProfileConfig\n", "error FieldValueNotSupported config.apiVersion provider-config-kind"},
+		"another version": {"apiVersion: openstack.provider.extensions.gardener.cloud/v1\nkind: CloudProfileConfig\n", "error FieldValueNotSupported config.apiVersion provider-config-kind"},
+		"another kind":    {"apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nx: 1\n", "error FieldValueNotSupported config.kind provider-config-kind"},
+		"null":            {"null", "error FieldValueRequired config provider-config-missing"},
+		"unknown field":   {header + "machineimages: []\n", "error FieldValueForbidden config.machineimages unknown-field"},
+		"no JSON":         {"", "error FieldValueRequired config provider-config-missing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := yaml.YAMLToJSON([]byte(tc.config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+			if diff := cmp.Diff([]string{tc.want}, render("error", report.Errors)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if _, report := (openstack.Provider{}).Images(nil, field.NewPath("config")); len(report.Errors) != 1 {
+		t.Error(report.Errors)
+	}
+}
+
+func TestValidateRef(t *testing.T) {
+	at := field.NewPath("regions").Index(0)
+	for ref, want := range map[openstack.Image]int{{}: 1, {ID: "1234"}: 0, {Name: "gl"}: 0} {
+		if errs := (openstack.Provider{}).ValidateRef(ref, at); len(errs) != want {
+			t.Errorf("%+v: %v", ref, errs)
+		}
+	}
+}

@@ -50,7 +50,7 @@ type coreFlavor struct {
 // correspond checks core's image versions and the provider's images one to one. It returns the images that deciding
 // works with: those versions that core lists, in core's order.
 func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
-	provided, errs := byName(p.images)
+	provided, errs := p.byName()
 	anyUnread := p.unread.touches(p.at.Child("providerConfig", "machineImages"))
 	usable := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
 	for i := range p.spec.MachineImages {
@@ -96,15 +96,15 @@ type named[R any] struct {
 }
 
 // byName indexes the provider's images, and reports names that are missing or used twice.
-func byName[R any](images []imageselector.Image[R]) (map[string]named[R], field.ErrorList) {
+func (p *Profile[R]) byName() (map[string]named[R], field.ErrorList) {
 	var errs field.ErrorList
-	index := make(map[string]named[R], len(images))
-	for i := range images {
-		image := &images[i]
+	index := make(map[string]named[R], len(p.images))
+	for i := range p.images {
+		image := &p.images[i]
 		entry, found := index[image.Name]
 		switch {
 		case image.Name == "":
-			errs = append(errs, nameMissing(image.Path, "name", "image"))
+			errs = append(errs, p.nameMissing(image.Path, "name", "image")...)
 		case found:
 			errs = append(errs, finding(RuleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
 				fmt.Sprintf("image %s stands in %s already; put its versions there", image.Name, entry.path)))
@@ -115,13 +115,21 @@ func byName[R any](images []imageselector.Image[R]) (map[string]named[R], field.
 		for k := range image.Versions {
 			version := &image.Versions[k]
 			if version.Version == "" {
-				errs = append(errs, nameMissing(version.Path, "version", "image version"))
+				errs = append(errs, p.nameMissing(version.Path, "version", "image version")...)
 			} else if image.Name != "" {
 				entry.versions[version.Version] = append(entry.versions[version.Version], version)
 			}
 		}
 	}
 	return index, errs
+}
+
+// nameMissing reports a name that is not there, unless that is because the entry could not be read.
+func (p *Profile[R]) nameMissing(at *field.Path, name, what string) field.ErrorList {
+	if p.unread.touches(at) {
+		return nil
+	}
+	return field.ErrorList{nameMissing(at, name, what)}
 }
 
 func nameMissing(at *field.Path, name, what string) *field.Error {
@@ -326,7 +334,7 @@ func mayMean(unclear, core capability.Set) bool {
 func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.Set) string {
 	short := c.vocabulary.Format(written)
 	if full := set.String(); full != short {
-		return short + ", which stands for " + full + ","
+		return short + " (in full " + full + ")"
 	}
 	return short
 }

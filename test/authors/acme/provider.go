@@ -62,10 +62,10 @@ func convert(written *MachineImageVersion, at *field.Path, report *consistency.R
 		path := at.Child("capabilityFlavors").Index(i)
 		flavor := imageselector.Flavor[Template]{Capabilities: f.Capabilities, Path: path}
 		for k, region := range f.Regions {
-			at := path.Child("regions").Index(k)
-			flavor.Regional = append(flavor.Regional, regional(region, at))
+			place := path.Child("regions").Index(k)
+			flavor.Regional = append(flavor.Regional, regional(region, place))
 			if region.Architecture != nil {
-				report.Errors = append(report.Errors, consistency.FlavorArchitecture(at.Child("architecture"), *region.Architecture))
+				report.Errors = append(report.Errors, consistency.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
 			}
 		}
 		version.Flavors = append(version.Flavors, flavor)

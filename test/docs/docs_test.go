@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package docs checks that the documentation is true: commands print what it quotes, and code and manifests that it shows
+// exist. The blocks that are checked are these:
+//
+//   - console: lines beginning with "$ " are run, and what follows each is all that it prints, standard error last;
+//     "$ echo $?" prints the exit status of the command before it.
+//   - go: stands, as it is, in a file of the example for extension authors.
+//   - yaml: stands, apart from indentation, in a manifest of an example folder.
+package docs
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/authors/acme"
+)
+
+var update = flag.Bool("update", false, "rewrite the output that the documents quote")
+
+var documents = []string{"README.md", "docs/concepts.md", "docs/extension-authors.md", "docs/semantics.md"}
+
+// programs are the commands that documents may run, by how they call them.
+var programs = map[string][]cli.Provider{
+	"capkit":                                 {cli.For(openstack.Provider{}), cli.For(local.Provider{})},
+	"go run ./cmd/capkit":                    {cli.For(openstack.Provider{}), cli.For(local.Provider{})},
+	"go run ./test/authors/acme/capkit-acme": {cli.For(acme.Provider{})},
+}
+
+// fence matches a fenced block: its language and its text.
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
+
+// blocks returns the text of the blocks in a language.
+func blocks(t *testing.T, document, language string) []string {
+	t.Helper()
+	var found []string
+	for _, match := range fence.FindAllStringSubmatch(read(t, document), -1) {
+		if match[1] == language {
+			found = append(found, match[2])
+		}
+	}
+	return found
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestConsole(t *testing.T) {
+	t.Chdir("../..")
+	for _, document := range documents {
+		for _, block := range blocks(t, document, "console") {
+			got := replay(t, document, block)
+			if diff := cmp.Diff(block, got); diff != "" && !*update {
+				t.Errorf("%s (run go test ./test/docs -update after a change that is meant): %s", document, diff)
+			} else if diff != "" {
+				rewritten := strings.Replace(read(t, document), block, got, 1)
+				if err := os.WriteFile(document, []byte(rewritten), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// replay runs the commands of a block and returns the block as it should be.
+func replay(t *testing.T, document, block string) string {
+	t.Helper()
+	var b strings.Builder
+	status := 0
+	for line := range strings.Lines(block) {
+		command, found := strings.CutPrefix(line, "$ ")
+		if !found {
+			continue
+		}
+		b.WriteString(line)
+		if command = strings.TrimSuffix(command, "\n"); command == "echo $?" {
+			fmt.Fprintln(&b, status)
+			continue
+		}
+		var output string
+		output, status = run(t, document, command)
+		b.WriteString(output)
+	}
+	return b.String()
+}
+
+// run runs a command and returns what it prints, and its exit status.
+func run(t *testing.T, document, command string) (output string, status int) {
+	t.Helper()
+	for name, providers := range programs {
+		args, found := strings.CutPrefix(command, name+" ")
+		if !found {
+			continue
+		}
+		var stdout, stderr bytes.Buffer
+		status = cli.Run(append([]string{"capkit"}, strings.Fields(args)...), strings.NewReader(""), &stdout, &stderr, providers...)
+		output = stdout.String() + stderr.String()
+		if strings.HasPrefix(name, "go run ") && status != 0 {
+			output += fmt.Sprintf("exit status %d\n", status) // as go run says
+		}
+		return output, status
+	}
+	t.Fatalf("%s: cannot run %q", document, command)
+	return "", 0
+}
+
+func TestCode(t *testing.T) {
+	t.Chdir("../..")
+	sources := contents(t, ".go", "test/authors/acme")
+	for _, document := range documents {
+		for _, block := range blocks(t, document, "go") {
+			if !contains(sources, block) {
+				t.Errorf("%s: not in the example:\n%s", document, block)
+			}
+		}
+	}
+}
+
+func TestManifests(t *testing.T) {
+	t.Chdir("../..")
+	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors/acme")
+	for i := range manifests {
+		manifests[i] = flush(manifests[i])
+	}
+	for _, document := range documents {
+		for _, block := range blocks(t, document, "yaml") {
+			if !contains(manifests, flush(block)) {
+				t.Errorf("%s: not in an example:\n%s", document, block)
+			}
+		}
+	}
+}
+
+// flush removes the indentation of all lines.
+func flush(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimLeft(lines[i], " ")
+	}
+	return strings.Join(lines, "")
+}
+
+// contains tells whether a text is part of one of the texts, beginning and ending at line ends.
+func contains(texts []string, part string) bool {
+	for _, text := range texts {
+		if strings.Contains("\n"+text, "\n"+part) {
+			return true
+		}
+	}
+	return false
+}
+
+// contents returns the texts of the files with a suffix below directories.
+func contents(t *testing.T, suffix string, directories ...string) []string {
+	t.Helper()
+	var texts []string
+	for _, directory := range directories {
+		err := filepath.WalkDir(directory, func(path string, _ fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, suffix) {
+				texts = append(texts, read(t, path))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return texts
+}
+
+func TestExamplesAreClean(t *testing.T) {
+	t.Chdir("../..")
+	if output, status := run(t, "docs/examples", "capkit lint --fail-on=warning docs/examples"); status != 0 {
+		t.Error(output)
+	}
+}
+
+var (
+	link      = regexp.MustCompile(`\]\(([^):]+)\)`) // no colon: relative
+	heading   = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInName = regexp.MustCompile(`[^a-z0-9 _-]`)
+)
+
+// Relative links lead to files, and to headings that exist.
+func TestLinks(t *testing.T) {
+	t.Chdir("../..")
+	for _, document := range documents {
+		for _, match := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, document), ""), -1) {
+			file, anchor, _ := strings.Cut(match[1], "#")
+			target := filepath.Join(filepath.Dir(document), file)
+			if file == "" {
+				target = document
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %v", document, err)
+			} else if anchor != "" && !anchors(t, target)[anchor] {
+				t.Errorf("%s: %s has no heading %q", document, target, anchor)
+			}
+		}
+	}
+}
+
+// anchors returns the names under which the headings of a document can be reached.
+func anchors(t *testing.T, document string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, match := range heading.FindAllStringSubmatch(fence.ReplaceAllString(read(t, document), ""), -1) {
+		name := notInName.ReplaceAllString(strings.ToLower(match[1]), "")
+		names[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return names
+}

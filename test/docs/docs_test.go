@@ -124,6 +124,20 @@ func run(t *testing.T, document, command string) (output string, status int) {
 	return "", 0
 }
 
+// The first thing that a reader does works, and says what the README promises.
+func TestSetUp(t *testing.T) {
+	t.Chdir("../..")
+	command, test, _ := strings.Cut(blocks(t, "README.md", "sh")[0], "\n")
+	output, status := run(t, "README.md", command)
+	if quoted := "prints `" + strings.TrimSpace(output) + "`"; status != 0 || !strings.Contains(read(t, "README.md"), quoted) {
+		t.Errorf("%s: status %d, %s", command, status, output)
+	}
+	target, found := strings.CutPrefix(strings.TrimSpace(test), "make ")
+	if !found || !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
+		t.Errorf("the Makefile cannot %q", test)
+	}
+}
+
 func TestCode(t *testing.T) {
 	t.Chdir("../..")
 	sources := contents(t, ".go", "test/authors/acme")

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: The capkit authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+MODULE   := github.com/capkit/capkit
+TOOL     := go tool -modfile=hack/tools/go.mod
+COMMIT   := $(shell git describe --always --dirty --match='' 2>/dev/null)
+VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
+LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION)
+FUZZTIME ?= 10s
+COUNT    ?= 1
+BASELINE ?=
+
+# The packages that decide: what is worth running under the race detector, which compiles everything once more.
+PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/consistency/... ./pkg/strictjson/...
+
+GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
+LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
+
+##@ Build
+
+.PHONY: build
+build: ## Build bin/capkit
+	@mkdir -p bin
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/capkit ./cmd/capkit
+
+.PHONY: install
+install: ## Install capkit where go install puts commands
+	go install -buildvcs=false -ldflags '$(LDFLAGS)' ./cmd/capkit
+
+.PHONY: clean
+clean: ## Remove what was built
+	rm -rf bin
+
+##@ Source
+
+.PHONY: generate
+generate: ## Write all generated files
+	hack/generate.sh
+
+.PHONY: check-generate
+check-generate: ## Fail if generated files are not up to date
+	hack/check-generate.sh
+
+.PHONY: format
+format: ## Format the Go files and sort their imports
+	$(GO_FILES) | xargs -0 gofmt -s -w
+	$(GO_FILES) | xargs -0 $(TOOL) goimports -local $(MODULE) -w
+
+.PHONY: check-format
+check-format: ## Fail if a Go file is not formatted
+	@files=$$({ $(GO_FILES) | xargs -0 gofmt -s -l; $(GO_FILES) | xargs -0 $(TOOL) goimports -local $(MODULE) -l; } | sort -u); \
+	if [[ -n $$files ]]; then printf 'not formatted, run make format:\n%s\n' "$$files"; exit 1; fi
+
+.PHONY: check
+check: check-tidy check-license ## Run the linters, and check go.mod and licence headers
+	go vet ./...
+	$(TOOL) golangci-lint run
+
+.PHONY: check-tidy
+check-tidy: ## Fail if go mod tidy would change something
+	go mod tidy -diff
+	cd hack/tools && go mod tidy -diff
+
+.PHONY: check-license
+check-license: ## Fail if a file has no SPDX header
+	@files=$$($(LICENSE_FILES) | xargs -0 grep -L 'SPDX-License-Identifier: Apache-2.0' || true); \
+	if [[ -n $$files ]]; then printf 'no SPDX header, see hack/boilerplate.go.txt:\n%s\n' "$$files"; exit 1; fi
+
+.PHONY: tidy
+tidy: ## Tidy both modules
+	go mod tidy
+	cd hack/tools && go mod tidy
+
+##@ Test
+
+.PHONY: test
+test: ## Run all tests
+	go test ./...
+
+.PHONY: test-race
+test-race: ## Run the tests of the packages that decide under the race detector
+	go test -race $(PURE)
+
+.PHONY: test-cov
+test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
+	@mkdir -p bin
+	go test -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
+	grep -v zz_generated bin/coverage.all > bin/coverage.out
+	go tool cover -html=bin/coverage.out -o bin/coverage.html
+	go tool cover -func=bin/coverage.out
+
+.PHONY: bench
+bench: ## Run the benchmarks COUNT times into bin/bench.txt; BASELINE=file compares with an earlier one
+	@mkdir -p bin
+	packages=$$(git grep --untracked -l '^func Benchmark' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
+	go test -run '^$$' -bench . -benchmem -count $(COUNT) $$packages | tee bin/bench.txt
+ifneq ($(BASELINE),)
+	$(TOOL) benchstat $(BASELINE) bin/bench.txt
+endif
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME (10s)
+	hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: verify
+verify: check check-format test ## Check, then test: to be run before a commit
+
+##@ Help
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+#
+# SPDX-FileCopyrightText: The capkit authors
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# Writes every generated file, from the root of the repository. It needs Go only; the generators are built from
+# hack/tools/go.mod. Running it twice changes nothing the second time.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+tool() {
+  go tool -modfile=hack/tools/go.mod "$@"
+}
+
+apis=(./pkg/apis/openstack/v1alpha1)
+header=hack/boilerplate.go.txt
+
+echo "deepcopy-gen ${apis[*]}"
+tool deepcopy-gen --go-header-file "$header" --output-file zz_generated.deepcopy.go "${apis[@]}"
+
+echo "defaulter-gen ${apis[*]}"
+tool defaulter-gen --go-header-file "$header" --output-file zz_generated.defaults.go "${apis[@]}"
+
+# --- Further generators go below this line; those that import the packages above have to come after them. ---
+
+echo "docs/rules.md"
+go run ./hack/rulesdoc

@@ -34,9 +34,14 @@ func (s Set) Compatible(o Set) bool {
 	if s.vocabulary == nil || s.vocabulary != o.vocabulary {
 		return false
 	}
-	for i := range s.vocabulary.capabilities {
-		if !s.vocabulary.capabilities[i].meets(s.bits, o.bits) {
-			return false
+	common := byte(0)
+	for i, last := range s.vocabulary.last {
+		common |= s.bits[i] & o.bits[i]
+		if last {
+			if common == 0 {
+				return false
+			}
+			common = 0
 		}
 	}
 	return true

@@ -36,8 +36,10 @@ const (
 type Vocabulary struct {
 	capabilities []registered
 	byName       map[string]int
-	legacy       bool
-	all          Set
+	// last tells of each byte in the bits of a Set whether it is the last one of its capability.
+	last   []bool
+	legacy bool
+	all    Set
 }
 
 // registered is one capability and the place of its values in the bits of a Set.
@@ -46,7 +48,7 @@ type registered struct {
 	values  []string
 	byValue map[string]int
 	// from and to bound the bytes that hold the values: value i is bit 7-i%8 of byte from+i/8. The most preferred value
-	// is thus the highest bit, so that comparing bytes compares preferences.
+	// is thus the highest bit, so that comparing bytes compares preferences. There is a byte even if there are no values.
 	from, to int
 }
 
@@ -75,7 +77,7 @@ func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path) (*Vocabulary, 
 
 // register appends one capability, without values that are repeated.
 func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) field.ErrorList {
-	c := registered{name: def.Name, byValue: make(map[string]int, len(def.Values)), from: v.width()}
+	c := registered{name: def.Name, byValue: make(map[string]int, len(def.Values)), from: len(v.last)}
 	var errs field.ErrorList
 	for i, value := range def.Values {
 		if first, found := c.byValue[value]; found {
@@ -88,17 +90,12 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 		c.byValue[value] = len(c.values)
 		c.values = append(c.values, value)
 	}
-	c.to = c.from + (len(c.values)+7)/8
+	c.to = c.from + max(1, (len(c.values)+7)/8)
+	v.last = append(v.last, make([]bool, c.to-c.from)...)
+	v.last[c.to-1] = true
 	v.byName[c.name] = len(v.capabilities)
 	v.capabilities = append(v.capabilities, c)
 	return errs
-}
-
-func (v *Vocabulary) width() int {
-	if len(v.capabilities) == 0 {
-		return 0
-	}
-	return v.capabilities[len(v.capabilities)-1].to
 }
 
 // Legacy tells whether the profile registers no capabilities, so that the vocabulary is the implied one.
@@ -136,7 +133,7 @@ func (v *Vocabulary) All() Set { return v.all }
 // errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
 	var errs field.ErrorList
-	bits := make([]byte, v.width())
+	bits := make([]byte, len(v.last))
 	for i := range v.capabilities {
 		r := &v.capabilities[i]
 		values, declared := c[r.name]

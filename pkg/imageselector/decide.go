@@ -146,11 +146,10 @@ func (c *Catalog[R]) choose(v *version[R], r *Request, record *Decision[R]) (*R,
 		case best == nil:
 			best, chosen = ref, i
 		default:
-			p := capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Order)
 			if record != nil {
-				record.compare(chosen, i, p)
+				record.compare(chosen, i, capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Order))
 			}
-			if p.Sign > 0 {
+			if capability.Prefers(m.set, v.matches[chosen].set, r.Machine, r.Order) {
 				best, chosen = ref, i
 			}
 		}

@@ -7,6 +7,7 @@ package consistency_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -16,9 +17,10 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// The specs that fuzzing starts from: a sound one, one with what can be wrong, and one in legacy mode.
+// The specs that fuzzing starts from: a sound one, one with what can be wrong, one in legacy mode, and some that cannot be read.
 var specs = []string{`{
 	"type": "local", "regions": [{"name": "local"}],
 	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "hypervisor", "values": ["baremetal", "virtualized"]}],
@@ -40,16 +42,35 @@ var specs = []string{`{
 			{"version": "1.0.0", "expirationDate": "2020-01-01T00:00:00Z", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["amd64", "amd64"]}]},
 			{"version": "2", "capabilityFlavors": [{}]}, {"version": "", "architectures": ["arm64"]}]},
 		{"name": "linux"}, {"name": "flatcar", "versions": [{"version": "3.x"}]}],
-	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "more": 1,
+	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "linux", "versions": [
 			{"version": "1.0.0", "image": "linux:old"}, {"version": "1.0.0", "image": "x", "capabilityFlavors": [{"image": "", "capabilities": {"gpu": ["a.b[0]"]}}]},
-			{"version": "2", "capabilityFlavors": [{"image": "a", "capabilities": {"architecture": []}}, {"image": "b"}, {"image": "c"}]}, {"version": 5}]},
+			{"version": "2", "capabilityFlavors": [{"image": "a", "capabilities": {"architecture": []}}, {"image": "b"}, {"image": "c"}]}]},
 			{"name": "", "versions": [{}]}, {"name": "linux"}]}
 }`, `{
 	"machineTypes": [{"name": "m", "architecture": "arm64"}, {"name": "n"}],
 	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "architectures": ["amd64", "arm64", "amd64"]}, {"version": "1.1.0"}]}],
 	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "image": "linux"}, {"version": "1.1.0", "capabilityFlavors": [{"image": "linux"}]}]}]}
+}`, `{
+	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0"}]}],
+	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "more": 1,
+		"machineImages": [{"name": "linux", "versions": [{"version": 5}, {"version": "1.0.0", "capabilityFlavours": [{}]}]}, 7]}
+}`, `{
+	"type": "openstack", "regions": [{"name": "eu"}, {"name": "us"}],
+	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "openstack-net", "values": ["fast", "slow"]}],
+	"machineTypes": [{"name": "m", "capabilities": {"architecture": ["amd64"]}}, {"name": "n", "capabilities": {"architecture": ["arm64"], "openstack-net": ["slow"]}}],
+	"machineImages": [{"name": "linux", "versions": [
+		{"version": "1.0.0", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["arm64"], "openstack-net": ["slow", "fast"]}]},
+		{"version": "0.9.0", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["arm64"]}]},
+		{"version": "0.8.0", "capabilityFlavors": [{"architecture": ["amd64"]}]}]}],
+	"providerConfig": {"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [
+			{"version": "1.0.0", "image": "ignored", "regions": [{"name": "eu"}], "capabilityFlavors": [
+				{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "eu", "id": "a"}, {"name": "eu", "id": "", "architecture": "arm64"}]},
+				{"capabilities": {"architecture": ["arm64"]}, "image": "by-name", "regions": [{"name": "mars", "id": "c"}]}]},
+			{"version": "0.9.0", "image": "old", "regions": [{"name": "eu", "id": "d"}, {"name": "us", "id": "e", "architecture": "arm64"}, {"name": "us", "id": "f", "architecture": "riscv"}]},
+			{"version": "0.8.0", "image": "older"}]}]}
 }`, `{"providerConfig": null}`, `{"providerConfig": {"kind": "InfrastructureConfig"}, "machineImages": [{}]}`}
 
 // slow is far beyond what any profile of fuzzing's size needs.
@@ -66,6 +87,7 @@ func FuzzCheckCloudProfile(f *testing.F) {
 		}
 		start := time.Now()
 		exercise(t, local.Provider{}, &profile)
+		exercise(t, openstack.Provider{}, &profile)
 		if took := time.Since(start); took > slow {
 			t.Errorf("%d bytes took %s", len(data), took)
 		}
@@ -107,22 +129,22 @@ func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1
 
 // What fuzzing starts from must reach the checks, or it starts from nothing.
 func TestSpecsReachTheChecks(t *testing.T) {
-	rules := make([]map[string]bool, len(specs))
+	reached := map[string]bool{}
 	for i, spec := range specs {
 		var profile v1beta1.CloudProfile
 		if err := json.Unmarshal([]byte(spec), &profile.Spec); err != nil {
 			t.Fatal(err)
 		}
 		_, report := consistency.CheckCloudProfile(local.Provider{}, &profile)
-		rules[i] = map[string]bool{}
-		for _, err := range append(report.Errors, report.Warnings...) {
-			rules[i][err.Origin] = true
+		if i == 0 && len(report.Errors)+len(report.Warnings) > 0 {
+			t.Errorf("the sound one: %v", report)
+		}
+		_, other := consistency.CheckCloudProfile(openstack.Provider{}, &profile)
+		for _, err := range slices.Concat(report.Errors, report.Warnings, other.Errors, other.Warnings) {
+			reached[err.Origin] = true
 		}
 	}
-	if len(rules[0]) > 0 {
-		t.Errorf("the sound one: %v", rules[0])
-	}
-	if len(rules[1]) < 15 {
-		t.Errorf("%d rules only: %v", len(rules[1]), rules[1])
+	if len(reached) < 25 {
+		t.Errorf("%d rules only: %v", len(reached), reached)
 	}
 }

@@ -59,10 +59,15 @@ func ExampleCompile() {
 }
 
 func ExampleCheckCloudProfile() {
-	_, report := consistency.CheckCloudProfile(local.Provider{}, exampleProfile(virtualized))
+	profile := exampleProfile(virtualized)
+	_, report := consistency.CheckCloudProfile(local.Provider{}, profile)
 	for _, err := range report.Errors {
 		fmt.Println("error:", err.Origin, "at", err.Field)
 	}
+
+	core := &profile.Spec.MachineImages[0].Versions[0]
+	core.CapabilityFlavors = core.CapabilityFlavors[:1]
+	_, report = consistency.CheckCloudProfile(local.Provider{}, profile)
 	for _, warning := range report.Warnings {
 		fmt.Println("warning:", warning.Origin, "at", warning.Field)
 	}

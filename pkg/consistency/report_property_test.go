@@ -5,6 +5,7 @@
 package consistency_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -13,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
@@ -122,14 +123,43 @@ func TestReportsAreTheSameOnEveryRunAndSorted(t *testing.T) {
 		before := spec.DeepCopy()
 		_, first := consistency.CheckCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
 		if !reflect.DeepEqual(before, spec) {
-			t.Fatalf("the profile was changed: %s", cmp.Diff(before, spec))
+			t.Fatalf("the profile was changed: %s", gocmp.Diff(before, spec))
 		}
 		_, second := consistency.CheckCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *before})
-		if diff := cmp.Diff(text(first), text(second)); diff != "" {
+		if diff := gocmp.Diff(text(first), text(second)); diff != "" {
 			t.Fatal(diff)
 		}
 		for _, list := range []field.ErrorList{first.Errors, first.Warnings} {
 			checkFindings(t, list)
+		}
+	})
+}
+
+// Paths are ordered step by step, names as text and indices as numbers, a parent before what is below it.
+func TestComparePaths(t *testing.T) {
+	type step struct {
+		name  string
+		index int
+	}
+	compareSteps := func(a, b step) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.name, b.name)) }
+	draw := func(t *rapid.T) (steps []step, path *field.Path) {
+		path = field.NewPath("spec")
+		for i := range rapid.IntRange(0, 4).Draw(t, "steps") {
+			if i%2 == 1 {
+				index := rapid.SampledFrom([]int{0, 1, 2, 9, 10, 11, 20, 100}).Draw(t, "index")
+				steps, path = append(steps, step{index: index}), path.Index(index)
+			} else {
+				name := rapid.SampledFrom([]string{"a", "b", "aa"}).Draw(t, "name")
+				steps, path = append(steps, step{name: name}), path.Child(name)
+			}
+		}
+		return steps, path
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, first := draw(t)
+		b, second := draw(t)
+		if got, want := consistency.ComparePaths(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
+			t.Fatalf("%s and %s: %d, want %d", first, second, got, want)
 		}
 	})
 }
@@ -148,7 +178,7 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 		handed, untouched := images(), images()
 		consistency.Compile(fixed{images: handed}, coreSpec(defs, core), field.NewPath("spec"))
 		if !reflect.DeepEqual(handed, untouched) {
-			t.Fatal(cmp.Diff(untouched, handed))
+			t.Fatal(gocmp.Diff(untouched, handed))
 		}
 	})
 }
@@ -164,9 +194,18 @@ func (f fixed) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image
 
 type fatal interface{ Fatalf(string, ...any) }
 
+// catalogue holds the names of all rules.
+var catalogue = func() map[string]bool {
+	names := map[string]bool{}
+	for _, rule := range consistency.Rules() {
+		names[rule.Name] = true
+	}
+	return names
+}()
+
 func checkFindings(t fatal, list field.ErrorList) {
 	for i, err := range list {
-		if !slices.ContainsFunc(consistency.Rules(), func(r consistency.Rule) bool { return r.Name == err.Origin }) {
+		if !catalogue[err.Origin] {
 			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)
 		}
 		if i > 0 && consistency.ComparePaths(list[i-1].Field, err.Field) > 0 {

@@ -66,8 +66,8 @@ var profiles []*profile
 
 var spec = field.NewPath("spec")
 
-func newProfile(size int) *profile {
-	p := &profile{name: fmt.Sprintf("%dKiB", size>>10), spec: generate.OpenStack(size)}
+func newProfile(name string, size int) *profile {
+	p := &profile{name: name, spec: generate.OpenStack(size)}
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
 	p.catalog = compiled.Catalog()
 	p.decoded.images, _ = openstack.Provider{}.Images(p.spec.ProviderConfig, spec.Child("providerConfig"))
@@ -98,9 +98,7 @@ func newProfile(size int) *profile {
 }
 
 func TestMain(m *testing.M) {
-	for _, size := range []int{25 << 10, 250 << 10, 1 << 20} {
-		profiles = append(profiles, newProfile(size))
-	}
+	profiles = []*profile{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
 	code := m.Run()
 	for _, p := range profiles {
 		if summary := p.summary(); summary != "" {
@@ -111,7 +109,7 @@ func TestMain(m *testing.M) {
 }
 
 func (p *profile) summary() string {
-	line := fmt.Sprintf("%7s (%d flavors):", p.name, p.flavors)
+	line := fmt.Sprintf("%6s (%d flavors):", p.name, p.flavors)
 	if p.selection > 0 && p.library > 0 {
 		line += fmt.Sprintf(" select %v with %v allocations, %.0f times as fast as the gardener library (%v);",
 			p.selection, p.allocs, ratio(p.library, p.selection), p.library)
@@ -181,6 +179,13 @@ func BenchmarkCheck(b *testing.B) {
 		})
 		b.Run(p.name+"/decode-and-one-to-one", func(b *testing.B) {
 			p.compile = benchmarkCompile(b, p, openstack.Provider{})
+		})
+		b.Run(p.name+"/with-warnings", func(b *testing.B) { // everything that admission does for a CloudProfile
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
+			}
 		})
 	}
 }

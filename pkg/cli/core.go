@@ -14,38 +14,32 @@ import (
 	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/api/core/validation"
 	"github.com/gardener/gardener/pkg/apis/core"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apiserver/features"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // The validation of Gardener's API server consults its feature gates and panics if they are not registered.
 var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 
-// validateCore runs Gardener's own validation on a defaulted object of version v1beta1, as its API server would on
-// creation. The errors come in a stable order, with a stable text, and the rule as their origin.
-func validateCore(object any) field.ErrorList {
+// validateCore runs Gardener's own validation on an object of version v1beta1, as its API server would on creation. The
+// errors come in a stable order, with a stable text, and the rule as their origin. The object is not changed.
+func validateCore(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
+	defaulted := object.DeepCopyObject()
+	api.Scheme.Default(defaulted)
+	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
+	if err != nil {
+		return field.ErrorList{problem(RuleCore, field.ErrorTypeInternal, "", nil, fmt.Sprintf("converting the object: %v", err))}
+	}
 	var errs field.ErrorList
-	switch o := object.(type) {
-	case *v1beta1.CloudProfile:
-		internal := &core.CloudProfile{}
-		if err := api.Scheme.Convert(o, internal, nil); err != nil {
-			return internalError(err)
-		}
-		errs = validation.ValidateCloudProfile(internal)
-	case *v1beta1.NamespacedCloudProfile:
-		internal := &core.NamespacedCloudProfile{}
-		if err := api.Scheme.Convert(o, internal, nil); err != nil {
-			return internalError(err)
-		}
-		errs = validation.ValidateNamespacedCloudProfile(internal)
-	case *v1beta1.Shoot:
-		internal := &core.Shoot{}
-		if err := api.Scheme.Convert(o, internal, nil); err != nil {
-			return internalError(err)
-		}
-		errs = slices.DeleteFunc(validation.ValidateShoot(internal), filledIn)
+	switch o := internal.(type) {
+	case *core.CloudProfile:
+		errs = validation.ValidateCloudProfile(o)
+	case *core.NamespacedCloudProfile:
+		errs = validation.ValidateNamespacedCloudProfile(o)
+	case *core.Shoot:
+		errs = slices.DeleteFunc(validation.ValidateShoot(o), filledIn)
 	}
 	for _, err := range errs {
 		err.Detail = stable(err.Detail)
@@ -57,10 +51,8 @@ func validateCore(object any) field.ErrorList {
 // left matches what a Shoot may leave to Gardener: its admission fills it in before the validation sees the Shoot.
 var left = regexp.MustCompile(`^spec\.(kubernetes\.version|provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
 
-func filledIn(err *field.Error) bool { return err.Type == field.ErrorTypeRequired && left.MatchString(err.Field) }
-
-func internalError(err error) field.ErrorList {
-	return field.ErrorList{problem(RuleCore, field.ErrorTypeInternal, "", nil, fmt.Sprintf("converting the object: %v", err))}
+func filledIn(err *field.Error) bool {
+	return err.Type == field.ErrorTypeRequired && left.MatchString(err.Field)
 }
 
 // Gardener's validation ranges over maps, and so prints some lists in an order that changes from run to run.

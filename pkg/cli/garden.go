@@ -13,7 +13,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -141,12 +140,10 @@ func problem(rule string, kind field.ErrorType, at string, value any, detail str
 	return (&field.Error{Type: kind, Field: at, BadValue: value, Detail: detail}).WithOrigin(rule)
 }
 
-// decode decodes a manifest as the API server does with strict field validation, and fills in its defaults. The object
-// is nil in the result if there were errors, which are noted as findings.
-func decode[T any, P interface {
-	*T
-	runtime.Object
-}](g *garden, o *manifest.Object, into P) *source[T] {
+// decode decodes a manifest as the API server does with strict field validation. The object, which is nil in the result
+// if there were errors, has no defaults filled in: what the user left out can still be told from what was written. The
+// errors are noted as findings.
+func decode[T any](g *garden, o *manifest.Object, into *T) *source[T] {
 	g.objects++
 	errs := strictjson.Decode(o.JSON, into, nil)
 	for _, err := range errs {
@@ -158,7 +155,6 @@ func decode[T any, P interface {
 	if len(errs) > 0 {
 		return &source[T]{manifest: o}
 	}
-	api.Scheme.Default(into)
 	return &source[T]{manifest: o, object: into}
 }
 

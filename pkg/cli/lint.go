@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -45,8 +46,14 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile], providers map[stri
 	if s.object == nil {
 		return nil
 	}
-	g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
 	provider, found := providers[s.object.Spec.Type]
+	switch {
+	case s.object.DeletionTimestamp != nil && found: // what is being deleted need not be right
+		return provider.compile(&s.object.Spec)
+	case s.object.DeletionTimestamp != nil:
+		return nil
+	}
+	g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
 	if !found {
 		if s.object.Spec.Type != "" { // core reports that one
 			g.warning(s.manifest, unknownProvider(s.object.Spec.Type, providers))
@@ -64,7 +71,7 @@ func unknownProvider(name string, providers map[string]Provider) *field.Error {
 }
 
 func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
-	if s.object == nil {
+	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return
 	}
 	g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
@@ -115,7 +122,7 @@ func poolsOf(shoot *v1beta1.Shoot) []consistency.Pool {
 // profileRef is the profile that a Shoot names, in either of the two fields, and the field.
 func profileRef(shoot *v1beta1.Shoot) (kind, name, at string) {
 	if ref := shoot.Spec.CloudProfile; ref != nil {
-		return ref.Kind, ref.Name, "spec.cloudProfile.name"
+		return cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
 	}
 	if shoot.Spec.CloudProfileName != nil {
 		return "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"

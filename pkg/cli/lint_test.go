@@ -164,6 +164,10 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 			clean + "---\n" + shoot + "---\n" + replaced(t, shoot, "garden-demo", "garden-other"), nil,
 		},
 		"profile of a Shoot missing": {shoot, []string{"profile-missing 9 spec.cloudProfile.name"}},
+		"profile without a kind": {
+			clean + "---\n" + replaced(t, replaced(t, shoot, "    kind: CloudProfile\n", ""), "type: medium", "type: large"),
+			[]string{"unknown-machine-type 63 spec.provider.workers[0].machine.type"},
+		},
 		"by the older field": {
 			replaced(t, shoot, "  cloudProfile:\n    kind: CloudProfile\n    name: openstack\n", "  cloudProfileName: elsewhere\n"),
 			[]string{"profile-missing 7 spec.cloudProfileName"},
@@ -182,6 +186,12 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 		},
 		"a Shoot that is being deleted": {
 			clean + "---\n" + replaced(t, replaced(t, shoot, "type: medium", "type: large"), "  name: shop\n", "  name: shop\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), nil,
+		},
+		"profiles that are being deleted, with a Shoot that is not": {
+			replaced(t, replaced(t, cloudProfile, "  name: openstack\n", "  name: openstack\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), "- name: europe", "- name: europe\n  - name: europe") +
+				"---\n" + replaced(t, replaced(t, ncp, "name: openstack", "name: gone"), "name: team", "name: team, deletionTimestamp: \"2026-01-01T00:00:00Z\"") +
+				"---\n" + replaced(t, shoot, "type: medium", "type: large"),
+			[]string{"unknown-machine-type 73 spec.provider.workers[0].machine.type"},
 		},
 		"image left to Gardener": {
 			clean + "---\n" + replaced(t, shoot, "        image:\n          name: gardenlinux\n          version: 1877.5.0\n", ""), nil,

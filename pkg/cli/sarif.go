@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"net/url"
 	"path/filepath"
 	"strings"
 
@@ -45,7 +46,7 @@ func printSARIF(w io.Writer, r Report) error {
 func location(f Finding) *sarif.Location {
 	region := sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column)
 	l := sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(f.File))).
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: filepath.ToSlash(f.File)}).String())).
 		WithRegion(region))
 	if f.Field == "" {
 		return l

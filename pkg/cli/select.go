@@ -182,7 +182,7 @@ func printAnswer(w io.Writer, a Answer) {
 		fmt.Fprintf(w, "  %s\n", withoutSuggestions(r.Message))
 	}
 	if len(a.Suggestions) == 0 {
-		fmt.Fprintln(w, "Nothing else in the profile would work.")
+		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
 		return
 	}
 	fmt.Fprintln(w, "Would work:")

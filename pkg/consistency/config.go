@@ -14,11 +14,16 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
+// Config is a pointer to a provider's own object: any struct that embeds metav1.TypeMeta.
+type Config interface {
+	GetObjectKind() schema.ObjectKind
+}
+
 // DecodeConfig decodes a provider's own object, which stands at the path at, into into. It accepts nothing but the one
 // kind, and no unknown fields, and it reports everything that it refuses at the place where it stands: a config that is
 // missing or null (Required), another apiVersion or kind (NotSupported), unknown fields, values of a wrong type. Without
 // errors into holds the whole object; otherwise it holds what could be read.
-func DecodeConfig(raw *runtime.RawExtension, kind schema.GroupVersionKind, into runtime.Object, at *field.Path) field.ErrorList {
+func DecodeConfig(raw *runtime.RawExtension, kind schema.GroupVersionKind, into Config, at *field.Path) field.ErrorList {
 	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
 		return field.ErrorList{finding(RuleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind))}

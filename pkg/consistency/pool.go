@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -95,25 +96,39 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 
 // refusal says why a pool gets no image.
 func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
-	switch r.Reason {
-	case imageselector.ReasonUnknownImage:
+	switch {
+	case r.Pool.Image == "":
+		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image"), "",
+			"no image is named, so Gardener chooses one when the Shoot is admitted")
+	case r.Pool.Version == "":
+		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), "", fmt.Sprintf(
+			"no version of image %s is named, so Gardener chooses one when the Shoot is admitted", r.Pool.Image))
+	case r.Reason == imageselector.ReasonUnknownImage:
 		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image", "name"), r.Pool.Image, fmt.Sprintf(
-			"image %s is not in the profile%s", quoteEmpty(r.Pool.Image), p.unmapped(r.Pool.Image, "")))
-	case imageselector.ReasonUnknownVersion:
+			"image %s is not in the profile%s", r.Pool.Image, p.unmapped(r.Pool.Image, "")))
+	case r.Reason == imageselector.ReasonUnknownVersion:
 		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
-			"image %s has no version %s in the profile%s", r.Pool.Image, quoteEmpty(r.Pool.Version), p.unmapped(r.Pool.Image, r.Pool.Version)))
+			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
 	}
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {
 		rejections = append(rejections, p.vocabulary.Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
 	}
-	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s: %s", poolName(r.Pool), r.Pool.MachineType,
-		r.Pool.Image, r.Pool.Version, r.Pool.Region, joinFew(rejections, "; "))
+	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s%s: %s", poolName(r.Pool), r.Pool.MachineType,
+		r.Pool.Image, r.Pool.Version, quoteEmpty(r.Pool.Region), p.foreignRegion(r.Pool.Region), joinFew(rejections, "; "))
 	if len(rejections) == 0 {
 		detail = strings.TrimSuffix(detail, ": ") + ": the version has no flavors"
 	}
 	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType,
 		detail+wouldWork(r.Suggestions))
+}
+
+// foreignRegion says that the profile does not have a region.
+func (p *Profile[R]) foreignRegion(region string) string {
+	if regions := p.regions(); !slices.Contains(regions, region) {
+		return fmt.Sprintf(", which is not in the profile (%s)", few(regions))
+	}
+	return ""
 }
 
 func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) *field.Error {

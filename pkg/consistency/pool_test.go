@@ -121,6 +121,21 @@ func TestResolvePool(t *testing.T) {
 			consistency.Pool{Name: "w", Path: at, MachineType: "huge", Image: "gl", Version: "7.0.0", Region: "asia"}, openstack.Image{},
 			worker + `type: Unsupported value: "huge": worker pool w: machine type huge is not in the profile; would work: machine type bare, machine type either`,
 		},
+		"no image": {
+			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Region: "europe"}, openstack.Image{},
+			worker + `image: Unsupported value: "": worker pool w: no image is named, so Gardener chooses one when the Shoot is admitted; would work: image gl@10.0.0, image ubuntu@24.4.0, image suse@15.4.0`,
+		},
+		"no version": {
+			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "suse", Region: "europe"}, openstack.Image{},
+			worker + `image.version: Unsupported value: "": worker pool w: no version of image suse is named, so Gardener chooses one when the Shoot is admitted; would work: version 15.4.0, image gl@10.0.0, image ubuntu@24.4.0`,
+		},
+		"a region that the profile does not have": {
+			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "gl", Version: "7.0.0", Region: "mars"}, openstack.Image{},
+			worker + `type: Invalid value: "virt": worker pool w: no image fits machine type virt with gl@7.0.0 in region mars, which is not in the profile (europe, asia): ` +
+				"{architecture: [amd64], hypervisor: [virtualized]} has no image in region mars, only in europe; " +
+				"{architecture: [amd64], hypervisor: [baremetal]} has hypervisor [baremetal], the machine type [virtualized]; " +
+				"would work: version 10.0.0, image ubuntu@24.4.0, version 9.0.0",
+		},
 		"nothing asked": {
 			consistency.Pool{}, openstack.Image{}, `machine.type: Unsupported value: "": machine type "" is not in the profile`,
 		},

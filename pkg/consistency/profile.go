@@ -94,8 +94,8 @@ func (p *Profile[R]) compileMachines() field.ErrorList {
 		if !m.named && several && !p.vocabulary.Legacy() {
 			errs = append(errs, finding(RuleMachineArchitecture, field.ErrorTypeRequired,
 				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
-					"machine type %s must name its architecture, because several are registered: one of %v",
-					t.Name, p.vocabulary.Registered(capability.Architecture))))
+					"machine type %s must name its architecture, because several are registered: one of %s",
+					t.Name, few(p.vocabulary.Registered(capability.Architecture)))))
 		}
 	}
 	return errs

@@ -5,9 +5,6 @@
 package imageselector
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/capkit/capkit/pkg/capability"
 )
 
@@ -16,8 +13,6 @@ type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
 	versions   map[key]*version[R]
 	images     map[string]struct{}
-	// regions numbers the regions that have references, so that the flavors can keep theirs sorted by number.
-	regions map[string]int
 }
 
 type key struct{ image, version string }
@@ -26,16 +21,18 @@ type version[R any] struct {
 	flavors []Flavor[R]
 	// matches runs parallel to flavors: what deciding needs of each, side by side in memory.
 	matches []match[R]
+	// regional holds the references of each region, in the order of the flavors.
+	regional map[string][]located[R]
 }
 
 type match[R any] struct {
-	set      capability.Set
-	regional []numbered[R]
-	global   *R
+	set    capability.Set
+	global *R
 }
 
-type numbered[R any] struct {
-	region int
+// located is the reference of a flavor, given by its index, in some region.
+type located[R any] struct {
+	flavor int
 	ref    R
 }
 
@@ -48,7 +45,6 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 		vocabulary: vocabulary,
 		versions:   map[key]*version[R]{},
 		images:     make(map[string]struct{}, len(images)),
-		regions:    map[string]int{},
 	}
 	for i := range images {
 		c.images[images[i].Name] = struct{}{}
@@ -63,35 +59,30 @@ func (c *Catalog[R]) add(image string, written *Version[R]) {
 	id := key{image, written.Version}
 	v := c.versions[id]
 	if v == nil {
-		v = &version[R]{}
+		v = &version[R]{regional: map[string][]located[R]{}}
 		c.versions[id] = v
 	}
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
 		set, _ := c.vocabulary.Set(flavor.Capabilities, nil)
-		m := match[R]{set: set, regional: c.number(flavor.Regional)}
+		m := match[R]{set: set}
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
 		}
+		v.locate(len(v.flavors), flavor.Regional)
 		v.flavors = append(v.flavors, *flavor)
 		v.matches = append(v.matches, m)
 	}
 }
 
-// number returns the references sorted by the number of their region, the first one for each region.
-func (c *Catalog[R]) number(regional []Regional[R]) []numbered[R] {
-	refs := make([]numbered[R], 0, len(regional))
+// locate adds the references of a flavor, the first one for each region.
+func (v *version[R]) locate(flavor int, regional []Regional[R]) {
 	for i := range regional {
-		region, found := c.regions[regional[i].Region]
-		if !found {
-			region = len(c.regions)
-			c.regions[regional[i].Region] = region
+		refs := v.regional[regional[i].Region]
+		if len(refs) == 0 || refs[len(refs)-1].flavor != flavor {
+			v.regional[regional[i].Region] = append(refs, located[R]{flavor, regional[i].Ref})
 		}
-		refs = append(refs, numbered[R]{region, regional[i].Ref})
 	}
-	byRegion := func(a, b numbered[R]) int { return cmp.Compare(a.region, b.region) }
-	slices.SortStableFunc(refs, byRegion)
-	return slices.CompactFunc(refs, func(a, b numbered[R]) bool { return a.region == b.region })
 }
 
 // Vocabulary returns the vocabulary that the catalog is compiled with.
@@ -104,21 +95,4 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 		return v.flavors
 	}
 	return nil
-}
-
-// in returns a pointer to the reference in the region of that number, and nil if there is none.
-func (m *match[R]) in(region int) *R {
-	low, high := 0, len(m.regional)
-	for low < high {
-		middle := (low + high) / 2
-		if m.regional[middle].region < region {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low < len(m.regional) && m.regional[low].region == region {
-		return &m.regional[low].ref
-	}
-	return m.global
 }

@@ -92,7 +92,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 		return d
 	}
 	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	ref, chosen := c.choose(v, &r, &d)
+	ref, chosen := v.choose(&r, &d)
 	if ref != nil {
 		d.Chosen, d.Reference = chosen, *ref
 	}
@@ -103,7 +103,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
 	if v := c.versions[key{r.Image, r.Version}]; v != nil {
-		if ref, _ := c.choose(v, &r, nil); ref != nil {
+		if ref, _ := v.choose(&r, nil); ref != nil {
 			return *ref, nil
 		}
 	}
@@ -118,31 +118,28 @@ func (c *Catalog[R]) Choose(r Request) int {
 	if v == nil {
 		return -1
 	}
-	_, chosen := c.choose(v, &r, nil)
+	_, chosen := v.choose(&r, nil)
 	return chosen
 }
 
 // choose is the one loop that decides. It keeps the best candidate so far and, if record is not nil, notes what it sees
 // and compares.
-func (c *Catalog[R]) choose(v *version[R], r *Request, record *Decision[R]) (*R, int) {
-	region, known := c.regions[r.Region]
-	if !known {
-		region = -1
-	}
+func (v *version[R]) choose(r *Request, record *Decision[R]) (*R, int) {
+	regional := v.regional[r.Region]
 	var best *R
 	chosen := -1
 	for i := range v.matches {
 		m := &v.matches[i]
-		var ref *R
-		fits := m.set.Compatible(r.Machine)
-		if fits {
-			ref = m.in(region)
+		ref := m.global
+		if len(regional) > 0 && regional[0].flavor == i {
+			ref, regional = &regional[0].ref, regional[1:]
 		}
+		fits := m.set.Compatible(r.Machine)
 		if record != nil {
 			record.judge(&v.flavors[i], m.set, fits, ref != nil)
 		}
 		switch {
-		case ref == nil:
+		case !fits || ref == nil:
 		case best == nil:
 			best, chosen = ref, i
 		default:

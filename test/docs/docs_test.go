@@ -128,12 +128,16 @@ func run(t *testing.T, document, command string) (output string, status int) {
 func TestSetUp(t *testing.T) {
 	t.Chdir("../..")
 	command, test, _ := strings.Cut(blocks(t, "README.md", "sh")[0], "\n")
-	output, status := run(t, "README.md", command)
+	command, found := strings.CutPrefix(command, `make install && "$(go env GOPATH)/bin/`)
+	if !found {
+		t.Fatalf("the first command does not install and run capkit: %s", command)
+	}
+	output, status := run(t, "README.md", strings.Replace(command, `"`, "", 1))
 	if quoted := "prints `" + strings.TrimSpace(output) + "`"; status != 0 || !strings.Contains(read(t, "README.md"), quoted) {
 		t.Errorf("%s: status %d, %s", command, status, output)
 	}
 	target, found := strings.CutPrefix(strings.TrimSpace(test), "make ")
-	if !found || !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
+	if !found || target != "test" || !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
 		t.Errorf("the Makefile cannot %q", test)
 	}
 }

@@ -134,6 +134,9 @@ func (v *version[R]) choose(r *Request, record *Decision[R]) (*R, int) {
 		if len(regional) > 0 && regional[0].flavor == i {
 			ref, regional = &regional[0].ref, regional[1:]
 		}
+		if ref == nil && record == nil {
+			continue // out, and nobody asks for what other reasons
+		}
 		fits := m.set.Compatible(r.Machine)
 		if record != nil {
 			record.judge(&v.flavors[i], m.set, fits, ref != nil)

@@ -37,7 +37,7 @@ func (s *samples) measure(times int, work func(i int)) {
 func (s samples) best() time.Duration { return slices.Min(s) }
 
 // BenchmarkRatio lets both sides take turns, so that they meet the same conditions on a machine that has other things to
-// do, and compares the best turns. A turn is long enough for each side to pay for its own garbage.
+// do, and compares the best turns.
 func BenchmarkRatio(b *testing.B) {
 	for _, p := range profiles {
 		b.Run(p.name, func(b *testing.B) { p.compare(b) })

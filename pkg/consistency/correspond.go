@@ -164,7 +164,7 @@ func (c *correspondence[R]) check(version *v1beta1.MachineImageVersion, image *f
 			return
 		}
 	}
-	c.missing(image)
+	c.missing()
 }
 
 // coreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
@@ -290,18 +290,18 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 		c.stray = map[capability.Set]*field.Path{}
 	}
 	c.stray[set] = flavor.Path
-	field_ := "capabilityFlavors"
+	list := c.at.Child("capabilityFlavors")
 	if c.vocabulary.Legacy() {
-		field_ = "architectures"
+		list = c.at.Child("architectures")
 	}
 	c.report(RuleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
 		"core does not list a flavor %s, only %s; add it to %s, or remove it here",
-		c.format(flavor.Capabilities, set), c.coreList(), c.at.Child(field_)))
+		c.format(flavor.Capabilities, set), c.coreList(), list))
 }
 
 // missing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
 // own may have meant.
-func (c *correspondence[R]) missing(image *field.Path) {
+func (c *correspondence[R]) missing() {
 	for i := range c.core {
 		core := &c.core[i]
 		if core.by != nil || c.maybeMeant(core.set) {

@@ -61,16 +61,25 @@ func cutSegment(path string) (segment, rest string) {
 	return path, ""
 }
 
-// compareSegments compares indices by number, which for digits without leading zeros is by length first.
+// compareSegments puts indices, by their number, before everything else. Digits without leading zeros are compared by
+// their length first.
 func compareSegments(a, b string) int {
-	if isIndex(a) && isIndex(b) {
+	switch x, y := isIndex(a), isIndex(b); {
+	case x && y:
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	case x:
+		return -1
+	case y:
+		return 1
 	}
 	return cmp.Compare(a, b)
 }
 
+// isIndex tells whether a segment is a number in brackets. A subscript with anything else in it is the key of a map.
 func isIndex(segment string) bool {
-	return len(segment) > 2 && segment[0] == '[' && segment[1] >= '0' && segment[1] <= '9'
+	digits, found := strings.CutPrefix(segment, "[")
+	digits, closed := strings.CutSuffix(digits, "]")
+	return found && closed && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // finding builds an error of a rule. Its value is what the user wrote, as text, or nil if there is nothing to quote.

@@ -14,6 +14,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // Suggestion is one change to a worker pool after which an image would be found.
@@ -126,8 +127,13 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 			others = append(others, suggestion)
 		}
 	}
-	suggestions := append(alike, others...)
+	suggestions := slices.Concat(alike, others)
 	return suggestions[:min(len(suggestions), mostSuggestions)]
+}
+
+// fits tells whether an image version boots in a region on a machine type that supports set.
+func (p *Profile[R]) fits(set capability.Set, image, version, region string) bool {
+	return p.catalog.Choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: set}) >= 0
 }
 
 // WouldWork stands between an error and what would work, in the Detail of a [Resolution].

@@ -150,6 +150,11 @@ func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imagesele
 
 // withoutImage warns about machine types that no active image version fits in some region.
 func (p *Profile[R]) withoutImage() field.ErrorList {
+	regions := p.regions()
+	offers := make([]map[capability.Set]bool, len(regions))
+	for i, region := range regions {
+		offers[i] = p.activeOffers(region)
+	}
 	var found field.ErrorList
 	known := map[capability.Set][]string{} // many machine types support the same
 	for i := range p.spec.MachineTypes {
@@ -160,7 +165,11 @@ func (p *Profile[R]) withoutImage() field.ErrorList {
 		set := p.machines[t.Name].set
 		without, done := known[set]
 		if !done {
-			without = slices.DeleteFunc(p.regions(), func(region string) bool { return p.anyFits(set, region) })
+			for k, region := range regions {
+				if !fitsAny(set, offers[k]) {
+					without = append(without, region)
+				}
+			}
 			known[set] = without
 		}
 		if len(without) > 0 {
@@ -171,65 +180,29 @@ func (p *Profile[R]) withoutImage() field.ErrorList {
 	return found
 }
 
-func (p *Profile[R]) anyFits(set capability.Set, region string) bool {
+// activeOffers returns what the flavors of active image versions support in a region.
+func (p *Profile[R]) activeOffers(region string) map[capability.Set]bool {
+	offers := map[capability.Set]bool{}
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
-			if helper.VersionIsActive(version.ExpirableVersion) && p.fits(set, image.Name, version.Version, region) {
-				return true
+			if !helper.VersionIsActive(version.ExpirableVersion) {
+				continue
 			}
+			for _, offer := range p.catalog.Offers(image.Name, version.Version, region) {
+				offers[offer] = true
+			}
+		}
+	}
+	return offers
+}
+
+func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {
+	for offer := range offers {
+		if offer.Compatible(set) {
+			return true
 		}
 	}
 	return false
-}
-
-func (p *Profile[R]) fits(set capability.Set, image, version, region string) bool {
-	_, err := p.catalog.Select(imageselector.Request{Image: image, Version: version, Region: region, Machine: set})
-	return err == nil
-}
-
-// differingOrders warns about image versions of which the two preference orders pick different flavors for some machine
-// type (semantics S5), once for each version.
-func (p *Profile[R]) differingOrders() field.ErrorList {
-	var found field.ErrorList
-	for i, image := range p.spec.MachineImages {
-		for k, version := range image.Versions {
-			if len(p.catalog.Flavors(image.Name, version.Version)) < 2 {
-				continue
-			}
-			if types := p.differingTypes(image.Name, version.Version); len(types) > 0 {
-				found = append(found, finding(RuleOrderDiffers, field.ErrorTypeInvalid,
-					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
-						"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
-						image.Name, version.Version, plural(types, "type"), few(types))))
-			}
-		}
-	}
-	return found
-}
-
-// differingTypes returns the machine types for which the orders pick differently in some region of the profile.
-func (p *Profile[R]) differingTypes(image, version string) []string {
-	var types []string
-	known := map[capability.Set]bool{}
-	for _, t := range p.spec.MachineTypes {
-		set := p.machines[t.Name].set
-		differs, done := known[set]
-		if !done {
-			differs = slices.ContainsFunc(p.regions(), func(region string) bool { return p.ordersDiffer(set, image, version, region) })
-			known[set] = differs
-		}
-		if differs {
-			types = append(types, t.Name)
-		}
-	}
-	return types
-}
-
-func (p *Profile[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
-	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set}
-	gep33 := p.catalog.Choose(r)
-	r.Order = capability.Gardener
-	return gep33 != p.catalog.Choose(r)
 }
 
 // KnownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,

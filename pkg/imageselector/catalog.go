@@ -96,3 +96,24 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 	}
 	return nil
 }
+
+// Offers returns what those flavors of an image version support that have a reference in a region, in the order written;
+// empty if there is none. The caller owns the result.
+func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
+	v := c.versions[key{image, version}]
+	if v == nil {
+		return nil
+	}
+	var offers []capability.Set
+	regional := v.regional[region]
+	for i := range v.matches {
+		own := len(regional) > 0 && regional[0].flavor == i
+		if own {
+			regional = regional[1:]
+		}
+		if own || v.matches[i].global != nil {
+			offers = append(offers, v.matches[i].set)
+		}
+	}
+	return offers
+}

@@ -37,11 +37,11 @@ func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem
 		files, err := expand(arg)
 		errs = append(errs, err)
 		for _, file := range files {
-			if key := filepath.Clean(file); seen[key] {
+			key := filepath.Clean(file)
+			if seen[key] {
 				continue
-			} else {
-				seen[key] = true
 			}
+			seen[key] = true
 			src := source{name: file}
 			if err := src.load(stdin); err != nil {
 				errs = append(errs, err)

@@ -25,6 +25,10 @@ tool deepcopy-gen --go-header-file "$header" --output-file zz_generated.deepcopy
 echo "defaulter-gen ${apis[*]}"
 tool defaulter-gen --go-header-file "$header" --output-file zz_generated.defaults.go "${apis[@]}"
 
+# register-gen writes nothing where a file register.go exists.
+echo "register-gen ${apis[*]}"
+tool register-gen --go-header-file "$header" --output-file zz_generated.register.go "${apis[@]}"
+
 # --- Further generators go below this line; those that import the packages above have to come after them. ---
 
 echo "docs/rules.md"

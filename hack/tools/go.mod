@@ -8,6 +8,7 @@ tool (
 	golang.org/x/tools/cmd/goimports
 	k8s.io/code-generator/cmd/deepcopy-gen
 	k8s.io/code-generator/cmd/defaulter-gen
+	k8s.io/code-generator/cmd/register-gen
 )
 
 require (

@@ -10,6 +10,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -36,7 +37,7 @@ func (Provider) Type() string { return "openstack" }
 // Images returns the images of a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
 func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Image], consistency.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
-	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i := range config.MachineImages {

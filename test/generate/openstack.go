@@ -38,7 +38,7 @@ const machineTypes = 48
 func OpenStack(size int) *v1beta1.CloudProfileSpec {
 	r := rand.New(rand.NewPCG(uint64(size), 33))
 	config := &v1alpha1.CloudProfileConfig{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "CloudProfileConfig"},
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "CloudProfileConfig"},
 		Constraints: v1alpha1.Constraints{
 			FloatingPools:         []v1alpha1.FloatingPool{{Name: "FloatingIP-external-*"}},
 			LoadBalancerProviders: []v1alpha1.LoadBalancerProvider{{Name: "haproxy"}},

@@ -14,6 +14,10 @@ import (
 // otherwise.
 const DefaultNodeVolumeAttachLimit int32 = 256
 
+func init() {
+	localSchemeBuilder.Register(addDefaultingFuncs)
+}
+
 func addDefaultingFuncs(scheme *runtime.Scheme) error {
 	return RegisterDefaults(scheme)
 }

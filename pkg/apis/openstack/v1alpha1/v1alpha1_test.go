@@ -20,6 +20,7 @@ import (
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"sigs.k8s.io/yaml"
 
@@ -32,7 +33,7 @@ var _ interface{ GetCapabilities() v1beta1.Capabilities } = v1alpha1.MachineImag
 func newScheme(t *testing.T) *runtime.Scheme {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1alpha1.AddToScheme(scheme); err != nil {
+	if err := v1alpha1.Install(scheme); err != nil {
 		t.Fatal(err)
 	}
 	return scheme
@@ -179,7 +180,7 @@ func TestRoundTrip(t *testing.T) {
 	filler := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), codecs)
 	for _, kind := range []string{"CloudProfileConfig", "WorkerConfig", "WorkerStatus"} {
 		t.Run(kind, func(t *testing.T) {
-			gvk := v1alpha1.SchemeGroupVersion.WithKind(kind)
+			gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)
 			for range 10 {
 				roundtrip.RoundTripSpecificKindWithoutProtobuf(t, gvk, scheme, codecs, filler, nil)
 			}

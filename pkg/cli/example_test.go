@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/local"
+)
+
+// The command of an extension is this call, with the extension's own provider and the streams of the process.
+func ExampleRun() {
+	manifest := strings.NewReader(`
+apiVersion: core.gardener.cloud/v1beta1
+kind: CloudProfile
+metadata: {name: local}
+spec:
+  type: local
+  machineTypes: [{name: medium, cpu: "4", gpu: "0", memory: 8Gi}]
+  machineImages: [{name: local, versions: [{version: 1.0.0}, {version: 1.1.0}]}]
+  providerConfig:
+    apiVersion: local.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    machineImages: [{name: local, versions: [{version: 1.0.0, image: "node:1.0.0"}]}]
+  kubernetes: {versions: [{version: 1.36.0}]}
+  regions: [{name: local}]
+`)
+	status := cli.Run([]string{"capkit", "lint", "-"}, manifest, os.Stdout, os.Stdout, cli.For(local.Provider{}))
+	fmt.Println("exit status", status)
+	// Output:
+	// <stdin>:8:62: error: local@1.1.0: the provider config has no entry for this version; add one under spec.providerConfig.machineImages[0].versions [provider-version-missing]
+	//     CloudProfile local: spec.machineImages[0].versions[1]
+	// 1 object checked: 1 error, no warnings
+	// exit status 1
+}

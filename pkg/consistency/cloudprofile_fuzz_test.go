@@ -83,7 +83,7 @@ func FuzzCheckCloudProfile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var profile v1beta1.CloudProfile
 		if json.Unmarshal(data, &profile.Spec) != nil {
-			t.Skip()
+			return
 		}
 		start := time.Now()
 		exercise(t, local.Provider{}, &profile)

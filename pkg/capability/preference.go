@@ -85,21 +85,24 @@ func Prefers(a, b, need Set, order Order) bool {
 // lower one is preferred. For the rest of the results see [Preference].
 func rank(a, b, need Set, order Order) (r *registered, x, y, round int, own bool) {
 	v := a.vocabulary
-	if a == b || v == nil || b.vocabulary != v {
+	if v == nil || b.vocabulary != v {
 		return nil, 0, 0, 0, false
 	}
 	if order == Gardener {
 		r, x, y = v.compareValues(a.bits, b.bits)
-		return r, x, y, 0, true
+		return r, x, y, 0, r != nil
 	}
 	mask := need.bits
 	if need.vocabulary != v {
 		mask, own = v.all.bits, true
 	}
 	r, shared := v.decides(a.bits, b.bits, mask)
-	if r == nil { // the effective sets are equal, but the sets are not
+	if r == nil && a != b { // only the effective sets are equal
 		mask, own = v.all.bits, true
 		r, shared = v.decides(a.bits, b.bits, mask)
+	}
+	if r == nil {
+		return nil, 0, 0, 0, false
 	}
 	return r, r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared + 1, own
 }
@@ -113,6 +116,9 @@ func (v *Vocabulary) decides(a, b, need string) (*registered, int) {
 	for i := range v.capabilities {
 		if shared := v.capabilities[i].shared(a, b, need); shared < fewest {
 			fewest, decisive = shared, &v.capabilities[i]
+			if shared == 0 {
+				break
+			}
 		}
 	}
 	return decisive, fewest

@@ -11,11 +11,9 @@ import (
 // Catalog holds the images of one CloudProfile, compiled. It is immutable and safe for concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
-	versions   map[key]*version[R]
-	images     map[string]struct{}
+	// images holds the versions of each image by their names.
+	images map[string]map[string]*version[R]
 }
-
-type key struct{ image, version string }
 
 type version[R any] struct {
 	flavors []Flavor[R]
@@ -43,24 +41,26 @@ type located[R any] struct {
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
 	c := &Catalog[R]{
 		vocabulary: vocabulary,
-		versions:   map[key]*version[R]{},
-		images:     make(map[string]struct{}, len(images)),
+		images:     make(map[string]map[string]*version[R], len(images)),
 	}
 	for i := range images {
-		c.images[images[i].Name] = struct{}{}
+		versions := c.images[images[i].Name]
+		if versions == nil {
+			versions = make(map[string]*version[R], len(images[i].Versions))
+			c.images[images[i].Name] = versions
+		}
 		for k := range images[i].Versions {
-			c.add(images[i].Name, &images[i].Versions[k])
+			c.add(versions, &images[i].Versions[k])
 		}
 	}
 	return c
 }
 
-func (c *Catalog[R]) add(image string, written *Version[R]) {
-	id := key{image, written.Version}
-	v := c.versions[id]
+func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
+	v := versions[written.Version]
 	if v == nil {
 		v = &version[R]{regional: map[string][]located[R]{}}
-		c.versions[id] = v
+		versions[written.Version] = v
 	}
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
@@ -91,7 +91,7 @@ func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 // Flavors returns the flavors of an image version in the order written, nil if the catalog does not have it. The caller
 // must not change them.
 func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
-	if v := c.versions[key{image, version}]; v != nil {
+	if v := c.images[image][version]; v != nil {
 		return v.flavors
 	}
 	return nil
@@ -100,7 +100,7 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 // Offers returns what those flavors of an image version support that have a reference in a region, in the order written;
 // empty if there is none. The caller owns the result.
 func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
-	v := c.versions[key{image, version}]
+	v := c.images[image][version]
 	if v == nil {
 		return nil
 	}

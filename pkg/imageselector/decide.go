@@ -83,7 +83,7 @@ type Comparison struct {
 // decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r, Chosen: -1}
-	v := c.versions[key{r.Image, r.Version}]
+	v := c.images[r.Image][r.Version]
 	if v == nil {
 		d.Reason = ReasonUnknownVersion
 		if _, found := c.images[r.Image]; !found {
@@ -102,7 +102,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
-	if v := c.versions[key{r.Image, r.Version}]; v != nil {
+	if v := c.images[r.Image][r.Version]; v != nil {
 		if ref, _ := v.choose(&r, nil); ref != nil {
 			return *ref, nil
 		}
@@ -114,7 +114,7 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 // Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does not
 // allocate. Safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
-	v := c.versions[key{r.Image, r.Version}]
+	v := c.images[r.Image][r.Version]
 	if v == nil {
 		return -1
 	}

@@ -5,6 +5,8 @@
 package imageselector
 
 import (
+	"slices"
+
 	"github.com/capkit/capkit/pkg/capability"
 )
 
@@ -13,14 +15,24 @@ type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
 	// images holds the versions of each image by their names.
 	images map[string]map[string]*version[R]
+	// regions numbers the regions that have references of their own.
+	regions map[string]int
+	// sets holds one of all equal sets, which many flavors share: what is compared often stays close in memory.
+	sets map[capability.Set]capability.Set
 }
 
 type version[R any] struct {
 	flavors []Flavor[R]
 	// matches runs parallel to flavors: what deciding needs of each, side by side in memory.
 	matches []match[R]
-	// regional holds the references of each region, in the order of the flavors.
-	regional map[string][]located[R]
+	// regional holds the references of each region, sorted by the number of the region.
+	regional []inRegion[R]
+}
+
+// inRegion holds the references of a version in one region, in the order of the flavors.
+type inRegion[R any] struct {
+	region int
+	refs   []located[R]
 }
 
 type match[R any] struct {
@@ -42,6 +54,8 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 	c := &Catalog[R]{
 		vocabulary: vocabulary,
 		images:     make(map[string]map[string]*version[R], len(images)),
+		regions:    map[string]int{},
+		sets:       map[capability.Set]capability.Set{},
 	}
 	for i := range images {
 		versions := c.images[images[i].Name]
@@ -59,30 +73,70 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	v := versions[written.Version]
 	if v == nil {
-		v = &version[R]{regional: map[string][]located[R]{}}
+		v = &version[R]{}
 		versions[written.Version] = v
 	}
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
 		set, _ := c.vocabulary.Set(flavor.Capabilities, nil)
+		if known, found := c.sets[set]; found {
+			set = known
+		} else {
+			c.sets[set] = set
+		}
 		m := match[R]{set: set}
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
 		}
-		v.locate(len(v.flavors), flavor.Regional)
+		c.locate(v, len(v.flavors), flavor.Regional)
 		v.flavors = append(v.flavors, *flavor)
 		v.matches = append(v.matches, m)
 	}
 }
 
 // locate adds the references of a flavor, the first one for each region.
-func (v *version[R]) locate(flavor int, regional []Regional[R]) {
+func (c *Catalog[R]) locate(v *version[R], flavor int, regional []Regional[R]) {
 	for i := range regional {
-		refs := v.regional[regional[i].Region]
+		number, found := c.regions[regional[i].Region]
+		if !found {
+			number = len(c.regions)
+			c.regions[regional[i].Region] = number
+		}
+		at := v.position(number)
+		if at == len(v.regional) || v.regional[at].region != number {
+			v.regional = slices.Insert(v.regional, at, inRegion[R]{region: number})
+		}
+		refs := v.regional[at].refs
 		if len(refs) == 0 || refs[len(refs)-1].flavor != flavor {
-			v.regional[regional[i].Region] = append(refs, located[R]{flavor, regional[i].Ref})
+			v.regional[at].refs = append(refs, located[R]{flavor, regional[i].Ref})
 		}
 	}
+}
+
+// position returns the index of a region in v.regional, or where it would have to be.
+func (v *version[R]) position(region int) int {
+	low, high := 0, len(v.regional)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if v.regional[middle].region < region {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// references returns the references of a version in a region, in the order of the flavors.
+func (c *Catalog[R]) references(v *version[R], region string) []located[R] {
+	number, found := c.regions[region]
+	if !found {
+		return nil
+	}
+	if at := v.position(number); at < len(v.regional) && v.regional[at].region == number {
+		return v.regional[at].refs
+	}
+	return nil
 }
 
 // Vocabulary returns the vocabulary that the catalog is compiled with.
@@ -105,7 +159,7 @@ func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
 		return nil
 	}
 	var offers []capability.Set
-	regional := v.regional[region]
+	regional := c.references(v, region)
 	for i := range v.matches {
 		own := len(regional) > 0 && regional[0].flavor == i
 		if own {

@@ -92,7 +92,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 		return d
 	}
 	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	ref, chosen := v.choose(&r, &d)
+	ref, chosen := v.choose(&r, c.references(v, r.Region), &d)
 	if ref != nil {
 		d.Chosen, d.Reference = chosen, *ref
 	}
@@ -103,7 +103,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
 	if v := c.images[r.Image][r.Version]; v != nil {
-		if ref, _ := v.choose(&r, nil); ref != nil {
+		if ref, _ := v.choose(&r, c.references(v, r.Region), nil); ref != nil {
 			return *ref, nil
 		}
 	}
@@ -118,14 +118,13 @@ func (c *Catalog[R]) Choose(r Request) int {
 	if v == nil {
 		return -1
 	}
-	_, chosen := v.choose(&r, nil)
+	_, chosen := v.choose(&r, c.references(v, r.Region), nil)
 	return chosen
 }
 
 // choose is the one loop that decides. It keeps the best candidate so far and, if record is not nil, notes what it sees
-// and compares.
-func (v *version[R]) choose(r *Request, record *Decision[R]) (*R, int) {
-	regional := v.regional[r.Region]
+// and compares. regional holds the references in the region.
+func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[R]) (*R, int) {
 	var best *R
 	chosen := -1
 	for i := range v.matches {

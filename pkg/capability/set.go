@@ -34,14 +34,35 @@ func (s Set) Compatible(o Set) bool {
 	if s.vocabulary == nil || s.vocabulary != o.vocabulary {
 		return false
 	}
-	common := byte(0)
-	for i, last := range s.vocabulary.last {
-		common |= s.bits[i] & o.bits[i]
-		if last {
-			if common == 0 {
-				return false
-			}
-			common = 0
+	if !s.vocabulary.bytewise {
+		return s.vocabulary.compatible(s.bits, o.bits)
+	}
+	for i := 0; i+8 <= len(s.bits) && i+8 <= len(o.bits); i += 8 {
+		if hasZero(word(s.bits[i:i+8]) & word(o.bits[i:i+8])) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasZero tells whether one of the eight bytes of a word is zero.
+func hasZero(word uint64) bool {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	return (word-ones)&^word&tops != 0
+}
+
+// word reads eight bytes; the compiler makes one instruction of it.
+func word(b string) uint64 {
+	_ = b[7]
+	return uint64(b[0]) | uint64(b[1])<<8 | uint64(b[2])<<16 | uint64(b[3])<<24 |
+		uint64(b[4])<<32 | uint64(b[5])<<40 | uint64(b[6])<<48 | uint64(b[7])<<56
+}
+
+// compatible is Compatible for vocabularies in which some capability has more than a byte.
+func (v *Vocabulary) compatible(a, b string) bool {
+	for i := range v.capabilities {
+		if !v.capabilities[i].meets(a, b) {
+			return false
 		}
 	}
 	return true

@@ -36,10 +36,11 @@ const (
 type Vocabulary struct {
 	capabilities []registered
 	byName       map[string]int
-	// last tells of each byte in the bits of a Set whether it is the last one of its capability.
-	last   []bool
-	legacy bool
-	all    Set
+	// width is how many bytes of a Set the capabilities take; bytewise tells that none takes more than one, as is usual.
+	width    int
+	bytewise bool
+	legacy   bool
+	all      Set
 }
 
 // registered is one capability and the place of its values in the bits of a Set.
@@ -60,7 +61,7 @@ type registered struct {
 // mandatory architecture, …) is left to it: a repeated name extends nothing, its first definition counts. The
 // vocabulary is usable whatever errors there are, so that a caller can go on and report the rest.
 func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path) (*Vocabulary, field.ErrorList) {
-	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0}
+	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0, bytewise: true}
 	if v.legacy {
 		defs = []v1beta1.CapabilityDefinition{{Name: Architecture, Values: slices.Clone(constants.ValidArchitectures)}}
 	}
@@ -77,7 +78,7 @@ func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path) (*Vocabulary, 
 
 // register appends one capability, without values that are repeated.
 func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) field.ErrorList {
-	c := registered{name: def.Name, byValue: make(map[string]int, len(def.Values)), from: len(v.last)}
+	c := registered{name: def.Name, byValue: make(map[string]int, len(def.Values)), from: v.width}
 	var errs field.ErrorList
 	for i, value := range def.Values {
 		if first, found := c.byValue[value]; found {
@@ -91,8 +92,8 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 		c.values = append(c.values, value)
 	}
 	c.to = c.from + max(1, (len(c.values)+7)/8)
-	v.last = append(v.last, make([]bool, c.to-c.from)...)
-	v.last[c.to-1] = true
+	v.width = c.to
+	v.bytewise = v.bytewise && c.to == c.from+1
 	v.byName[c.name] = len(v.capabilities)
 	v.capabilities = append(v.capabilities, c)
 	return errs
@@ -133,7 +134,7 @@ func (v *Vocabulary) All() Set { return v.all }
 // errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
 	var errs field.ErrorList
-	bits := make([]byte, len(v.last))
+	bits := make([]byte, v.width, (v.width+7)&^7)
 	for i := range v.capabilities {
 		r := &v.capabilities[i]
 		values, declared := c[r.name]
@@ -153,6 +154,9 @@ func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.Err
 				"an empty list matches nothing: list values of %s, or leave the capability out to support all of %s",
 				r.name, list(r.values))).WithOrigin(RuleValueMissing))
 		}
+	}
+	for len(bits) < cap(bits) { // whole words, in which what belongs to no capability never conflicts
+		bits = append(bits, 0xff)
 	}
 	return Set{vocabulary: v, bits: string(bits)}, append(errs, v.unregistered(c, at)...)
 }

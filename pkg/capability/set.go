@@ -5,8 +5,6 @@
 package capability
 
 import (
-	"slices"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
@@ -125,9 +123,6 @@ func (s Set) Values(name string) []string {
 	}
 	return values
 }
-
-// Has tells whether the set supports a value of a capability.
-func (s Set) Has(name, value string) bool { return slices.Contains(s.Values(name), value) }
 
 func (r *registered) has(bits string, value int) bool {
 	return bits[r.from+value/8]&(0x80>>(value%8)) != 0

@@ -8,6 +8,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
@@ -31,6 +32,8 @@ type Answer struct {
 	// reasoning is what explain adds.
 	reasoning Reasoning
 	err       *field.Error
+	// open tells that err is no reason to deny a Shoot.
+	open bool
 }
 
 // Selected is the part of an [Answer] about the image that was found.
@@ -68,7 +71,7 @@ type Rejected struct {
 func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
 	a := Answer{
 		Pool: r.Pool.Name, Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		err: r.Err, reasoning: reasoning(p, r),
+		err: r.Err, open: r.Open, reasoning: reasoning(p, r),
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]
@@ -83,7 +86,12 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 		a.Refused.Suggestions = []consistency.Suggestion{}
 	}
 	if r.Reason != "" {
-		a.Refused.Rejected = append(a.Refused.Rejected, Rejected{Reason: r.Reason, Message: r.Err.Detail})
+		whole := Rejected{Reason: r.Reason, Message: r.Err.Detail}
+		if r.Reason == consistency.ReasonArchitecture {
+			whole.Capability, whole.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
+			whole.Worker = []string{r.Pool.Architecture}
+		}
+		a.Refused.Rejected = append(a.Refused.Rejected, whole)
 	}
 	for i := range r.Decision.Verdicts {
 		a.Refused.Rejected = append(a.Refused.Rejected, rejected(p, &r.Decision, i))

@@ -26,9 +26,7 @@ var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 // errors come in a stable order, with a stable text, and the rule as their origin. The object is not changed.
 func validateCore(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
-	defaulted := object.DeepCopyObject()
-	api.Scheme.Default(defaulted)
-	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
+	internal, err := api.Scheme.ConvertToVersion(defaulted(object), core.SchemeGroupVersion)
 	if err != nil {
 		return field.ErrorList{problem(RuleCore, field.ErrorTypeInternal, "", nil, fmt.Sprintf("converting the object: %v", err))}
 	}
@@ -46,6 +44,14 @@ func validateCore(object runtime.Object) field.ErrorList {
 		err.Origin = RuleCore
 	}
 	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+}
+
+// defaulted returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API
+// server.
+func defaulted[T runtime.Object](object T) T {
+	filled := object.DeepCopyObject()
+	api.Scheme.Default(filled)
+	return filled.(T)
 }
 
 // left matches what a Shoot may leave to Gardener: its admission fills it in before the validation sees the Shoot.

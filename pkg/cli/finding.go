@@ -54,6 +54,13 @@ type Report struct {
 	// Findings in the order of the names of files, and within a file by line, column and field.
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
+	// failOn is the severity from which on a finding counts.
+	failOn consistency.Severity
+}
+
+// fails tells whether a finding of a severity makes the command fail.
+func (r *Report) fails(severity consistency.Severity) bool {
+	return severity == consistency.SeverityError || r.failOn == consistency.SeverityWarning
 }
 
 // findingAt places an error of a rule in the manifest that it is about.

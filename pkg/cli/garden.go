@@ -28,6 +28,9 @@ type garden struct {
 	profiles   map[string]*source[v1beta1.CloudProfile]
 	namespaced map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]
 	shoots     []*source[v1beta1.Shoot]
+	// shootManifests holds the manifests of the Shoots, compiled the rendered NamespacedCloudProfiles.
+	shootManifests map[types.NamespacedName]*manifest.Object
+	compiled       map[types.NamespacedName]profile
 	// profileNames and namespacedNames keep the order of the inputs.
 	profileNames    []string
 	namespacedNames []types.NamespacedName
@@ -53,6 +56,9 @@ func load(args []string, stdin io.Reader) (*garden, error) {
 	g := &garden{
 		profiles:   map[string]*source[v1beta1.CloudProfile]{},
 		namespaced: map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]{},
+
+		shootManifests: map[types.NamespacedName]*manifest.Object{},
+		compiled:       map[types.NamespacedName]profile{},
 	}
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
@@ -101,12 +107,11 @@ func (g *garden) add(o *manifest.Object) {
 		g.namespacedNames = append(g.namespacedNames, id)
 	case "Shoot":
 		s := decode(g, o, &v1beta1.Shoot{})
-		for _, first := range g.shoots {
-			if first.manifest.Name == o.Name && first.manifest.Namespace == o.Namespace {
-				g.duplicate(o, first.manifest)
-				return
-			}
+		if first, found := g.shootManifests[id]; found {
+			g.duplicate(o, first)
+			return
 		}
+		g.shootManifests[id] = o
 		g.shoots = append(g.shoots, s)
 	default:
 		g.skipped++

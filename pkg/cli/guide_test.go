@@ -145,11 +145,14 @@ func TestCompleteExampleOfTheGuide(t *testing.T) {
 	}
 }
 
-// In a legacy profile the flag stands for the architecture of the pool, where the machine type names none.
+// The flag stands for the architecture of the pool: it counts where the machine type names none, and must agree with the
+// machine type otherwise.
 func TestArchitectureOfThePool(t *testing.T) {
 	manifest := read(t, examples+"/cloudprofile-legacy.yaml")
 	for _, tc := range []struct{ machine, architecture, want string }{
-		{"medium_4_8", "", "5678-amd64"}, {"medium_4_8", "arm64", "5678-arm64"}, {"medium_4_8_arm", "amd64", "5678-arm64"},
+		{"medium_4_8", "", "5678-amd64"}, {"medium_4_8", "arm64", "5678-arm64"},
+		{"medium_4_8_arm", "", "5678-arm64"}, {"medium_4_8_arm", "arm64", "5678-arm64"},
+		{"medium_4_8_arm", "amd64", "the pool asks for amd64, and machine type medium_4_8_arm has architecture [arm64]; would work: machine type medium_4_8"},
 	} {
 		got := reference(t, manifest, "--image=coreos", "--version=2135.6.0", "--region=asia", "--machine-type="+tc.machine, "--architecture="+tc.architecture)
 		if got != tc.want {

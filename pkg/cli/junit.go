@@ -9,12 +9,10 @@ import (
 	"io"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
-
-	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// printJUnit writes a JUnit report: a suite for each file with findings, and in it a failed case for each error, a
-// passed one with its text for each warning. Without findings there is one passed case.
+// printJUnit writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that
+// makes the command fail, a passed one with its text for each that does not. Without findings there is one passed case.
 func printJUnit(w io.Writer, r Report) error {
 	suites := junit.Testsuites{Name: "capkit lint"}
 	for start := 0; start < len(r.Findings); {
@@ -22,7 +20,7 @@ func printJUnit(w io.Writer, r Report) error {
 		for end < len(r.Findings) && r.Findings[end].File == r.Findings[start].File {
 			end++
 		}
-		suites.AddSuite(suite(r.Findings[start:end]))
+		suites.AddSuite(r.suite(r.Findings[start:end]))
 		start = end
 	}
 	if len(r.Findings) == 0 {
@@ -34,12 +32,12 @@ func printJUnit(w io.Writer, r Report) error {
 }
 
 // suite holds the findings of one file.
-func suite(findings []Finding) junit.Testsuite {
+func (r *Report) suite(findings []Finding) junit.Testsuite {
 	s := junit.Testsuite{Name: findings[0].File, File: findings[0].File}
 	for _, f := range findings {
 		text := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
 		c := junit.Testcase{Name: fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field), Classname: f.Rule}
-		if f.Severity == consistency.SeverityError {
+		if r.fails(f.Severity) {
 			c.Failure = &junit.Result{Message: f.Message, Type: string(f.Type), Data: text}
 		} else {
 			c.SystemOut = &junit.Output{Data: text}

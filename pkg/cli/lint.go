@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // lint checks everything in the garden.
@@ -49,7 +48,8 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile], providers map[stri
 	provider, found := providers[s.object.Spec.Type]
 	switch {
 	case s.object.DeletionTimestamp != nil && found: // what is being deleted need not be right
-		return provider.compile(&s.object.Spec)
+		compiled, _ := provider.compile(&defaulted(s.object).Spec)
+		return compiled
 	case s.object.DeletionTimestamp != nil:
 		return nil
 	}
@@ -60,7 +60,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile], providers map[stri
 		}
 		return nil
 	}
-	compiled, report := provider.check(s.object)
+	compiled, report := provider.check(defaulted(s.object))
 	g.report(s.manifest, report)
 	return compiled
 }
@@ -103,8 +103,12 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot], compiled map[string]profile
 	if p == nil {
 		return
 	}
+	if err := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); err != nil {
+		g.error(s.manifest, err)
+		return // no pool could get an image there
+	}
 	for _, pool := range poolsOf(s.object) {
-		if a := p.resolve(pool); a.err != nil && !leftToGardener(pool, a) {
+		if a := p.resolve(pool); a.err != nil && !a.open {
 			g.error(s.manifest, a.err)
 		}
 	}
@@ -152,7 +156,7 @@ func (g *garden) profileOf(s *source[v1beta1.Shoot], compiled map[string]profile
 		if source.object == nil {
 			return nil, unreadable(kind, name, at)
 		}
-		return rendered(source.object, at, providers)
+		return g.rendered(source.object, at, providers)
 	}
 	return nil, nil
 }
@@ -162,24 +166,22 @@ func unreadable(kind, name, at string) *field.Error {
 		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
 }
 
-// rendered compiles the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile.
-func rendered(object *v1beta1.NamespacedCloudProfile, at string, providers map[string]Provider) (profile, *field.Error) {
+// rendered compiles the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, once for all
+// of its Shoots.
+func (g *garden) rendered(object *v1beta1.NamespacedCloudProfile, at string, providers map[string]Provider) (profile, *field.Error) {
 	spec := &object.Status.CloudProfileSpec
 	if spec.Type == "" {
 		return nil, problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, object.Name, fmt.Sprintf(
-			"the worker pools were not checked, because NamespacedCloudProfile %s/%s has no status.cloudProfileSpec: give it as the garden has it",
+			"NamespacedCloudProfile %s/%s has no status.cloudProfileSpec, so what its worker pools boot is not known: give it as the garden has it",
 			object.Namespace, object.Name))
 	}
 	provider, found := providers[spec.Type]
 	if !found {
 		return nil, unknownProvider(spec.Type, providers)
 	}
-	return provider.compile(spec), nil
-}
-
-// leftToGardener tells whether a pool leaves its image, or a part of the version, to Gardener's own admission, so that
-// what it boots is not known here.
-func leftToGardener(pool consistency.Pool, a Answer) bool {
-	partial := a.Rejected[0].Reason == imageselector.ReasonUnknownVersion && strings.Count(pool.Version, ".") < 2
-	return pool.Image == "" || pool.Version == "" || partial
+	id := types.NamespacedName{Namespace: object.Namespace, Name: object.Name}
+	if g.compiled[id] == nil {
+		g.compiled[id], _ = provider.compile(spec)
+	}
+	return g.compiled[id], nil
 }

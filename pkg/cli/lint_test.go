@@ -196,6 +196,24 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 		"image left to Gardener": {
 			clean + "---\n" + replaced(t, shoot, "        image:\n          name: gardenlinux\n          version: 1877.5.0\n", ""), nil,
 		},
+		"image left to Gardener, and a machine type that there is not": {
+			clean + "---\n" + replaced(t, replaced(t, shoot, "        image:\n          name: gardenlinux\n          version: 1877.5.0\n", ""), "type: medium", "type: large"),
+			[]string{"unknown-machine-type 64 spec.provider.workers[0].machine.type"},
+		},
+		"a word for a version": {
+			clean + "---\n" + replaced(t, shoot, "version: 1877.5.0", "version: latest"), []string{"unknown-version 67 spec.provider.workers[0].machine.image.version"},
+		},
+		"a version that the provider config lacks": {
+			replaced(t, clean, "      - version: 1877.5.0\n        capabilityFlavors:", "      - version: 1877.6.0\n        capabilityFlavors:") + "---\n" + shoot,
+			[]string{"provider-version-missing 20 spec.machineImages[0].versions[0]", "provider-version-unused 30 spec.providerConfig.machineImages[0].versions[0]", "unknown-version 67 spec.provider.workers[0].machine.image.version"},
+		},
+		"another region": {
+			clean + "---\n" + replaced(t, shoot, "region: europe", "region: mars"), []string{"unknown-region 50 spec.region"},
+		},
+		"another architecture": {
+			clean + "---\n" + replaced(t, shoot, "        type: medium\n", "        type: medium\n        architecture: arm64\n"),
+			[]string{"pool-architecture-mismatch 65 spec.provider.workers[0].machine.architecture"},
+		},
 		"part of the version left to Gardener": {
 			clean + "---\n" + replaced(t, shoot, "version: 1877.5.0", "version: \"1877\""), nil,
 		},

@@ -67,6 +67,16 @@ func TestJUnitCounts(t *testing.T) {
 	}
 }
 
+func TestJUnitFailsForWhatCounts(t *testing.T) {
+	var suites junit.Testsuites
+	if err := xml.Unmarshal([]byte(run(t, wrong, "lint", "-o", "junit", "--fail-on=warning", "-").stdout), &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Failures != 3 {
+		t.Errorf("%d failures", suites.Failures)
+	}
+}
+
 func TestNothingFoundInEveryFormat(t *testing.T) {
 	for _, format := range []string{"json", "yaml"} {
 		golden(t, "nothing."+format, run(t, "", "lint", "-o", format, "-").stdout)
@@ -85,7 +95,7 @@ func TestSelectFormats(t *testing.T) {
 			for _, format := range []string{"text", "json", "yaml"} {
 				t.Run(command+" "+name+" "+format, func(t *testing.T) {
 					r := run(t, "", append([]string{command, "-o", format}, args...)...)
-					if r.stderr != "" {
+					if want := map[string]string{"refused": "note: region asia is not in the profile, which has europe-1\n"}[name]; r.stderr != want {
 						t.Error(r.stderr)
 					}
 					golden(t, command+"-"+name+"."+format, r.stdout)

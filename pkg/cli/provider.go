@@ -16,13 +16,15 @@ type Provider interface {
 	providerType() string
 	// check reports on a CloudProfile and compiles it.
 	check(*v1beta1.CloudProfile) (profile, consistency.Report)
-	// compile compiles the spec of a CloudProfile that is not itself an input.
-	compile(*v1beta1.CloudProfileSpec) profile
+	// compile compiles the spec of a CloudProfile, and counts its errors.
+	compile(*v1beta1.CloudProfileSpec) (profile, int)
 }
 
 // profile answers questions about worker pools.
 type profile interface {
 	resolve(consistency.Pool) Answer
+	// CheckRegion returns an error at the path if the profile does not have the region.
+	CheckRegion(region string, at *field.Path) *field.Error
 }
 
 // For makes a provider known to the command.
@@ -37,9 +39,9 @@ func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, consistency.Repo
 	return compiledProfile[R]{compiled}, report
 }
 
-func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) profile {
-	compiled, _ := consistency.Compile(t.provider, spec, field.NewPath("spec"))
-	return compiledProfile[R]{compiled}
+func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
+	compiled, report := consistency.Compile(t.provider, spec, field.NewPath("spec"))
+	return compiledProfile[R]{compiled}, len(report.Errors)
 }
 
 type compiledProfile[R any] struct{ *consistency.Profile[R] }

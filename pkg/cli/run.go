@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/consistency"
 )
 
 // Version of the command; set when it is linked.
@@ -120,11 +122,12 @@ Every rule has a section in docs/rules.md.`,
 				return err
 			}
 			report := lint(g, c.providers)
+			report.failOn = consistency.Severity(failOn)
 			if err := format(c.stdout, report); err != nil {
 				return err
 			}
 			fmt.Fprintln(c.stderr, summaryLine(report.Summary))
-			if report.Summary.Errors > 0 || failOn == "warning" && report.Summary.Warnings > 0 {
+			if slices.ContainsFunc(report.Findings, func(f Finding) bool { return report.fails(f.Severity) }) {
 				return errWrong
 			}
 			return nil
@@ -207,25 +210,28 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 	if err != nil {
 		return err
 	}
+	answers, one, notes, err := ask(g, c.providers, flags)
 	if len(g.findings) > 0 {
 		sortFindings(g.findings)
 		if err := printReportText(c.stderr, Report{Findings: g.findings}); err != nil {
 			return err
 		}
 	}
-	answers, one, err := ask(g, c.providers, flags)
-	if err != nil && len(answers) == 0 {
-		if len(g.findings) > 0 {
-			return errWrong
-		}
+	switch {
+	case err != nil && len(g.findings) > 0:
+		return errWrong
+	case err != nil:
 		return err
+	}
+	for _, note := range notes {
+		fmt.Fprintf(c.stderr, "note: %s\n", note)
 	}
 	value, text := show(answers, one)
 	switch output {
 	case "json":
-		err = errors.Join(err, printJSON(c.stdout, value))
+		err = printJSON(c.stdout, value)
 	case "yaml":
-		err = errors.Join(err, printYAML(c.stdout, value))
+		err = printYAML(c.stdout, value)
 	default:
 		text(c.stdout)
 	}

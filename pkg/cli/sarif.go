@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/capkit/capkit/pkg/consistency"
@@ -24,7 +25,9 @@ func printSARIF(w io.Writer, r Report) error {
 		catalogue[rule.Name] = rule
 	}
 	run := sarif.NewRunWithInformationURI("capkit", "https://github.com/capkit/capkit")
-	run.Tool.Driver.WithSemanticVersion(Version)
+	if _, err := semver.StrictNewVersion(Version); err == nil {
+		run.Tool.Driver.WithSemanticVersion(Version)
+	}
 	for _, f := range r.Findings {
 		rule := run.AddRule(f.Rule)
 		if entry, found := catalogue[f.Rule]; found {

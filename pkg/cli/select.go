@@ -13,7 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
@@ -47,50 +49,54 @@ func (f *poolFlags) missing() error {
 }
 
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
-// is a single answer to the flags.
-func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []Answer, one bool, err error) {
+// is a single answer to the flags. What it finds wrong with the inputs becomes findings; notes are remarks about an answer.
+func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []Answer, one bool, notes []string, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
-		return nil, false, err
+		return nil, false, nil, err
 	}
-	if flags.set() || len(g.shoots) == 0 {
-		if err := flags.missing(); err != nil {
-			return nil, false, err
+	if len(g.shoots) > 0 && !flags.set() {
+		if flags.profile != "" {
+			return nil, false, nil, errors.New("--profile goes with a question by flags: a Shoot names its profile itself")
 		}
-		p, err := g.profileNamed(flags.profile, providers)
-		if err != nil {
-			return nil, false, err
-		}
-		a := p.resolve(consistency.Pool{
-			Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
-			Region: flags.region, Order: order,
-		})
-		return []Answer{a}, true, nil
+		return g.askShoots(providers, order), false, nil, nil
 	}
-	answers, err = g.askShoots(providers, order)
-	return answers, false, err
+	if err := flags.missing(); err != nil {
+		return nil, false, nil, err
+	}
+	p, notes, err := g.profileNamed(flags.profile, providers)
+	if err != nil {
+		return nil, false, nil, err
+	}
+	if err := p.CheckRegion(flags.region, nil); err != nil {
+		notes = append(notes, err.Detail)
+	}
+	a := p.resolve(consistency.Pool{
+		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
+		Region: flags.region, Order: order,
+	})
+	return []Answer{a}, true, notes, nil
 }
 
-func (g *garden) askShoots(providers map[string]Provider, order capability.Order) ([]Answer, error) {
+// askShoots answers for every worker pool of every Shoot. A Shoot whose profile is missing or cannot be read is a finding.
+func (g *garden) askShoots(providers map[string]Provider, order capability.Order) []Answer {
 	compiled := make(map[string]profile, len(g.profiles))
 	for _, name := range g.profileNames {
 		if s := g.profiles[name]; s.object != nil && providers[s.object.Spec.Type] != nil {
-			compiled[name] = providers[s.object.Spec.Type].compile(&s.object.Spec)
+			compiled[name], _ = providers[s.object.Spec.Type].compile(&defaulted(s.object).Spec)
 		}
 	}
 	answers := []Answer{}
-	var errs []error
 	for _, s := range g.shoots {
 		if s.object == nil {
 			continue // a finding says why
 		}
 		p, problem := g.profileOf(s, compiled, providers)
-		if problem != nil {
-			errs = append(errs, fmt.Errorf("%s: %s", identify(s.manifest), problem.Detail))
-		} else if p == nil {
-			errs = append(errs, fmt.Errorf("%s: its profile is of a provider that this command does not know", identify(s.manifest)))
+		if p == nil && problem == nil {
+			problem = g.noAnswer(s, providers)
 		}
-		if p == nil {
+		if problem != nil {
+			g.error(s.manifest, problem)
 			continue
 		}
 		for _, pool := range poolsOf(s.object) {
@@ -100,46 +106,64 @@ func (g *garden) askShoots(providers map[string]Provider, order capability.Order
 			answers = append(answers, a)
 		}
 	}
-	return answers, errors.Join(errs...)
+	return answers
+}
+
+// noAnswer says why there is no profile to ask for a Shoot, where that is none of the reasons that lint gives.
+func (g *garden) noAnswer(s *source[v1beta1.Shoot], providers map[string]Provider) *field.Error {
+	_, name, at := profileRef(s.object)
+	if p, found := g.profiles[name]; found {
+		return unknownProvider(p.object.Spec.Type, providers)
+	}
+	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
 // profileNamed returns the profile that the flag --profile names, or the only one among the inputs.
-func (g *garden) profileNamed(name string, providers map[string]Provider) (profile, error) {
+func (g *garden) profileNamed(name string, providers map[string]Provider) (p profile, notes []string, err error) {
 	if name == "" {
 		names := g.allProfiles()
 		switch len(names) {
 		case 0:
-			return nil, errors.New("no CloudProfile among the inputs")
+			return nil, nil, errors.New("no CloudProfile among the inputs")
 		case 1:
 			name = names[0]
 		default:
-			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(names, ", "))
+			return nil, nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(names, ", "))
 		}
 	}
 	if namespace, short, found := strings.Cut(name, "/"); found {
-		s, found := g.namespaced[types.NamespacedName{Namespace: namespace, Name: short}]
-		switch {
-		case !found:
-			return nil, g.noProfile("NamespacedCloudProfile", name)
-		case s.object == nil:
-			return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
-		}
-		p, problem := rendered(s.object, "", providers)
-		if problem != nil {
-			return nil, errors.New(problem.Detail)
-		}
-		return p, nil
+		p, err = g.namespacedProfile(types.NamespacedName{Namespace: namespace, Name: short}, providers)
+		return p, nil, err
 	}
 	s, found := g.profiles[name]
 	switch {
 	case !found:
-		return nil, g.noProfile("CloudProfile", name)
+		return nil, nil, g.noProfile("CloudProfile", name)
 	case s.object == nil:
-		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+		return nil, nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case providers[s.object.Spec.Type] == nil:
-		return nil, errors.New(unknownProvider(s.object.Spec.Type, providers).Detail)
+		return nil, nil, errors.New(unknownProvider(s.object.Spec.Type, providers).Detail)
 	}
-	return providers[s.object.Spec.Type].compile(&s.object.Spec), nil
+	p, wrong := providers[s.object.Spec.Type].compile(&s.object.Spec)
+	if wrong > 0 {
+		notes = append(notes, fmt.Sprintf("CloudProfile %s has %s, so the answer may change when it is repaired: see lint", name, count(wrong, "error")))
+	}
+	return p, notes, nil
+}
+
+func (g *garden) namespacedProfile(id types.NamespacedName, providers map[string]Provider) (profile, error) {
+	s, found := g.namespaced[id]
+	switch {
+	case !found:
+		return nil, g.noProfile("NamespacedCloudProfile", id.String())
+	case s.object == nil:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", id)
+	}
+	p, problem := g.rendered(s.object, "", providers)
+	if problem != nil {
+		return nil, errors.New(problem.Detail)
+	}
+	return p, nil
 }
 
 func (g *garden) noProfile(kind, name string) error {

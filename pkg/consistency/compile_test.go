@@ -139,6 +139,20 @@ func TestOneToOne(t *testing.T) {
 		"legacy and new entries of one version": {
 			hypervisors, core("1", amdVirt, armVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", armVirt), nil,
 		},
+		"a legacy version that cannot tell core's flavors apart, beside one that can": {
+			hypervisors, core("1", amdVirt, amdBare), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt),
+			[]string{"Required provider[0].capabilityFlavors legacy-flavor-ambiguous"},
+		},
+		"two legacy flavors for a core version that lists none": {
+			hypervisors, "  - {version: \"1\"}\n", "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n", nil,
+		},
+		"two legacy entries of one architecture": {
+			hypervisors, core("1", amdVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n- {version: \"1\", regions: [{name: asia, id: x}]}\n",
+			[]string{"Duplicate provider[1].regions[0] provider-flavor-duplicate"},
+		},
+		"a version that core lists twice, which core refuses": {
+			hypervisors, core("1", amdVirt) + core("1", armVirt), provider("1", amdVirt), nil,
+		},
 		"the same flavor in a legacy and a new entry": {
 			hypervisors, core("1", amdVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt),
 			[]string{"Duplicate provider[1].capabilityFlavors[0] provider-flavor-duplicate"},
@@ -199,7 +213,7 @@ func TestReferences(t *testing.T) {
 	}{
 		"none":              {flavor(""), []string{"Required " + at + " reference-missing"}},
 		"empty lists":       {flavor(", regions: []"), []string{"Required " + at + " reference-missing"}},
-		"version with none": {"- {version: \"1\"}\n", []string{"Required core[0].capabilityFlavors[0] provider-flavor-missing", "Required provider[0] reference-missing"}},
+		"version with none": {"- {version: \"1\"}\n", []string{"Required provider[0] reference-missing"}},
 		"region twice":      {flavor(", regions: [{name: europe, id: x}, {name: asia, id: z}, {name: europe, id: x}]"), []string{"Duplicate " + at + ".regions[2].name region-duplicate"}},
 		"region nameless":   {flavor(", regions: [{name: \"\", id: x}]"), []string{"Required " + at + ".regions[0].name name-missing"}},
 		"region without ID": {flavor(", regions: [{name: europe, id: \"\"}]"), []string{"Required " + at + ".regions[0].id reference-missing"}},
@@ -295,6 +309,42 @@ func TestMachineTypeArchitecture(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
+	}
+}
+
+// An error deep in one version hides nothing but what follows from it.
+func TestUnreadablePartsHideLittle(t *testing.T) {
+	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), "- {version: \"1\", capabilityFlavors: [{capabilities: "+amdVirt+", regions: [{name: europe, idd: x}]}]}\n")
+	s.MachineImages = append(s.MachineImages, v1beta1.MachineImage{Name: "other", Versions: []v1beta1.MachineImageVersion{{
+		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "1"},
+		CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}, {Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}},
+	}}})
+	_, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	want := []string{
+		"Required core[1] provider-version-missing", "Required spec.machineImages[1] provider-image-missing",
+		"Duplicate spec.machineImages[1].versions[0].capabilityFlavors[1] core-flavor-duplicate",
+		"Forbidden provider[0].capabilityFlavors[0].regions[0].idd unknown-field",
+	}
+	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+	s.ProviderConfig.Raw = []byte(strings.Replace(string(s.ProviderConfig.Raw), `"machineImages"`, `"machineImage"`, 1))
+	_, report = consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	want = []string{"Duplicate spec.machineImages[1].versions[0].capabilityFlavors[1] core-flavor-duplicate", "Forbidden spec.providerConfig.machineImage unknown-field"}
+	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What only one side has is never chosen.
+func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
+	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), provider("1", armVirt, amdVirt))
+	s.MachineTypes = []v1beta1.MachineType{{Name: "arm", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
+	p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	for version, want := range map[string]string{"1": consistency.RuleNoImage, "2": consistency.RuleUnknownVersion} {
+		if r := p.ResolvePool(consistency.Pool{MachineType: "arm", Image: "gl", Version: version, Region: "europe"}); r.Err == nil || r.Err.Origin != want {
+			t.Errorf("%s: %v", version, r.Err)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -28,28 +29,18 @@ type choiceOf struct {
 	machine capability.Set
 }
 
-// differingOrders warns about image versions of which the two preference orders pick different flavors for some machine
-// type (semantics S5), once for each version.
+// differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
+// machine type (semantics S5), once for each active version.
 func (p *Profile[R]) differingOrders() field.ErrorList {
 	var found field.ErrorList
 	numbers, known := map[capability.Set]uint64{}, map[choiceOf]bool{}
 	for i, image := range p.spec.MachineImages {
 		for k, version := range image.Versions {
-			choices := p.choices(image.Name, version.Version, numbers)
-			var types []string
-			for _, t := range p.spec.MachineTypes {
-				set := p.machines[t.Name].set
-				if slices.ContainsFunc(choices, func(c choice) bool {
-					differs, done := known[choiceOf{c.shape, set}]
-					if !done {
-						differs = p.ordersDiffer(set, image.Name, version.Version, c.region)
-						known[choiceOf{c.shape, set}] = differs
-					}
-					return differs
-				}) {
-					types = append(types, t.Name)
-				}
+			if !helper.VersionIsActive(version.ExpirableVersion) {
+				continue
 			}
+			choices := p.choices(image.Name, version.Version, numbers)
+			types := p.typesThatDiffer(image.Name, version.Version, choices, known)
 			if len(types) > 0 {
 				found = append(found, finding(RuleOrderDiffers, field.ErrorTypeInvalid,
 					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
@@ -59,6 +50,29 @@ func (p *Profile[R]) differingOrders() field.ErrorList {
 		}
 	}
 	return found
+}
+
+// typesThatDiffer returns the usable machine types for which the orders differ in one of the choices. known holds what
+// was found out so far.
+func (p *Profile[R]) typesThatDiffer(image, version string, choices []choice, known map[choiceOf]bool) []string {
+	var types []string
+	for _, t := range p.spec.MachineTypes {
+		if t.Usable != nil && !*t.Usable {
+			continue
+		}
+		machine := p.machines[t.Name].set
+		if slices.ContainsFunc(choices, func(c choice) bool {
+			differs, done := known[choiceOf{c.shape, machine}]
+			if !done {
+				differs = p.ordersDiffer(machine, image, version, c.region)
+				known[choiceOf{c.shape, machine}] = differs
+			}
+			return differs
+		}) {
+			types = append(types, t.Name)
+		}
+	}
+	return types
 }
 
 // choices returns the distinct choices that an image version offers in the regions of the profile. numbers holds a number

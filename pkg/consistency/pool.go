@@ -48,9 +48,14 @@ func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
 	return pool
 }
 
-// ReasonUnknownMachineType says that the profile does not have the machine type. It stands beside imageselector's
-// reasons, which know nothing of machine types.
-const ReasonUnknownMachineType imageselector.Reason = "unknown-machine-type"
+// These reasons stand beside imageselector's, which knows nothing of machine types.
+const (
+	// ReasonUnknownMachineType says that the profile does not have the machine type.
+	ReasonUnknownMachineType imageselector.Reason = "unknown-machine-type"
+	// ReasonArchitecture says that the machine type does not have the architecture that the pool asks for. It is a
+	// conflict of capabilities like others, between the machine type and the pool.
+	ReasonArchitecture = imageselector.ReasonCapability
+)
 
 // Resolution answers for one worker pool.
 type Resolution[R any] struct {
@@ -61,6 +66,9 @@ type Resolution[R any] struct {
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at.
 	Reason imageselector.Reason
+	// Open tells that the pool leaves its image, or a part of the version, to Gardener's own admission. Err then only says
+	// so, and is no reason to deny a Shoot.
+	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
 	Err *field.Error
 	// Suggestions are up to three things that would work; only if nothing was found.
@@ -71,32 +79,70 @@ type Resolution[R any] struct {
 // work (S13). It is the one function that admission, command line and worker controller ask. Safe for concurrent use.
 func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 	r := Resolution[R]{Pool: pool, Decision: imageselector.Decision[R]{Chosen: -1}}
-	m, found := p.machines[pool.MachineType]
-	if !found {
+	machine, found := p.machineOf(pool)
+	r.Machine = machine
+	switch {
+	case !found:
 		r.Reason = ReasonUnknownMachineType
-		r.Suggestions = p.suggest(pool, capability.Set{})
-		r.Err = p.unknown(&r, RuleUnknownMachineType, pool.Path.Child("machine", "type"), pool.MachineType, fmt.Sprintf(
-			"machine type %s is not in the profile", quoteEmpty(pool.MachineType)))
-		return r
+	case !suits(machine, pool.Architecture):
+		r.Reason = ReasonArchitecture
+	default:
+		r.Open = p.leavesImage(pool)
+		r.Decision = p.catalog.Decide(imageselector.Request{
+			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Order: pool.Order,
+		})
+		r.Reason = r.Decision.Reason
 	}
-	r.Machine = m.set
-	if !m.named && pool.Architecture != "" {
-		r.Machine = p.machineSet(m.written, pool.Architecture)
-	}
-	r.Decision = p.catalog.Decide(imageselector.Request{
-		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: r.Machine, Order: pool.Order,
-	})
-	r.Reason = r.Decision.Reason
 	if r.Decision.Chosen < 0 {
-		r.Suggestions = p.suggest(pool, r.Machine)
+		r.Suggestions = p.suggest(pool, machine)
 		r.Err = p.refusal(&r)
 	}
 	return r
 }
 
+// machineOf returns what the machine type of a pool supports, and whether the profile has it.
+func (p *Profile[R]) machineOf(pool Pool) (capability.Set, bool) {
+	m, found := p.machines[pool.MachineType]
+	if found && !m.named && pool.Architecture != "" {
+		return p.machineSet(m.written, pool.Architecture), true
+	}
+	return m.set, found
+}
+
+// suits tells whether a machine type has the architecture that a pool asks for, if it asks for one.
+func suits(machine capability.Set, architecture string) bool {
+	return architecture == "" || slices.Contains(machine.Values(capability.Architecture), architecture)
+}
+
+// leavesImage tells whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the
+// beginning of the version of an image.
+func (p *Profile[R]) leavesImage(pool Pool) bool {
+	if pool.Image == "" {
+		return true
+	}
+	for _, image := range p.spec.MachineImages {
+		if image.Name != pool.Image {
+			continue
+		}
+		for _, version := range image.Versions {
+			if pool.Version == "" || strings.HasPrefix(version.Version, pool.Version+".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // refusal says why a pool gets no image.
 func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 	switch {
+	case r.Reason == ReasonUnknownMachineType:
+		return p.unknown(r, RuleUnknownMachineType, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
+			"machine type %s is not in the profile", quoteEmpty(r.Pool.MachineType)))
+	case r.Reason == ReasonArchitecture:
+		return finding(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
+			"%sthe pool asks for %s, and machine type %s has architecture [%s]%s", poolName(r.Pool), r.Pool.Architecture,
+			r.Pool.MachineType, few(r.Machine.Values(capability.Architecture)), wouldWork(r.Suggestions)))
 	case r.Pool.Image == "":
 		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image"), "",
 			"no image is named, so Gardener chooses one when the Shoot is admitted")
@@ -106,6 +152,9 @@ func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 	case r.Reason == imageselector.ReasonUnknownImage:
 		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image", "name"), r.Pool.Image, fmt.Sprintf(
 			"image %s is not in the profile%s", r.Pool.Image, p.unmapped(r.Pool.Image, "")))
+	case r.Open && r.Reason == imageselector.ReasonUnknownVersion:
+		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
+			"only a part of a version of image %s is named, so Gardener completes it when the Shoot is admitted", r.Pool.Image))
 	case r.Reason == imageselector.ReasonUnknownVersion:
 		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
 			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
@@ -116,11 +165,18 @@ func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 	}
 	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s%s: %s", poolName(r.Pool), r.Pool.MachineType,
 		r.Pool.Image, r.Pool.Version, quoteEmpty(r.Pool.Region), p.foreignRegion(r.Pool.Region), joinFew(rejections, "; "))
-	if len(rejections) == 0 {
-		detail = strings.TrimSuffix(detail, ": ") + ": the version has no flavors"
-	}
 	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType,
 		detail+wouldWork(r.Suggestions))
+}
+
+// CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does.
+func (p *Profile[R]) CheckRegion(region string, at *field.Path) *field.Error {
+	regions := p.regions()
+	if slices.Contains(regions, region) {
+		return nil
+	}
+	return finding(RuleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
+		"region %s is not in the profile, which has %s", quoteEmpty(region), few(regions)))
 }
 
 // foreignRegion says that the profile does not have a region.

@@ -106,9 +106,18 @@ func TestResolvePool(t *testing.T) {
 				"{architecture: [amd64]} has architecture [amd64], the machine type [arm64]; would work: machine type virt, machine type bare, machine type either",
 		},
 		"unknown version": {
-			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "gl", Version: "10.0", Region: "europe"}, openstack.Image{},
-			worker + `image.version: Unsupported value: "10.0": worker pool w: image gl has no version 10.0 in the profile; would work: version 10.0.0, image ubuntu@24.4.0, version 9.0.0`,
+			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "gl", Version: "10.1", Region: "europe"}, openstack.Image{},
+			worker + `image.version: Unsupported value: "10.1": worker pool w: image gl has no version 10.1 in the profile; would work: version 10.0.0, image ubuntu@24.4.0, version 9.0.0`,
 		},
+		"a part of a version": {
+			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "gl", Version: "10.0", Region: "europe"}, openstack.Image{},
+			worker + `image.version: Unsupported value: "10.0": worker pool w: only a part of a version of image gl is named, so Gardener completes it when the Shoot is admitted; would work: version 10.0.0, image ubuntu@24.4.0, version 9.0.0`,
+		},
+		"another architecture": {
+			consistency.Pool{Name: "w", Path: at, MachineType: "arm", Architecture: "amd64", Image: "gl", Version: "10.0.0", Region: "europe"}, openstack.Image{},
+			worker + `architecture: Invalid value: "amd64": worker pool w: the pool asks for amd64, and machine type arm has architecture [arm64]; would work: machine type virt, machine type either`,
+		},
+		"its own architecture": {consistency.Pool{MachineType: "virt", Architecture: "amd64", Image: "gl", Version: "10.0.0", Region: "europe"}, openstack.Image{Name: "gl-10"}, ""},
 		"unknown image": {
 			consistency.Pool{Name: "w", Path: at, MachineType: "virt", Image: "Ubuntu", Version: "24.4.0", Region: "europe"}, openstack.Image{},
 			worker + `image.name: Unsupported value: "Ubuntu": worker pool w: image Ubuntu is not in the profile; would work: image gl@10.0.0, image ubuntu@24.4.0, image suse@15.4.0`,
@@ -193,6 +202,39 @@ func cutImage(image string) (name, version string) {
 		}
 	}
 	return image, ""
+}
+
+// What a pool leaves to Gardener is no reason to deny it; everything else is.
+func TestOpenPools(t *testing.T) {
+	p := profileOfPools(t)
+	for pool, open := range map[consistency.Pool]bool{
+		{MachineType: "virt", Region: "europe"}:                                 true,
+		{MachineType: "virt", Region: "europe", Image: "gl"}:                    true,
+		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10"}:     true,
+		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0"}:   true,
+		{MachineType: "virt", Region: "europe", Image: "gl", Version: "1"}:      false,
+		{MachineType: "virt", Region: "europe", Image: "gl", Version: "latest"}: false,
+		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0.1"}: false,
+		{MachineType: "virt", Region: "europe", Image: "none"}:                  false,
+		{MachineType: "huge", Region: "europe"}:                                 false,
+		{MachineType: "arm", Architecture: "amd64", Region: "europe"}:           false,
+		{MachineType: "bare", Region: "europe", Image: "gl", Version: "10.0.0"}: false,
+	} {
+		if r := p.ResolvePool(pool); r.Err == nil || r.Open != open {
+			t.Errorf("%+v: open %t, %v", pool, r.Open, r.Err)
+		}
+	}
+}
+
+func TestCheckRegion(t *testing.T) {
+	p, at := profileOfPools(t), field.NewPath("spec", "region")
+	if err := p.CheckRegion("asia", at); err != nil {
+		t.Error(err)
+	}
+	want := `spec.region: Unsupported value: "mars": region mars is not in the profile, which has europe, asia`
+	if err := p.CheckRegion("mars", at); err == nil || err.Error() != want {
+		t.Error(err)
+	}
 }
 
 func TestPoolOf(t *testing.T) {

@@ -7,6 +7,7 @@ package consistency
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -54,12 +55,32 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 	config := at.Child("providerConfig")
 	images, provided := provider.Images(spec.ProviderConfig, config)
 	p.images, p.unread = images, unreadPlaces(provided.Errors, config)
+	p.aboutVersions(provided.Errors)
+	p.aboutVersions(provided.Warnings)
 	report.merge(provided)
 	usable, errs := p.correspond()
 	report.Errors = append(report.Errors, errs...)
 	report.Errors = append(report.Errors, p.checkReferences()...)
 	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
 	return p, report.sorted()
+}
+
+// aboutVersions puts the image version before what a provider says about one.
+func (p *Profile[R]) aboutVersions(findings field.ErrorList) {
+	if len(findings) == 0 {
+		return
+	}
+	for i := range p.images {
+		for k := range p.images[i].Versions {
+			version := &p.images[i].Versions[k]
+			path, name := version.Path.String(), p.images[i].Name+"@"+version.Version
+			for f, err := range findings {
+				if above(path, err.Field) && !strings.HasPrefix(err.Detail, name) && version.Version != "" {
+					about(name, findings[f:f+1])
+				}
+			}
+		}
+	}
 }
 
 // CheckCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning

@@ -29,6 +29,7 @@ type Provider[R any] interface {
 	Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[R], Report)
 
 	// ValidateRef checks the syntax of a reference that stands at the path at: of a region's entry if the reference is
-	// regional, of the image's field if it is global. It never looks anything up.
+	// regional, of the image's field if it is global. It never looks anything up. The Origin of each error is the name
+	// of its rule.
 	ValidateRef(ref R, at *field.Path) field.ErrorList
 }

@@ -35,13 +35,14 @@ func (p *Profile[R]) checkReferences() field.ErrorList {
 }
 
 func checkFlavorReferences[R any](provider Provider[R], name string, flavor *imageselector.Flavor[R]) field.ErrorList {
+	validate := func(ref R, at *field.Path) field.ErrorList { return about(name, provider.ValidateRef(ref, at)) }
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
 		return field.ErrorList{finding(RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
 			name+": the flavor has no reference to an image; add one, or remove the flavor")}
 	}
 	var errs field.ErrorList
 	if flavor.Global != nil {
-		errs = append(errs, provider.ValidateRef(flavor.Global.Ref, flavor.Global.Path)...)
+		errs = append(errs, validate(flavor.Global.Ref, flavor.Global.Path)...)
 	}
 	seen := make(map[string]*field.Path, len(flavor.Regional))
 	for i := range flavor.Regional {
@@ -49,14 +50,14 @@ func checkFlavorReferences[R any](provider Provider[R], name string, flavor *ima
 		first, found := seen[r.Region]
 		switch {
 		case r.Region == "":
-			errs = append(errs, nameMissing(r.Path, "name", "region"))
+			errs = append(errs, about(name, field.ErrorList{nameMissing(r.Path, "name", "region")})...)
 		case found:
 			errs = append(errs, finding(RuleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
 				"%s: region %s has a reference in %s already; remove one of the two", name, r.Region, first)))
 		default:
 			seen[r.Region] = r.Path
 		}
-		errs = append(errs, provider.ValidateRef(r.Ref, r.Path)...)
+		errs = append(errs, validate(r.Ref, r.Path)...)
 	}
 	return errs
 }

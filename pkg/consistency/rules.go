@@ -45,6 +45,8 @@ const (
 	RuleForeignPrefix       = "capability-foreign-prefix"
 	RuleSize                = "cloudprofile-size"
 	RuleUnknownMachineType  = "unknown-machine-type"
+	RuleArchitecture        = "pool-architecture-mismatch"
+	RuleUnknownRegion       = "unknown-region"
 	RuleUnknownImage        = "unknown-image"
 	RuleUnknownVersion      = "unknown-version"
 	RuleNoImage             = "no-image-fits"
@@ -185,6 +187,9 @@ var regionRules = []Rule{
 	{RuleRegionUnknown, SeverityWarning,
 		"The provider config refers to images in a region that `spec.regions` does not have. No Shoot can be there, so the references are of no use.",
 		"Correct the name of the region, add it to `spec.regions`, or remove the references."},
+	{RuleUnknownRegion, SeverityError,
+		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
+		"Use one of the regions that the message lists."},
 	{RuleFallback, SeverityWarning,
 		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
 		"Add the image ID for the region."},
@@ -197,6 +202,9 @@ var machineRules = []Rule{
 	{RuleMachineWithoutImage, SeverityWarning,
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
 		"Add a flavor or a reference for it, or correct the capabilities of the machine type."},
+	{RuleArchitecture, SeverityError,
+		"A worker pool asks for an architecture that its machine type does not have. Gardener's admission refuses such a Shoot.",
+		"Use one of the machine types that the message suggests, or leave `machine.architecture` out."},
 	{RuleUnknownMachineType, SeverityError,
 		"A worker pool asks for a machine type that the profile does not have.",
 		"Use one of the machine types that the message suggests."},

@@ -41,10 +41,9 @@ const mostSuggestions = 3
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
 // the pool's machine type supports, or the zero Set if there is no such machine type.
 func (p *Profile[R]) suggest(pool Pool, machine capability.Set) []Suggestion {
-	kinds := [][]Suggestion{
-		p.suggestVersions(pool, machine),
-		p.suggestImages(pool, machine),
-		p.suggestMachineTypes(pool, machine),
+	kinds := [][]Suggestion{p.suggestMachineTypes(pool, machine)}
+	if suits(machine, pool.Architecture) { // else only another machine type can help
+		kinds = [][]Suggestion{p.suggestVersions(pool, machine), p.suggestImages(pool, machine), kinds[0]}
 	}
 	var suggestions []Suggestion
 	for rank := range mostSuggestions {
@@ -116,8 +115,11 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 	var alike, others []Suggestion
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
-		set := p.machines[t.Name].set
-		if t.Usable != nil && !*t.Usable || t.Name == pool.MachineType || !p.fits(set, pool.Image, pool.Version, pool.Region) {
+		candidate := pool
+		candidate.MachineType = t.Name
+		set, _ := p.machineOf(candidate)
+		if t.Usable != nil && !*t.Usable || t.Name == pool.MachineType || !suits(set, pool.Architecture) ||
+			!p.fits(set, pool.Image, pool.Version, pool.Region) {
 			continue
 		}
 		suggestion := Suggestion{SuggestMachineType, t.Name}

@@ -54,6 +54,9 @@ func (p *Profile[R]) unused() field.ErrorList {
 	var found field.ErrorList
 	for i := range p.images {
 		image := &p.images[i]
+		if image.Name == "" {
+			continue // an error already
+		}
 		versions, known := listed[image.Name]
 		if !known {
 			found = append(found, finding(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
@@ -205,15 +208,15 @@ func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {
 	return false
 }
 
-// KnownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
+// knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
 // mark their capabilities: the provider type with a dash (GEP-0054).
-var KnownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
+var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
 
 // foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
 func (p *Profile[R]) foreignPrefixes() field.ErrorList {
 	var found field.ErrorList
 	for i, def := range p.spec.MachineCapabilities {
-		for _, prefix := range KnownPrefixes {
+		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
 				found = append(found, finding(RuleForeignPrefix, field.ErrorTypeInvalid,
 					p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(

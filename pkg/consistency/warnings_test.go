@@ -58,7 +58,7 @@ func TestWarnings(t *testing.T) {
 		"a fallback that is not in use": {hypervisors, core("1", amdVirt), flavor("image: gl, regions: [{name: europe, id: e}]"), nil},
 		"an image beside flavors": {
 			hypervisors, core("1", amdVirt), strings.Replace(provider("1", amdVirt), "capabilityFlavors", "image: gl, capabilityFlavors", 1),
-			[]string{"Forbidden provider[0].image version-image-ignored: image is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it"},
+			[]string{"Forbidden provider[0].image version-image-ignored: gl@1: image is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it"},
 		},
 		"a version unknown to core": {
 			hypervisors, core("1", amdVirt), provider("1", amdVirt) + provider("2", amdVirt),

@@ -7,6 +7,8 @@ package consistency
 import (
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // most is how many names a message lists before it says how many more there are.
@@ -34,4 +36,12 @@ func counted(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// about puts the name of an image version before what findings say.
+func about(name string, findings field.ErrorList) field.ErrorList {
+	for _, err := range findings {
+		err.Detail = name + ": " + err.Detail
+	}
+	return findings
 }

@@ -106,9 +106,9 @@ func (c *Catalog[R]) locate(v *version[R], flavor int, regional []Regional[R]) {
 		if at == len(v.regional) || v.regional[at].region != number {
 			v.regional = slices.Insert(v.regional, at, inRegion[R]{region: number})
 		}
-		refs := v.regional[at].refs
-		if len(refs) == 0 || refs[len(refs)-1].flavor != flavor {
-			v.regional[at].refs = append(refs, located[R]{flavor, regional[i].Ref})
+		refs := &v.regional[at].refs
+		if len(*refs) == 0 || (*refs)[len(*refs)-1].flavor != flavor {
+			*refs = append(*refs, located[R]{flavor, regional[i].Ref})
 		}
 	}
 }

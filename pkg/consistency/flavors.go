@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// correspondence holds what the one-to-one check of one image version works on (semantics S8).
+type correspondence[R any] struct {
+	vocabulary *capability.Vocabulary
+	// name is image@version, as messages say it.
+	name string
+	// core holds the distinct flavors of the core version, bySet their indices; at is the path of the version.
+	core  []coreFlavor
+	bySet map[capability.Set]int
+	at    *field.Path
+	// entries are those of the provider config for this version.
+	entries []*imageselector.Version[R]
+	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
+	stray   map[capability.Set]*field.Path
+	unclear []capability.Set
+	// agreed collects the flavors that both sides have.
+	agreed []imageselector.Flavor[R]
+	errs   field.ErrorList
+}
+
+// coreFlavor is one flavor of a core image version.
+type coreFlavor struct {
+	set     capability.Set
+	written v1beta1.Capabilities
+	// index in capabilityFlavors or architectures; -1 if the version has neither and the flavor is implied.
+	index int
+	// by is the provider flavor that corresponds to it, nil if there is none yet, and own what that one supports by
+	// itself: less than set in a legacy version, which states architectures only.
+	by  *field.Path
+	own capability.Set
+	// vague tells that a legacy flavor may be it, or another one of the same architecture.
+	vague bool
+}
+
+// check compares the flavors of the core version with those of the provider's entries.
+func (c *correspondence[R]) check() {
+	for _, entry := range c.entries {
+		if !entry.Legacy && c.vocabulary.Legacy() {
+			c.report(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"), nil,
+				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
+			return
+		}
+		if entry.Legacy {
+			c.legacy(entry)
+			continue
+		}
+		for i := range entry.Flavors {
+			c.flavor(&entry.Flavors[i])
+		}
+	}
+	c.missing()
+}
+
+// coreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
+// one that omits everything (semantics S1, S2). Of equal ones the first is kept.
+func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
+	switch {
+	case c.vocabulary.Legacy() && len(version.Architectures) == 0:
+		c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
+	case c.vocabulary.Legacy():
+		for i := range version.Architectures {
+			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
+		}
+	case len(version.CapabilityFlavors) == 0:
+		c.coreFlavor(nil, -1)
+	default:
+		c.core = make([]coreFlavor, 0, len(version.CapabilityFlavors))
+		for i := range version.CapabilityFlavors {
+			c.coreFlavor(version.CapabilityFlavors[i].Capabilities, i)
+		}
+	}
+}
+
+func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) {
+	set, _ := c.vocabulary.Set(written, nil)
+	if first, found := c.bySet[set]; found {
+		c.report(RuleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
+			"%s is the same flavor as %s; remove one of the two", c.format(written, set), c.corePath(c.core[first].index)))
+		return
+	}
+	c.bySet[set] = len(c.core)
+	c.core = append(c.core, coreFlavor{set: set, written: written, index: index})
+}
+
+func (c *correspondence[R]) corePath(index int) *field.Path {
+	switch {
+	case index < 0:
+		return c.at
+	case c.vocabulary.Legacy():
+		return c.at.Child("architectures").Index(index)
+	}
+	return c.at.Child("capabilityFlavors").Index(index)
+}
+
+// flavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same.
+func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
+	set, errs := c.vocabulary.Set(flavor.Capabilities, flavor.Path.Child("capabilities"))
+	if len(errs) > 0 {
+		c.unclearFlavor(set, errs)
+		return
+	}
+	i, found := c.bySet[set]
+	switch {
+	case !found:
+		c.unexpected(flavor, set)
+	case c.core[i].by != nil:
+		c.duplicate(flavor, set, c.core[i].by)
+	default:
+		c.core[i].by, c.core[i].own = flavor.Path, set
+		c.agreed = append(c.agreed, *flavor)
+	}
+}
+
+func (c *correspondence[R]) unclearFlavor(set capability.Set, errs field.ErrorList) {
+	c.errs = append(c.errs, about(c.name, errs)...)
+	c.unclear = append(c.unclear, set)
+}
+
+// legacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture. More
+// than one of an architecture the legacy format cannot tell apart.
+func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
+	for i := range entry.Flavors {
+		flavor := &entry.Flavors[i]
+		set, errs := c.vocabulary.Set(flavor.Capabilities, flavor.Path)
+		if len(errs) > 0 {
+			for _, err := range errs { // a legacy version writes its architecture as one value, not as a list
+				err.Field = strings.TrimSuffix(err.Field, "[0]")
+			}
+			c.unclearFlavor(set, errs)
+			continue
+		}
+		fitting, alike := c.fitting(set)
+		switch {
+		case len(fitting) == 0:
+			c.unexpected(flavor, set)
+		case len(alike) > 0:
+			for _, core := range fitting {
+				core.vague = true
+			}
+			c.report(RuleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
+				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
+				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(alike)))
+		default:
+			c.claim(flavor, set, fitting)
+		}
+	}
+}
+
+// fitting returns the core flavors of the architectures in set, and those among them that share one with another.
+func (c *correspondence[R]) fitting(set capability.Set) (fitting, alike []*coreFlavor) {
+	byArchitecture := map[string][]*coreFlavor{}
+	for i := range c.core {
+		core := &c.core[i]
+		if !core.set.Compatible(set) {
+			continue
+		}
+		fitting = append(fitting, core)
+		architecture := strings.Join(core.set.Values(capability.Architecture), ",")
+		byArchitecture[architecture] = append(byArchitecture[architecture], core)
+	}
+	for _, core := range fitting {
+		if same := byArchitecture[strings.Join(core.set.Values(capability.Architecture), ",")]; len(same) > 1 {
+			return fitting, same
+		}
+	}
+	return fitting, nil
+}
+
+// claim notes that a legacy flavor corresponds to core flavors, each of another architecture. It takes over what they
+// support, as a flavor for each.
+func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capability.Set, fitting []*coreFlavor) {
+	for _, core := range fitting {
+		if core.by != nil && (core.own == set || core.own == core.set) {
+			c.duplicate(flavor, set, core.by)
+			return
+		}
+	}
+	for _, core := range fitting {
+		core.by, core.own = flavor.Path, set
+		resolved := *flavor
+		resolved.Capabilities = core.written
+		c.agreed = append(c.agreed, resolved)
+	}
+}
+
+func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
+	c.report(RuleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
+		"%s is the same flavor as %s; remove one of the two, or put their regions together", c.format(flavor.Capabilities, set), first))
+}
+
+// unexpected reports a provider flavor that core does not have. One that stands there twice is a duplicate all the same.
+func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) {
+	if first, found := c.stray[set]; found {
+		c.duplicate(flavor, set, first)
+		return
+	}
+	if c.stray == nil {
+		c.stray = map[capability.Set]*field.Path{}
+	}
+	c.stray[set] = flavor.Path
+	place := c.at.Child("capabilityFlavors")
+	if c.vocabulary.Legacy() {
+		place = c.at.Child("architectures")
+	}
+	all := make([]*coreFlavor, 0, len(c.core))
+	for i := range c.core {
+		all = append(all, &c.core[i])
+	}
+	c.report(RuleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
+		"core does not list a flavor %s, only %s; add it to %s, or remove it here",
+		c.format(flavor.Capabilities, set), list(all), place))
+}
+
+// missing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
+// own may have meant. Entries without any flavor are reported for that already.
+func (c *correspondence[R]) missing() {
+	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
+		return
+	}
+	for i := range c.core {
+		core := &c.core[i]
+		if core.by != nil || core.vague || c.maybeMeant(core.set) {
+			continue
+		}
+		where := c.entries[0].Path.Child("capabilityFlavors")
+		if c.entries[0].Legacy {
+			where = c.entries[0].Path
+		}
+		c.report(RuleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
+			"no provider image for %s; add it under %s", c.format(core.written, core.set), where))
+	}
+}
+
+// mostUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
+// about what is missing before those are repaired.
+const mostUnclear = 16
+
+func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
+	return len(c.unclear) > mostUnclear ||
+		slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool { return mayMean(unclear, core) })
+}
+
+// mayMean tells whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
+func mayMean(unclear, core capability.Set) bool {
+	return !slices.ContainsFunc(unclear.Conflicts(core), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
+}
+
+// format prints capabilities as written and, where that says less, what they amount to.
+func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.Set) string {
+	short := c.vocabulary.Format(written)
+	if full := set.String(); full != short {
+		return short + " (in full " + full + ")"
+	}
+	return short
+}
+
+// list names core flavors, the first few of them.
+func list(core []*coreFlavor) string {
+	flavors := make([]string, 0, min(len(core), most+1))
+	for _, flavor := range core {
+		flavors = append(flavors, flavor.set.String())
+	}
+	return few(flavors)
+}
+
+func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.Path, value any, detail string) {
+	c.errs = append(c.errs, finding(rule, kind, at, value, c.name+": "+detail))
+}

@@ -47,6 +47,22 @@ func TestBrokenExamples(t *testing.T) {
 	}
 }
 
+// The same holds when the whole folder is given, where the objects of all files see each other.
+func TestBrokenExamplesTogether(t *testing.T) {
+	byFile := map[string][]cli.Finding{}
+	for _, f := range lint(t, "", broken).Findings {
+		byFile[f.File] = append(byFile[f.File], f)
+	}
+	for file, findings := range byFile {
+		if diff := cmp.Diff(announced(t, file), rules(cli.Report{Findings: findings})); diff != "" {
+			t.Error(file, diff)
+		}
+	}
+	if len(byFile) != len(cli.Rules()) {
+		t.Errorf("%d files with findings for %d rules", len(byFile), len(cli.Rules()))
+	}
+}
+
 // announced returns the rules that the first line of a broken example names: "# rule, rule: what is wrong".
 func announced(t *testing.T, file string) []string {
 	t.Helper()

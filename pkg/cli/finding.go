@@ -47,6 +47,8 @@ type Summary struct {
 	Skipped  int `json:"skipped"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
+	// unread objects were checked for nothing but what keeps them from being read.
+	unread int
 }
 
 // Report is what lint prints.

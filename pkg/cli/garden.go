@@ -38,6 +38,8 @@ type garden struct {
 	findings []Finding
 	objects  int
 	skipped  int
+	// unread counts the objects that could not be decoded, so that nothing else was checked about them.
+	unread int
 }
 
 // source is an object with the manifest that it was read from.
@@ -158,6 +160,7 @@ func decode[T any](g *garden, o *manifest.Object, into *T) *source[T] {
 		g.error(o, err)
 	}
 	if len(errs) > 0 {
+		g.unread++
 		return &source[T]{manifest: o}
 	}
 	return &source[T]{manifest: o, object: into}

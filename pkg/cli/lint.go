@@ -29,7 +29,7 @@ func lint(g *garden, providers map[string]Provider) Report {
 		g.lintShoot(shoot, compiled, providers)
 	}
 	sortFindings(g.findings)
-	r := Report{Findings: g.findings, Summary: Summary{Objects: g.objects, Skipped: g.skipped}}
+	r := Report{Findings: g.findings, Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
 	for _, f := range g.findings {
 		if f.Severity == consistency.SeverityError {
 			r.Summary.Errors++

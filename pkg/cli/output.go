@@ -85,6 +85,9 @@ func summaryLine(s Summary) string {
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s of other kinds skipped", count(s.Skipped, "manifest"))
 	}
+	if s.unread > 0 {
+		line += fmt.Sprintf("; nothing more was checked of %s that could not be read", count(s.unread, "object"))
+	}
 	return line
 }
 

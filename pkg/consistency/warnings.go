@@ -231,13 +231,17 @@ func (p *Profile[R]) foreignPrefixes() field.ErrorList {
 // etcd refuses objects above sizeLimit bytes; GEP-0033 makes it a hard limit for CloudProfiles.
 const sizeLimit = 3 << 19
 
-// checkSize warns when a profile comes near the limit.
+// checkSize warns when a profile comes near the limit, or is above it.
 func checkSize(profile *v1beta1.CloudProfile) field.ErrorList {
 	size := profile.Size()
 	if size <= sizeLimit*3/4 {
 		return nil
 	}
+	state := "comes near"
+	if size > sizeLimit {
+		state = "is above"
+	}
 	return field.ErrorList{finding(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
-		"the CloudProfile has %d KiB of the %d KiB that can be stored; remove expired image versions and what nobody uses",
-		size>>10, sizeLimit>>10))}
+		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
+		size>>10, state, sizeLimit>>10))}
 }

@@ -37,8 +37,9 @@ func validateCore(object runtime.Object) field.ErrorList {
 	case *core.NamespacedCloudProfile:
 		errs = validation.ValidateNamespacedCloudProfile(o)
 	case *core.Shoot:
-		errs = slices.DeleteFunc(validation.ValidateShoot(o), filledIn)
+		errs = validation.ValidateShoot(o)
 	}
+	errs = slices.DeleteFunc(errs, filledIn)
 	for _, err := range errs {
 		err.Detail = stable(err.Detail)
 		err.Origin = RuleCore
@@ -54,8 +55,9 @@ func defaulted[T runtime.Object](object T) T {
 	return filled.(T)
 }
 
-// left matches what a Shoot may leave to Gardener: its admission fills it in before the validation sees the Shoot.
-var left = regexp.MustCompile(`^spec\.(kubernetes\.version|provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
+// left matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a Shoot to
+// Gardener's admission, which fills them in before the validation sees it.
+var left = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
 
 func filledIn(err *field.Error) bool {
 	return err.Type == field.ErrorTypeRequired && left.MatchString(err.Field)

@@ -163,6 +163,9 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 		"a name in two namespaces": {
 			clean + "---\n" + shoot + "---\n" + replaced(t, shoot, "garden-demo", "garden-other"), nil,
 		},
+		"namespace left to the client": {
+			clean + "---\n" + replaced(t, shoot, "  namespace: garden-demo\n", "") + "---\n" + replaced(t, ncp, ", namespace: garden-demo", ""), nil,
+		},
 		"profile of a Shoot missing": {shoot, []string{"profile-missing 9 spec.cloudProfile.name"}},
 		"profile without a kind": {
 			clean + "---\n" + replaced(t, replaced(t, shoot, "    kind: CloudProfile\n", ""), "type: medium", "type: large"),

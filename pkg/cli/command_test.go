@@ -41,7 +41,7 @@ func TestExitStatus(t *testing.T) {
 		"format that select lacks":      {append([]string{"select", "-o", "sarif", profile}, flavorQuestion...), 2, "json, text, yaml"},
 		"unknown --fail-on":             {[]string{"lint", "--fail-on=info", profile}, 2, "error or warning"},
 		"unknown --order":               {append([]string{"select", "--order=best", profile}, flavorQuestion...), 2, "gep33 or gardener"},
-		"unknown command":               {[]string{"check", profile}, 2, "check"},
+		"unknown command":               {[]string{"selct", profile}, 2, "capkit: Did you mean this?\ncapkit: select\n"},
 		"half a question":               {[]string{"select", "--image=gardenlinux", "--region=europe", profile}, 2, "--version, --machine-type missing"},
 		"no profile":                    {append([]string{"select", examples + "/namespacedcloudprofile.yaml", "--profile=x"}, flavorQuestion...), 2, "CloudProfile x is not among the inputs"},
 		"several profiles":              {append([]string{"select", examples}, flavorQuestion...), 2, "--profile, one of openstack-legacy, local, openstack-mixed, openstack, garden-demo/team"},

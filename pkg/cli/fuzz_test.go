@@ -33,6 +33,8 @@ func FuzzCommands(f *testing.F) {
 			f.Add(string(text))
 		}
 	}
+	f.Add(cloudProfile + "---\n" + shoot)
+	f.Add(strings.Replace(cloudProfile, "- name: europe", "- 5", 1) + "---\n" + strings.Replace(shoot, "kind: CloudProfile", "kind: Profile", 1))
 	known := map[string]bool{}
 	for _, rule := range cli.Rules() {
 		known[rule.Name] = true

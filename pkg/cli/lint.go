@@ -103,7 +103,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot], compiled map[string]profile
 	if p == nil {
 		return
 	}
-	if err := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); err != nil {
+	if err := p.CheckRegion(s.object.Spec.Region, regionPath); err != nil {
 		g.error(s.manifest, err)
 		return // no pool could get an image there
 	}
@@ -113,6 +113,9 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot], compiled map[string]profile
 		}
 	}
 }
+
+// regionPath is where a Shoot names its region.
+var regionPath = field.NewPath("spec", "region")
 
 func poolsOf(shoot *v1beta1.Shoot) []consistency.Pool {
 	at := field.NewPath("spec", "provider", "workers")

@@ -241,6 +241,30 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 	}
 }
 
+// What keeps a Shoot from an answer is a finding of select, at its place.
+func TestSelectSaysWhyAShootHasNoAnswer(t *testing.T) {
+	unread := replaced(t, cloudProfile, "  regions:\n  - name: europe\n", "  regions: 5\n")
+	for name, tc := range map[string]struct {
+		manifest, want string
+		status         int
+	}{
+		"a kind that there is not":     {unread + "---\n" + replaced(t, shoot, "kind: CloudProfile", "kind: Profile"), "names no CloudProfile or NamespacedCloudProfile [profile-missing]", 1},
+		"no profile":                   {cloudProfile + "---\n" + replaced(t, shoot, "  cloudProfile:\n    kind: CloudProfile\n    name: openstack\n", ""), "names no CloudProfile or NamespacedCloudProfile [profile-missing]", 1},
+		"a profile that is unreadable": {unread + "---\n" + shoot, "[profile-unreadable]", 1},
+		"a provider that is unknown":   {replaced(t, cloudProfile, "type: openstack", "type: stackit") + "---\n" + shoot, "not stackit [provider-unknown]", 1},
+		"another region":               {cloudProfile + "---\n" + replaced(t, shoot, "region: europe", "region: mars"), "region mars is not in the profile, which has europe [unknown-region]", 1},
+		"a profile with errors":        {cloudProfile + "---\n" + shoot, "note: CloudProfile openstack has 1 error", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, command := range []string{"select", "explain"} {
+				if r := run(t, tc.manifest, command, "-"); r.status != tc.status || !strings.Contains(r.stderr, tc.want) {
+					t.Errorf("%s: status %d\n%s%s", command, r.status, r.stdout, r.stderr)
+				}
+			}
+		})
+	}
+}
+
 func indented(text string) string {
 	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
 }

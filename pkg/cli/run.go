@@ -58,7 +58,11 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	case errors.Is(err, errWrong):
 		return exitWrong
 	default:
-		fmt.Fprintf(stderr, "%s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "\n"+name+": "))
+		for line := range strings.Lines(err.Error()) {
+			if line = strings.TrimSpace(line); line != "" {
+				fmt.Fprintf(stderr, "%s: %s\n", name, line)
+			}
+		}
 		return exitFailed
 	}
 }
@@ -90,7 +94,6 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 		Version:       Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(c.lint(), c.selectImage(), c.explain())

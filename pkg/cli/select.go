@@ -59,7 +59,8 @@ func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []A
 		if flags.profile != "" {
 			return nil, false, nil, errors.New("--profile goes with a question by flags: a Shoot names its profile itself")
 		}
-		return g.askShoots(providers, order), false, nil, nil
+		answers, notes = g.askShoots(providers, order)
+		return answers, false, notes, nil
 	}
 	if err := flags.missing(); err != nil {
 		return nil, false, nil, err
@@ -78,22 +79,29 @@ func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []A
 	return []Answer{a}, true, notes, nil
 }
 
-// askShoots answers for every worker pool of every Shoot. A Shoot whose profile is missing or cannot be read is a finding.
-func (g *garden) askShoots(providers map[string]Provider, order capability.Order) []Answer {
+// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that its
+// profile does not have, is a finding.
+func (g *garden) askShoots(providers map[string]Provider, order capability.Order) (answers []Answer, notes []string) {
 	compiled := make(map[string]profile, len(g.profiles))
 	for _, name := range g.profileNames {
 		if s := g.profiles[name]; s.object != nil && providers[s.object.Spec.Type] != nil {
-			compiled[name], _ = providers[s.object.Spec.Type].compile(&defaulted(s.object).Spec)
+			p, wrong := providers[s.object.Spec.Type].compile(&defaulted(s.object).Spec)
+			compiled[name] = p
+			notes = append(notes, aboutErrors(name, wrong)...)
 		}
 	}
-	answers := []Answer{}
+	answers = []Answer{}
 	for _, s := range g.shoots {
 		if s.object == nil {
 			continue // a finding says why
 		}
 		p, problem := g.profileOf(s, compiled, providers)
-		if p == nil && problem == nil {
+		switch {
+		case problem != nil:
+		case p == nil:
 			problem = g.noAnswer(s, providers)
+		default:
+			problem = p.CheckRegion(s.object.Spec.Region, regionPath)
 		}
 		if problem != nil {
 			g.error(s.manifest, problem)
@@ -106,14 +114,23 @@ func (g *garden) askShoots(providers map[string]Provider, order capability.Order
 			answers = append(answers, a)
 		}
 	}
-	return answers
+	return answers, notes
 }
 
-// noAnswer says why there is no profile to ask for a Shoot, where that is none of the reasons that lint gives.
+// aboutErrors remarks on an answer from a profile with errors.
+func aboutErrors(profile string, errs int) []string {
+	if errs == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("CloudProfile %s has %s, so the answer may change when it is repaired: see lint", profile, count(errs, "error"))}
+}
+
+// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
+// that the command does not know, or the Shoot names none, which core refuses.
 func (g *garden) noAnswer(s *source[v1beta1.Shoot], providers map[string]Provider) *field.Error {
-	_, name, at := profileRef(s.object)
-	if p, found := g.profiles[name]; found {
-		return unknownProvider(p.object.Spec.Type, providers)
+	kind, name, at := profileRef(s.object)
+	if kind == "CloudProfile" {
+		return unknownProvider(g.profiles[name].object.Spec.Type, providers)
 	}
 	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
@@ -145,10 +162,7 @@ func (g *garden) profileNamed(name string, providers map[string]Provider) (p pro
 		return nil, nil, errors.New(unknownProvider(s.object.Spec.Type, providers).Detail)
 	}
 	p, wrong := providers[s.object.Spec.Type].compile(&s.object.Spec)
-	if wrong > 0 {
-		notes = append(notes, fmt.Sprintf("CloudProfile %s has %s, so the answer may change when it is repaired: see lint", name, count(wrong, "error")))
-	}
-	return p, notes, nil
+	return p, aboutErrors(name, wrong), nil
 }
 
 func (g *garden) namespacedProfile(id types.NamespacedName, providers map[string]Provider) (profile, error) {

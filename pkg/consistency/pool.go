@@ -22,7 +22,8 @@ type Pool struct {
 	Name string
 	// MachineType, Image and Version as the pool names them.
 	MachineType, Image, Version string
-	// Architecture is the pool's machine.architecture. It counts only if the machine type names none (semantics S2).
+	// Architecture is the pool's machine.architecture, empty if it asks for none. A machine type that names none has it;
+	// one that names another is refused (semantics S2).
 	Architecture string
 	// Region of the Shoot.
 	Region string
@@ -62,7 +63,8 @@ type Resolution[R any] struct {
 	Pool Pool
 	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
 	Machine capability.Set
-	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for an unknown machine type.
+	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for a machine type that is unknown
+	// or of another architecture.
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at.
 	Reason imageselector.Reason
@@ -87,11 +89,11 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 	case !suits(machine, pool.Architecture):
 		r.Reason = ReasonArchitecture
 	default:
-		r.Open = p.leavesImage(pool)
 		r.Decision = p.catalog.Decide(imageselector.Request{
 			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Order: pool.Order,
 		})
 		r.Reason = r.Decision.Reason
+		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
 	if r.Decision.Chosen < 0 {
 		r.Suggestions = p.suggest(pool, machine)
@@ -169,10 +171,11 @@ func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 		detail+wouldWork(r.Suggestions))
 }
 
-// CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does.
+// CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile without
+// regions, which core refuses, is taken to have every one.
 func (p *Profile[R]) CheckRegion(region string, at *field.Path) *field.Error {
 	regions := p.regions()
-	if slices.Contains(regions, region) {
+	if len(regions) == 0 || slices.Contains(regions, region) {
 		return nil
 	}
 	return finding(RuleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
@@ -181,10 +184,10 @@ func (p *Profile[R]) CheckRegion(region string, at *field.Path) *field.Error {
 
 // foreignRegion says that the profile does not have a region.
 func (p *Profile[R]) foreignRegion(region string) string {
-	if regions := p.regions(); !slices.Contains(regions, region) {
-		return fmt.Sprintf(", which is not in the profile (%s)", few(regions))
+	if p.CheckRegion(region, nil) == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(", which is not in the profile (%s)", few(p.regions()))
 }
 
 func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) *field.Error {

@@ -226,6 +226,17 @@ func TestOpenPools(t *testing.T) {
 	}
 }
 
+// A version that the profile has is not left to Gardener, whatever longer ones there are.
+func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
+	s := spec(t, hypervisors, core("1.0", amdBare)+core("1.0.1", amdVirt), provider("1.0", amdBare)+provider("1.0.1", amdVirt))
+	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
+	p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
+	if r.Open || r.Err == nil || r.Err.Origin != consistency.RuleNoImage {
+		t.Errorf("open %t, %v", r.Open, r.Err)
+	}
+}
+
 func TestCheckRegion(t *testing.T) {
 	p, at := profileOfPools(t), field.NewPath("spec", "region")
 	if err := p.CheckRegion("asia", at); err != nil {

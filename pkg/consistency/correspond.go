@@ -25,7 +25,7 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 		image := &p.spec.MachineImages[i]
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
-		if !found && !p.maybeUnreadImage() {
+		if !found && !p.maybeUnreadImage() && p.definesVersions(image) {
 			errs = append(errs, finding(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
 				"%s: the provider config has no image of that name; add it, with its versions, under %s",
 				image.Name, p.at.Child("providerConfig", "machineImages"))))
@@ -38,6 +38,10 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 				continue // core refuses the second one
 			}
 			seen[id] = true
+			if p.inherits(id) {
+				errs = append(errs, p.checkInherited(id, version, path.Child("versions").Index(k))...)
+				continue
+			}
 			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, found...)
 			if len(flavors) > 0 {
@@ -57,7 +61,7 @@ type imageVersion struct{ image, version string }
 // nil if the provider config does not have the image.
 func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], field.ErrorList) {
 	c := &correspondence[R]{
-		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at,
+		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
 		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)),
 	}
 	c.coreFlavors(version)

@@ -26,6 +26,9 @@ type correspondence[R any] struct {
 	core  []coreFlavor
 	bySet map[capability.Set]int
 	at    *field.Path
+	// namespaced tells that the version is that of a NamespacedCloudProfile, which may be written in another format than
+	// its parent has. architectures tells that the core flavors are those of the field architectures.
+	namespaced, architectures bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
 	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
@@ -53,12 +56,12 @@ type coreFlavor struct {
 // check compares the flavors of the core version with those of the provider's entries.
 func (c *correspondence[R]) check() {
 	for _, entry := range c.entries {
-		if !entry.Legacy && c.vocabulary.Legacy() {
+		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
 			c.report(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"), nil,
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
 			return
 		}
-		if entry.Legacy {
+		if entry.Legacy || c.vocabulary.Legacy() {
 			c.legacy(entry)
 			continue
 		}
@@ -72,7 +75,9 @@ func (c *correspondence[R]) check() {
 // coreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
 // one that omits everything (semantics S1, S2). Of equal ones the first is kept.
 func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
+	c.architectures = c.vocabulary.Legacy()
 	switch {
+	case c.namespaced && c.otherFormat(version):
 	case c.vocabulary.Legacy() && len(version.Architectures) == 0:
 		c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
 	case c.vocabulary.Legacy():
@@ -104,7 +109,7 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 	switch {
 	case index < 0:
 		return c.at
-	case c.vocabulary.Legacy():
+	case c.architectures:
 		return c.at.Child("architectures").Index(index)
 	}
 	return c.at.Child("capabilityFlavors").Index(index)
@@ -139,10 +144,16 @@ func (c *correspondence[R]) unclearFlavor(set capability.Set, errs field.ErrorLi
 func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 	for i := range entry.Flavors {
 		flavor := &entry.Flavors[i]
-		set, errs := c.vocabulary.Set(flavor.Capabilities, flavor.Path)
+		path := flavor.Path
+		if !entry.Legacy {
+			path = path.Child("capabilities")
+		}
+		set, errs := c.vocabulary.Set(flavor.Capabilities, path)
 		if len(errs) > 0 {
-			for _, err := range errs { // a legacy version writes its architecture as one value, not as a list
-				err.Field = strings.TrimSuffix(err.Field, "[0]")
+			for _, err := range errs {
+				if entry.Legacy { // which writes its architecture as one value, not as a list
+					err.Field = strings.TrimSuffix(err.Field, "[0]")
+				}
 			}
 			c.unclearFlavor(set, errs)
 			continue
@@ -217,7 +228,7 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 	}
 	c.stray[set] = flavor.Path
 	place := c.at.Child("capabilityFlavors")
-	if c.vocabulary.Legacy() {
+	if c.architectures {
 		place = c.at.Child("architectures")
 	}
 	all := make([]*coreFlavor, 0, len(c.core))

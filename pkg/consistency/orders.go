@@ -55,20 +55,31 @@ func (p *Profile[R]) differingOrders() field.ErrorList {
 // typesThatDiffer returns the usable machine types for which the orders differ in one of the choices. known holds what
 // was found out so far.
 func (p *Profile[R]) typesThatDiffer(image, version string, choices []choice, known map[choiceOf]bool) []string {
-	var types []string
-	for _, t := range p.spec.MachineTypes {
-		if t.Usable != nil && !*t.Usable {
-			continue
-		}
-		machine := p.machines[t.Name].set
-		if slices.ContainsFunc(choices, func(c choice) bool {
+	differ := func(machine capability.Set) bool {
+		return slices.ContainsFunc(choices, func(c choice) bool {
 			differs, done := known[choiceOf{c.shape, machine}]
 			if !done {
 				differs = p.ordersDiffer(machine, image, version, c.region)
 				known[choiceOf{c.shape, machine}] = differs
 			}
 			return differs
-		}) {
+		})
+	}
+	var types []string
+	if p.parent != nil {
+		types = p.parent.profile.typesAmong(differ)
+	}
+	return append(types, p.typesAmong(differ)...)
+}
+
+// typesAmong returns the usable machine types of which a predicate holds.
+func (p *Profile[R]) typesAmong(holds func(machine capability.Set) bool) []string {
+	var types []string
+	for _, t := range p.spec.MachineTypes {
+		if t.Usable != nil && !*t.Usable {
+			continue
+		}
+		if holds(p.machines[t.Name].set) {
 			types = append(types, t.Name)
 		}
 	}

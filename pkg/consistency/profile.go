@@ -30,6 +30,8 @@ type Profile[R any] struct {
 	images []imageselector.Image[R]
 	// unread tells which of them could not be read as they are written.
 	unread unread
+	// parent is that of a NamespacedCloudProfile, nil for a CloudProfile.
+	parent *parent[R]
 }
 
 // machine is a compiled machine type.
@@ -50,19 +52,27 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 	p := &Profile[R]{provider: provider, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
 	var report Report
 	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"))
-	report.Errors = append(report.Errors, p.compileMachines()...)
+	report.merge(p.compile())
+	return p, report.sorted()
+}
 
-	config := at.Child("providerConfig")
-	images, provided := provider.Images(spec.ProviderConfig, config)
-	p.images, p.unread = images, unreadPlaces(provided.Errors, config)
-	p.aboutVersions(provided.Errors)
-	p.aboutVersions(provided.Warnings)
-	report.merge(provided)
+// compile does the work of [Compile], once the vocabulary is there.
+func (p *Profile[R]) compile() Report {
+	var report Report
+	report.Errors = p.compileMachines()
+	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
+		config := p.at.Child("providerConfig")
+		images, provided := p.provider.Images(p.spec.ProviderConfig, config)
+		p.images, p.unread = images, unreadPlaces(provided.Errors, config)
+		p.aboutVersions(provided.Errors)
+		p.aboutVersions(provided.Warnings)
+		report.merge(provided)
+	}
 	usable, errs := p.correspond()
 	report.Errors = append(report.Errors, errs...)
 	report.Errors = append(report.Errors, p.checkReferences()...)
 	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
-	return p, report.sorted()
+	return report
 }
 
 // aboutVersions puts the image version before what a provider says about one.
@@ -112,7 +122,7 @@ func (p *Profile[R]) compileMachines() field.ErrorList {
 		m := machine{written: t, named: p.namesArchitecture(t)}
 		m.set = p.machineSet(t, "")
 		p.machines[t.Name] = m
-		if !m.named && several && !p.vocabulary.Legacy() {
+		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
 			errs = append(errs, finding(RuleMachineArchitecture, field.ErrorTypeRequired,
 				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
 					"machine type %s must name its architecture, because several are registered: one of %s",
@@ -150,6 +160,8 @@ func (p *Profile[R]) machineArchitecture(t *v1beta1.MachineType, pool string) st
 	switch {
 	case t.Architecture != nil && *t.Architecture != "":
 		return *t.Architecture
+	case p.parent != nil && len(t.Capabilities[capability.Architecture]) > 0: // in legacy mode; see parent
+		return t.Capabilities[capability.Architecture][0]
 	case pool != "":
 		return pool
 	case len(registered) == 1:

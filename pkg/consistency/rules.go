@@ -50,6 +50,13 @@ const (
 	RuleUnknownImage        = "unknown-image"
 	RuleUnknownVersion      = "unknown-version"
 	RuleNoImage             = "no-image-fits"
+	RuleVersionInherited    = "namespaced-version-inherited"
+	RuleMappingInherited    = "namespaced-mapping-inherited"
+	RuleNamespacedConfig    = "namespaced-config-field"
+	RuleNamespacedFormat    = "namespaced-format"
+	RuleChoiceChanged       = "image-choice-changed"
+	RuleMachineTypeInUse    = "machine-type-in-use"
+	RuleMappingInUse        = "mapping-in-use"
 )
 
 // Severity of a rule.
@@ -74,7 +81,7 @@ type Rule struct {
 
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
-	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules)
+	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, namespacedRules, updateRules)
 	slices.SortFunc(rules, func(a, b Rule) int {
 		if a.Name < b.Name {
 			return -1
@@ -226,4 +233,31 @@ var capabilityRules = []Rule{
 	{RuleForeignPrefix, SeverityWarning,
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
 		"Use a name without prefix, or one with this provider's prefix if its extension defines it."},
+}
+
+var namespacedRules = []Rule{
+	{RuleVersionInherited, SeverityError,
+		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
+		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."},
+	{RuleMappingInherited, SeverityError,
+		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
+		"Remove the entry from the provider config."},
+	{RuleNamespacedConfig, SeverityError,
+		"The provider config of a NamespacedCloudProfile holds something else than `machineImages`. Everything else is the parent's.",
+		"Remove the field, or have it changed in the parent."},
+	{RuleNamespacedFormat, SeverityError,
+		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
+		"Write the version in the legacy format, without `capabilityFlavors`."},
+}
+
+var updateRules = []Rule{
+	{RuleChoiceChanged, SeverityWarning,
+		"An update of a CloudProfile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
+		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."},
+	{RuleMachineTypeInUse, SeverityWarning,
+		"An update of a CloudProfile removes a machine type that worker pools still use. With Gardener v1.150, every later update of such a Shoot fails if the profile registers capabilities, even the one that confirms its deletion.",
+		"Put the machine type back, with `usable: false`, until no worker pool uses it."},
+	{RuleMappingInUse, SeverityWarning,
+		"After an update of a CloudProfile no image is found for a worker pool that had one. Its machines go on running, and no new one can be created.",
+		"Put the flavor or the reference back until no worker pool uses it."},
 }

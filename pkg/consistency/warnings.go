@@ -20,7 +20,10 @@ import (
 // warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
 // in a broken profile: they would only repeat its errors in other words.
 func (p *Profile[R]) warnings(broken bool) field.ErrorList {
-	warnings := p.foreignPrefixes()
+	var warnings field.ErrorList
+	if p.parent == nil {
+		warnings = p.foreignPrefixes()
+	}
 	if len(p.unread) == 0 {
 		warnings = slices.Concat(warnings, p.unused(), p.uncovered(), p.unknownRegions())
 	}
@@ -31,11 +34,22 @@ func (p *Profile[R]) warnings(broken bool) field.ErrorList {
 }
 
 func (p *Profile[R]) regions() []string {
+	if p.parent != nil {
+		return p.parent.profile.regions()
+	}
 	regions := make([]string, 0, len(p.spec.Regions))
 	for _, region := range p.spec.Regions {
 		regions = append(regions, region.Name)
 	}
 	return regions
+}
+
+// regionList says where the profile's regions stand.
+func (p *Profile[R]) regionList() string {
+	if p.parent != nil {
+		return "the regions of CloudProfile " + p.parent.name
+	}
+	return p.at.Child("regions").String()
 }
 
 // unused warns about images and versions of the provider config that core does not list.
@@ -58,13 +72,13 @@ func (p *Profile[R]) unused() field.ErrorList {
 			continue // an error already
 		}
 		versions, known := listed[image.Name]
-		if !known {
+		if !known && !p.inheritsImage(image.Name) {
 			found = append(found, finding(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
 				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
 			continue
 		}
 		for k := range image.Versions {
-			if version := &image.Versions[k]; !versions[version.Version] {
+			if version := &image.Versions[k]; !versions[version.Version] && !p.inherits(imageVersion{image.Name, version.Version}) {
 				found = append(found, finding(RuleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
 					"%s@%s is not listed in %s: nobody can use it", image.Name, version.Version, p.at.Child("machineImages"))))
 			}
@@ -135,7 +149,7 @@ func (p *Profile[R]) unknownRegions() field.ErrorList {
 	var found field.ErrorList
 	for _, region := range order {
 		found = append(found, finding(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
-			"region %s is not in %s (%s): %s to it cannot be used", region, p.at.Child("regions"), few(regions),
+			"region %s is not in %s (%s): %s to it cannot be used", region, p.regionList(), few(regions),
 			counted(count[region], "reference"))))
 	}
 	return found
@@ -186,6 +200,9 @@ func (p *Profile[R]) withoutImage() field.ErrorList {
 // activeOffers returns what the flavors of active image versions support in a region.
 func (p *Profile[R]) activeOffers(region string) map[capability.Set]bool {
 	offers := map[capability.Set]bool{}
+	if p.parent != nil {
+		offers = p.parent.profile.activeOffers(region)
+	}
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
 			if !helper.VersionIsActive(version.ExpirableVersion) {

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// parent is the CloudProfile of a NamespacedCloudProfile.
+type parent[R any] struct {
+	name    string
+	profile *Profile[R]
+	// versions are the image versions that it lists, images their images.
+	versions map[imageVersion]bool
+	images   map[string]bool
+}
+
+// CheckNamespacedCloudProfile reports everything that is wrong with a NamespacedCloudProfile whose parent is given, and
+// everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
+// reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept.
+func CheckNamespacedCloudProfile[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) Report {
+	p, report := compileNamespaced(above, profile)
+	report.Errors = append(report.Errors, p.checkMappings()...)
+	report.Errors = append(report.Errors, p.checkConfigFields()...)
+	report.Errors = append(report.Errors, p.checkFormats()...)
+	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
+	return report.sorted()
+}
+
+// compileNamespaced compiles what a NamespacedCloudProfile defines itself. Vocabulary and regions are the parent's.
+func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) (*Profile[R], Report) {
+	p := &Profile[R]{
+		provider: above.provider, at: field.NewPath("spec"), vocabulary: above.vocabulary,
+		machines: make(map[string]machine, len(profile.Spec.MachineTypes)),
+		spec: &v1beta1.CloudProfileSpec{
+			Type:           above.spec.Type,
+			MachineTypes:   profile.Spec.MachineTypes,
+			MachineImages:  profile.Spec.MachineImages,
+			ProviderConfig: profile.Spec.ProviderConfig,
+		},
+		parent: &parent[R]{
+			name: profile.Spec.Parent.Name, profile: above,
+			versions: map[imageVersion]bool{}, images: make(map[string]bool, len(above.spec.MachineImages)),
+		},
+	}
+	for _, image := range above.spec.MachineImages {
+		p.parent.images[image.Name] = true
+		for _, version := range image.Versions {
+			p.parent.versions[imageVersion{image.Name, version.Version}] = true
+		}
+	}
+	return p, p.compile()
+}
+
+// inherits tells whether an image version is the parent's.
+func (p *Profile[R]) inherits(id imageVersion) bool { return p.parent != nil && p.parent.versions[id] }
+
+// inheritsImage tells whether an image is the parent's.
+func (p *Profile[R]) inheritsImage(name string) bool { return p.parent != nil && p.parent.images[name] }
+
+// definesVersions tells whether an image of core needs a mapping: if it has no version that is not the parent's, it does
+// not.
+func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
+	return p.parent == nil || slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
+		return !p.inherits(imageVersion{image.Name, v.Version})
+	})
+}
+
+// converted tells whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
+// written in the legacy format.
+func (p *Profile[R]) converted(t *v1beta1.MachineType) bool { return p.parent != nil && len(t.Capabilities) == 0 }
+
+// checkInherited checks a version that the parent has: the profile may change its lifecycle, and nothing else.
+func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, at *field.Path) field.ErrorList {
+	name := id.image + "@" + id.version
+	var errs field.ErrorList
+	forbid := func(at *field.Path) {
+		errs = append(errs, finding(RuleVersionInherited, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+			"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s",
+			name, p.parent.name, lastName(at))))
+	}
+	if len(version.CapabilityFlavors) > 0 {
+		forbid(at.Child("capabilityFlavors"))
+	}
+	if len(version.Architectures) > 0 {
+		forbid(at.Child("architectures"))
+	}
+	return errs
+}
+
+// lastName returns the last name of a path.
+func lastName(at *field.Path) string {
+	path := at.String()
+	for {
+		segment, rest := cutSegment(path)
+		if rest == "" {
+			return segment[1:]
+		}
+		path = rest
+	}
+}
+
+// checkMappings reports mappings for versions that the parent has.
+func (p *Profile[R]) checkMappings() field.ErrorList {
+	var errs field.ErrorList
+	for i := range p.images {
+		for k := range p.images[i].Versions {
+			version := &p.images[i].Versions[k]
+			if p.inherits(imageVersion{p.images[i].Name, version.Version}) {
+				errs = append(errs, finding(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
+					"%s@%s: the parent, CloudProfile %s, has this version, and so its images are the parent's; remove the entry",
+					p.images[i].Name, version.Version, p.parent.name)))
+			}
+		}
+	}
+	return errs
+}
+
+// checkConfigFields demands that the provider config holds machine images only.
+func (p *Profile[R]) checkConfigFields() field.ErrorList {
+	if p.spec.ProviderConfig == nil {
+		return nil
+	}
+	var fields map[string]any
+	if json.Unmarshal(p.spec.ProviderConfig.Raw, &fields) != nil {
+		return nil // reported as unreadable
+	}
+	var errs field.ErrorList
+	for name, value := range fields {
+		at := p.at.Child("providerConfig", name)
+		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.touches(at) {
+			continue
+		}
+		errs = append(errs, finding(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+			"the provider config of a NamespacedCloudProfile has machineImages only; %s is that of the parent, CloudProfile %s: remove it",
+			name, p.parent.name)))
+	}
+	return errs
+}
+
+// empty tells whether a JSON value says nothing, as the fields do that a client writes because it knows the type.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if !empty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return value == nil || value == "" || value == false || value == 0.0
+}
+
+// otherFormat compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than that
+// of the parent. Gardener converts it (S11): architectures become flavors, and of flavors only the architectures are left.
+// It returns false, having done nothing, if the formats agree.
+func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bool {
+	switch {
+	case !c.vocabulary.Legacy() && len(version.CapabilityFlavors) == 0 && len(version.Architectures) > 0:
+		c.architectures = true
+		for i := range version.Architectures {
+			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
+		}
+	case c.vocabulary.Legacy() && len(version.Architectures) == 0 && len(version.CapabilityFlavors) > 0:
+		c.architectures = false
+		known := map[string]bool{}
+		for i := range version.CapabilityFlavors {
+			for _, architecture := range version.CapabilityFlavors[i].Capabilities[capability.Architecture] {
+				if !known[architecture] {
+					known[architecture] = true
+					c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
+				}
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// checkFormats reports the versions that cannot be written in the format of the parent, as the rendered status has to.
+func (p *Profile[R]) checkFormats() field.ErrorList {
+	if !p.vocabulary.Legacy() || p.spec.ProviderConfig == nil {
+		return nil
+	}
+	var errs field.ErrorList
+	own := parseConfig(p.spec.ProviderConfig)
+	for i := range p.images {
+		for k := range p.images[i].Versions {
+			version := &p.images[i].Versions[k]
+			if version.Legacy || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
+				continue
+			}
+			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(own.at(i, k), version, flavors) == nil {
+				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
+					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
+					p.images[i].Name, version.Version, p.parent.name)))
+			}
+		}
+	}
+	return errs
+}

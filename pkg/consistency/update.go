@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// CompareProfiles warns about what an update of a CloudProfile does to those who use it (semantics S9), ordered by path:
+// other flavors for machine types; machine types and mappings removed that worker pools use. shoots are those that use
+// the profile, directly or through a NamespacedCloudProfile, with the machine types and image versions that such a one
+// defines itself left out. Paths are those of the new profile.
+func CompareProfiles[R any](old, updated *Profile[R], shoots []Use) field.ErrorList {
+	warnings := old.changedChoices(updated)
+	warnings = append(warnings, old.brokenUses(updated, shoots)...)
+	SortByPath(warnings)
+	return warnings
+}
+
+// Use is a Shoot that uses a CloudProfile.
+type Use struct {
+	Namespace, Name string
+	Pools           []Pool
+}
+
+// changedChoices warns about machine types that boot another flavor after the update, while the one so far would still
+// do: once for each image version, naming the machine types.
+func (p *Profile[R]) changedChoices(updated *Profile[R]) field.ErrorList {
+	var found field.ErrorList
+	for i, image := range updated.spec.MachineImages {
+		for k, version := range image.Versions {
+			if !helper.VersionIsActive(version.ExpirableVersion) || !several(p, updated, image.Name, version.Version) {
+				continue
+			}
+			types := p.typesWithOtherChoice(updated, image.Name, version.Version)
+			if len(types) > 0 {
+				found = append(found, finding(RuleChoiceChanged, field.ErrorTypeInvalid,
+					updated.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
+						"%s@%s: new machines of machine %s %s boot another flavor than the existing ones, which would still do",
+						image.Name, version.Version, plural(types, "type"), few(types))))
+			}
+		}
+	}
+	return found
+}
+
+// several tells whether there is anything to choose, before and after.
+func several[R any](old, updated *Profile[R], image, version string) bool {
+	return len(old.catalog.Flavors(image, version)) > 0 && len(updated.catalog.Flavors(image, version)) > 1
+}
+
+func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version string) []string {
+	var types []string
+	known := map[[2]capability.Set]bool{}
+	for i := range updated.spec.MachineTypes {
+		t := &updated.spec.MachineTypes[i]
+		before, found := p.machines[t.Name]
+		if !found || t.Usable != nil && !*t.Usable {
+			continue
+		}
+		sets := [2]capability.Set{before.set, updated.machines[t.Name].set}
+		differs, done := known[sets]
+		if !done {
+			differs = slices.ContainsFunc(updated.regions(), func(region string) bool {
+				return p.otherChoice(updated, imageselector.Request{Image: image, Version: version, Region: region}, sets)
+			})
+			known[sets] = differs
+		}
+		if differs {
+			types = append(types, t.Name)
+		}
+	}
+	return types
+}
+
+// otherChoice tells whether the updated profile answers a request with another flavor, although it still has the one
+// that p answers with.
+func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Request, machine [2]capability.Set) bool {
+	request.Machine = machine[0]
+	before := p.catalog.Choose(request)
+	request.Machine = machine[1]
+	after := updated.catalog.Choose(request)
+	if before < 0 || after < 0 {
+		return false
+	}
+	was := p.catalog.Flavors(request.Image, request.Version)[before].Capabilities
+	flavors := updated.catalog.Flavors(request.Image, request.Version)
+	if sameValues(was, flavors[after].Capabilities) {
+		return false
+	}
+	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+		if _, found := f.Reference(request.Region); !found || !sameValues(was, f.Capabilities) {
+			return false
+		}
+		set, _ := updated.vocabulary.Set(f.Capabilities, nil)
+		return set.Compatible(machine[1])
+	})
+}
+
+// sameValues tells whether two flavors are written with the same capabilities, in whatever order.
+func sameValues(a, b v1beta1.Capabilities) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, values := range a {
+		other, found := b[name]
+		if !found || len(values) != len(other) ||
+			slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(other, value) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// brokenUses warns about machine types that are gone and used, and about pools that lose their image in another way.
+func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorList {
+	shoots = slices.SortedFunc(slices.Values(shoots), func(a, b Use) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	gone, unmapped := map[string][]string{}, map[imageVersion][]string{}
+	note := func(list []string, shoot Use) []string {
+		name := shoot.Namespace + "/" + shoot.Name
+		if len(list) > 0 && list[len(list)-1] == name {
+			return list
+		}
+		return append(list, name)
+	}
+	for _, shoot := range shoots {
+		for _, pool := range shoot.Pools {
+			_, had := p.machines[pool.MachineType]
+			_, has := updated.machines[pool.MachineType]
+			id := imageVersion{pool.Image, pool.Version}
+			switch {
+			case had && !has:
+				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
+			case p.hasImage(pool) && !updated.hasImage(pool):
+				unmapped[id] = note(unmapped[id], shoot)
+			}
+		}
+	}
+	var found field.ErrorList
+	for name, users := range gone {
+		found = append(found, finding(RuleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name, fmt.Sprintf(
+			"machine type %s is removed and still used by %s %s: later updates of them can fail; put it back with usable: false until nobody uses it",
+			name, plural(users, "Shoot"), few(users))))
+	}
+	for id, users := range unmapped {
+		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, updated.at.Child("providerConfig", "machineImages"), id.image+"@"+id.version, fmt.Sprintf(
+			"%s@%s: no image is left for worker pools of %s %s: they get no new machines; put the flavor or the reference back until nobody uses it",
+			id.image, id.version, plural(users, "Shoot"), few(users))))
+	}
+	return found
+}
+
+// hasImage tells whether a worker pool gets an image.
+func (p *Profile[R]) hasImage(pool Pool) bool {
+	machine, found := p.machineOf(pool)
+	return found && suits(machine, pool.Architecture) && p.fits(machine, pool.Image, pool.Version, pool.Region)
+}

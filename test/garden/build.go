@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package garden
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/capkit/capkit/test/garden/internal/process"
+)
+
+// serverPackage is built into serverBinary, below the root of the repository.
+const (
+	serverPackage = "./test/garden/server"
+	serverBinary  = "bin/garden-server"
+)
+
+// BuildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there, which
+// takes minutes and is told to progress. hack/controlplane.sh says where it looks.
+func BuildControlPlane(ctx context.Context, progress io.Writer) (folder string, err error) {
+	root, err := repository(ctx)
+	if err != nil {
+		return "", err
+	}
+	output, err := run(ctx, progress, root, filepath.Join(root, "hack", "controlplane.sh"))
+	if err != nil {
+		return "", err
+	}
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return filepath.Abs(lines[len(lines)-1])
+}
+
+// build returns the path of the server and the folder of the control plane, both up to date.
+func build(ctx context.Context, progress io.Writer) (server, assets string, err error) {
+	root, err := repository(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	if err := noteDependencies(root); err != nil {
+		return "", "", err
+	}
+	if assets, err = BuildControlPlane(ctx, progress); err != nil {
+		return "", "", err
+	}
+	server = filepath.Join(root, filepath.FromSlash(serverBinary))
+	if err := os.MkdirAll(filepath.Dir(server), 0o755); err != nil {
+		return "", "", err
+	}
+	unlock, err := exclusively(server + ".lock")
+	if err != nil {
+		return "", "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(server); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintln(progress, "garden: building the server, which takes a minute or two the first time")
+	}
+	_, err = run(ctx, progress, root, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", server, serverPackage)
+	return server, assets, err
+}
+
+// repository returns the root of this repository: where this file was when it was compiled, or around the working
+// directory if that was not recorded or is gone.
+func repository(ctx context.Context) (string, error) {
+	if _, file, _, ok := runtime.Caller(0); ok {
+		root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
+		if isRepository(root) {
+			return root, nil
+		}
+	}
+	output, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	if root := filepath.Dir(strings.TrimSpace(string(output))); isRepository(root) {
+		return root, nil
+	}
+	return "", errors.New("the sources of the garden are not found: run this in a clone of the repository")
+}
+
+func isRepository(root string) bool {
+	_, err := os.Stat(filepath.Join(root, "hack", "controlplane.sh"))
+	return err == nil && filepath.IsAbs(root)
+}
+
+// noteDependencies opens the files of which the garden is made. That is how go test learns that it must not repeat an
+// old result after one of them has changed, since it does not see what run builds.
+func noteDependencies(root string) error {
+	files := []string{"go.mod", "go.sum", "hack/controlplane.sh", "hack/controlplane/go.mod", "hack/controlplane/go.sum"}
+	for _, folder := range []string{"test/garden/server", "test/garden/internal/process", "test/garden/internal/protocol"} {
+		sources, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.go"))
+		if err != nil {
+			return err
+		}
+		for _, source := range sources {
+			relative, err := filepath.Rel(root, source)
+			if err != nil {
+				return err
+			}
+			files = append(files, relative)
+		}
+	}
+	for _, name := range files {
+		file, err := os.Open(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		if err := file.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a command to its end, and returns its standard output. If ctx ends, so does the command, with its children.
+func run(ctx context.Context, progress io.Writer, folder, path string, args ...string) (string, error) {
+	var stdout bytes.Buffer
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir = folder
+	cmd.Stdout, cmd.Stderr = &stdout, progress
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	p, err := process.Run(cmd)
+	if err == nil {
+		err = p.Wait()
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), errors.Join(context.Cause(ctx), err))
+	}
+	return stdout.String(), nil
+}
+
+// exclusively waits until nobody else has locked the file, and locks it.
+func exclusively(name string) (unlock func(), err error) {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return func() { _ = file.Close() }, nil
+}

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package protocol says how package garden talks to the server process that it starts: one line of JSON each way, and
+// the pipe between them as the sign of life.
+//
+// The server reads a Config from its standard input, starts, and answers with a Reply on its standard output, which it
+// then closes. It stops when its input ends, which happens however its parent ends, unless it read Detach before.
+package protocol
+
+// What the server keeps in its folder, beside temporary files of its own.
+const (
+	// Kubeconfig is written last, once everything is ready.
+	Kubeconfig = "kubeconfig"
+	// Logs is a folder with one file for each process.
+	Logs = "logs"
+	// ServerLog is the standard error of the server: gardener-apiserver and gardener-controller-manager, which run in it.
+	ServerLog = "gardener.log"
+	// Lock is locked as long as the server lives, and holds its process id.
+	Lock = "lock"
+	// Alive is locked as long as the server or one of the processes that it started lives.
+	Alive = "alive"
+)
+
+// Detach is what the parent writes if the server shall outlive it.
+const Detach = "detach\n"
+
+// Config is what the server is asked to run.
+type Config struct {
+	// Folder exists and is the server's own. If it disappears the server stops.
+	Folder string `json:"folder"`
+	// Assets is the folder of the binaries etcd and kube-apiserver.
+	Assets string `json:"assets"`
+	// Remove makes the server remove its folder at the end.
+	Remove bool `json:"remove,omitempty"`
+	// Programs are started once the garden is ready, in this order, and stopped before it.
+	Programs []Program `json:"programs,omitempty"`
+}
+
+// Program is a program that runs beside the garden.
+type Program struct {
+	// Name is the name of its log file, without .log.
+	Name string `json:"name"`
+	// Path is an absolute path.
+	Path string   `json:"path"`
+	Args []string `json:"args,omitempty"`
+}
+
+// Reply is what the server answers once, as soon as it is ready or has failed.
+type Reply struct {
+	// Error is empty if the garden is ready.
+	Error string `json:"error,omitempty"`
+	// Running is set if there was nothing to start, since another server runs in this folder.
+	Running bool `json:"running,omitempty"`
+}

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	managerapp "github.com/gardener/gardener/cmd/gardener-controller-manager/app"
+	"github.com/gardener/gardener/pkg/controllermanager/features"
+	netutils "github.com/gardener/gardener/pkg/utils/net"
+	gardenerenvtest "github.com/gardener/gardener/test/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	"github.com/capkit/capkit/test/garden/internal/process"
+	"github.com/capkit/capkit/test/garden/internal/protocol"
+)
+
+const (
+	// startTimeout is for each component, on a machine that is busy with something else.
+	startTimeout = 90 * time.Second
+	stopTimeout  = 20 * time.Second
+)
+
+// managerConfig takes a kubeconfig and a port.
+const managerConfig = `apiVersion: controllermanager.config.gardener.cloud/v1alpha1
+kind: ControllerManagerConfiguration
+gardenClientConnection:
+  kubeconfig: %s
+leaderElection:
+  leaderElect: false
+server:
+  healthProbes: {bindAddress: 127.0.0.1, port: %d}
+  metrics: {bindAddress: 127.0.0.1, port: 0}
+logLevel: info
+logFormat: json
+`
+
+// garden is what start has started so far.
+type garden struct {
+	config      protocol.Config
+	environment *gardenerenvtest.GardenerTestEnvironment
+	stopManager context.CancelFunc
+	manager     chan error // receives how the controller manager ended
+	programs    []*process.Process
+}
+
+// start brings everything up, until a Shoot could be created. It returns a garden to be stopped also with an error.
+func start(ctx context.Context, config protocol.Config) (*garden, error) {
+	g := &garden{config: config}
+	if err := g.prepare(); err != nil {
+		return g, err
+	}
+	if err := g.startAPIServers(); err != nil {
+		return g, err
+	}
+	if err := g.startManager(ctx); err != nil {
+		return g, err
+	}
+	kubeconfig := filepath.Join(config.Folder, protocol.Kubeconfig)
+	if err := os.WriteFile(kubeconfig+".new", g.environment.KubeConfig, 0o600); err != nil {
+		return g, err
+	}
+	if err := os.Rename(kubeconfig+".new", kubeconfig); err != nil {
+		return g, err
+	}
+	return g, g.startPrograms(ctx, kubeconfig)
+}
+
+// prepare makes the folders, and an environment in which nothing of the caller's leads astray.
+func (g *garden) prepare() error {
+	for _, name := range []string{"KUBECONFIG", "USE_EXISTING_CLUSTER", "USE_EXISTING_GARDENER", "TEST_ASSET_GARDENER_APISERVER"} {
+		if err := os.Unsetenv(name); err != nil {
+			return err
+		}
+	}
+	// What a garden leaves from which everything was killed.
+	for _, name := range []string{g.temporary(), filepath.Join(g.config.Folder, protocol.Kubeconfig)} {
+		if err := os.RemoveAll(name); err != nil {
+			return err
+		}
+	}
+	for _, folder := range []string{g.temporary(), filepath.Join(g.config.Folder, protocol.Logs)} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	return os.Setenv("TMPDIR", g.temporary())
+}
+
+func (g *garden) temporary() string { return filepath.Join(g.config.Folder, "tmp") }
+
+// startAPIServers starts etcd, kube-apiserver and gardener-apiserver.
+func (g *garden) startAPIServers() error {
+	// The controller manager needs its own, and once the API server runs it is too late.
+	features.RegisterFeatureGates()
+	g.environment = &gardenerenvtest.GardenerTestEnvironment{
+		Environment: &envtest.Environment{ControlPlaneStartTimeout: startTimeout, ControlPlaneStopTimeout: stopTimeout},
+		// What the API server logs goes where the controller manager logs to.
+		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Err: os.Stderr},
+	}
+	etcd, apiserver := &envtest.Etcd{}, g.environment.ControlPlane.GetAPIServer()
+	g.environment.ControlPlane.Etcd = etcd
+	for _, program := range []struct {
+		name string
+		path *string
+		set  func(*os.File)
+	}{
+		{"etcd", &etcd.Path, func(log *os.File) { etcd.Out, etcd.Err = log, log }},
+		{"kube-apiserver", &apiserver.Path, func(log *os.File) { apiserver.Out, apiserver.Err = log, log }},
+	} {
+		path, err := g.wrap(program.name)
+		if err != nil {
+			return err
+		}
+		*program.path = path
+		log, err := os.OpenFile(g.log(program.name), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+		program.set(log)
+	}
+	_, err := g.environment.Start()
+	return err
+}
+
+func (g *garden) log(name string) string {
+	return filepath.Join(g.config.Folder, protocol.Logs, name+".log")
+}
+
+// wrapper becomes the program itself, after it has arranged that the kernel kills it as soon as this process is gone.
+// The second shell looks whether that happened before the arrangement was made.
+const wrapper = `#!/bin/sh
+exec setpriv --pdeathsig KILL -- sh -c '[ "$PPID" = %d ] && exec "$0" "$@"' '%s' "$@"
+`
+
+// wrap returns a path under which the program can be started so that it does not outlive this process. Without setpriv,
+// which is a part of util-linux, that is the program itself.
+func (g *garden) wrap(name string) (string, error) {
+	path := filepath.Join(g.config.Assets, name)
+	if _, err := os.Stat(path); err != nil {
+		return "", err
+	}
+	if _, err := exec.LookPath("setpriv"); err != nil {
+		return path, nil
+	}
+	wrapped := filepath.Join(g.temporary(), name)
+	script := fmt.Sprintf(wrapper, os.Getpid(), strings.ReplaceAll(path, "'", `'\''`))
+	return wrapped, os.WriteFile(wrapped, []byte(script), 0o700)
+}
+
+// startManager starts gardener-controller-manager, and waits until its caches are filled.
+func (g *garden) startManager(ctx context.Context) error {
+	kubeconfig := filepath.Join(g.temporary(), "manager-kubeconfig")
+	if err := os.WriteFile(kubeconfig, g.environment.KubeConfig, 0o600); err != nil {
+		return err
+	}
+	port, host, err := netutils.SuggestPort("127.0.0.1")
+	if err != nil {
+		return err
+	}
+	config := filepath.Join(g.temporary(), "manager.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, managerConfig, kubeconfig, port), 0o600); err != nil {
+		return err
+	}
+	manager := managerapp.NewCommand()
+	manager.SetArgs([]string{"--config=" + config})
+	manager.SetOut(os.Stderr)
+	manager.SetErr(os.Stderr)
+	managerContext, stop := context.WithCancel(context.Background())
+	g.stopManager, g.manager = stop, make(chan error, 1)
+	go func() { g.manager <- manager.ExecuteContext(managerContext) }()
+	return g.waitForManager(ctx, fmt.Sprintf("http://%s:%d/readyz", host, port))
+}
+
+func (g *garden) waitForManager(ctx context.Context, url string) error {
+	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
+		if response, err := http.Get(url); err == nil {
+			_ = response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case err := <-g.manager:
+			g.manager <- err
+			return fmt.Errorf("gardener-controller-manager has ended: %w", err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("gardener-controller-manager is not ready after %s", startTimeout)
+}
+
+func (g *garden) startPrograms(ctx context.Context, kubeconfig string) error {
+	for _, program := range g.config.Programs {
+		// Stopping it is left to stop, which knows the order.
+		p, err := process.Start(context.WithoutCancel(ctx), process.Options{
+			Path: program.Path, Args: program.Args, Env: []string{"KUBECONFIG=" + kubeconfig}, LogFile: g.log(program.Name),
+		})
+		if err != nil {
+			return err
+		}
+		g.programs = append(g.programs, p)
+	}
+	return nil
+}
+
+// wait returns when ctx ends, or with an error when the controller manager does. One of the other programs may end: the
+// garden is of use without it.
+func (g *garden) wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-g.manager:
+		g.manager <- err
+		return fmt.Errorf("gardener-controller-manager has ended: %w", err)
+	}
+}
+
+// stop stops everything in the reverse order, and waits until it is gone.
+func (g *garden) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	var errs []error
+	for i := len(g.programs) - 1; i >= 0; i-- {
+		errs = append(errs, g.programs[i].Stop(ctx))
+	}
+	if g.stopManager != nil {
+		g.stopManager()
+		select {
+		case <-g.manager:
+		case <-ctx.Done():
+			errs = append(errs, errors.New("gardener-controller-manager does not stop"))
+		}
+	}
+	if g.environment != nil {
+		errs = append(errs, g.environment.Stop())
+	}
+	errs = append(errs,
+		os.RemoveAll(filepath.Join(g.config.Folder, protocol.Kubeconfig)), os.RemoveAll(g.temporary()))
+	return errors.Join(errs...)
+}

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capkit/capkit/test/garden/internal/protocol"
+)
+
+var (
+	errRunning     = errors.New("a garden runs in this folder already")
+	errParentEnded = errors.New("the parent process has ended, or closed the pipe")
+	errRemoved     = errors.New("the folder was removed")
+)
+
+// waitForEnd returns when the input ends, and not at all if the server is to outlive its parent.
+func waitForEnd(stdin *bufio.Reader) error {
+	if line, err := stdin.ReadString('\n'); err == nil && line == protocol.Detach {
+		select {}
+	}
+	return errParentEnded
+}
+
+// waitForRemoval returns when the folder is gone, for example after make clean.
+func waitForRemoval(ctx context.Context, folder string) error {
+	for {
+		if _, err := os.Stat(folder); errors.Is(err, os.ErrNotExist) {
+			return errRemoved
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// locks are the two signs of life, see package protocol. The kernel releases them however the processes end, and unlike
+// a process id in a file they cannot be taken for something else.
+type locks struct{ server, alive *os.File }
+
+// lock takes both locks, or fails with errRunning.
+func lock(folder string) (*locks, error) {
+	server, err := lockFile(filepath.Join(folder, protocol.Lock))
+	if err != nil {
+		return nil, err
+	}
+	alive, err := lockAlive(filepath.Join(folder, protocol.Alive))
+	if err != nil {
+		return nil, errors.Join(err, server.Close())
+	}
+	if err := server.Truncate(0); err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintln(server, os.Getpid())
+	return &locks{server: server, alive: alive}, err
+}
+
+// lockAlive takes the lock that every process which is started from here on inherits, with the open file. If the server
+// before was killed, its children are about to end: they are given some time.
+func lockAlive(name string) (*os.File, error) {
+	alive, err := lockFile(name)
+	for range 50 {
+		if !errors.Is(err, errRunning) {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+		alive, err = lockFile(name)
+	}
+	if errors.Is(err, errRunning) {
+		return nil, errors.New("the server of an earlier garden in this folder is gone, but one of its processes is not")
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = unix.FcntlInt(alive.Fd(), unix.F_SETFD, 0)
+	return alive, err
+}
+
+func lockFile(name string) (*os.File, error) {
+	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, errRunning
+		}
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return file, nil
+}
+
+// release closes both. The kernel would do it at the end of the process, but until then the garbage collector must not.
+func (l *locks) release() {
+	_ = l.alive.Close()
+	_ = l.server.Close()
+}

@@ -66,6 +66,7 @@ check: check-tidy check-license ## Run the linters, and check go.mod and licence
 check-tidy: ## Fail if go mod tidy would change something
 	go mod tidy -diff
 	cd hack/tools && go mod tidy -diff
+	cd hack/controlplane && go mod tidy -diff
 
 .PHONY: check-license
 check-license: ## Fail if a file has no SPDX header
@@ -73,9 +74,10 @@ check-license: ## Fail if a file has no SPDX header
 	if [[ -n $$files ]]; then printf 'no SPDX header, see hack/boilerplate.go.txt:\n%s\n' "$$files"; exit 1; fi
 
 .PHONY: tidy
-tidy: ## Tidy both modules
+tidy: ## Tidy all modules
 	go mod tidy
 	cd hack/tools && go mod tidy
+	cd hack/controlplane && go mod tidy
 
 ##@ Test
 
@@ -110,6 +112,20 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s)
 
 .PHONY: verify
 verify: check check-format test ## Check, then test: to be run before a commit
+
+##@ Garden
+
+.PHONY: up
+up: ## Start a garden in the background, with the API of Gardener, and say how to use it
+	@go run ./hack/garden up
+
+.PHONY: down
+down: ## Stop the garden
+	@go run ./hack/garden down
+
+.PHONY: controlplane
+controlplane: ## Build etcd, kube-apiserver and kubectl, which up and the tests do if needed
+	@hack/controlplane.sh
 
 ##@ Help
 

@@ -26,9 +26,9 @@ const (
 	serverBinary  = "bin/garden-server"
 )
 
-// BuildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there, which
+// buildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there, which
 // takes minutes and is told to progress. hack/controlplane.sh says where it looks.
-func BuildControlPlane(ctx context.Context, progress io.Writer) (folder string, err error) {
+func buildControlPlane(ctx context.Context, progress io.Writer) (folder string, err error) {
 	root, err := repository(ctx)
 	if err != nil {
 		return "", err
@@ -50,7 +50,7 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 	if err := noteDependencies(root); err != nil {
 		return "", "", err
 	}
-	if assets, err = BuildControlPlane(ctx, progress); err != nil {
+	if assets, err = buildControlPlane(ctx, progress); err != nil {
 		return "", "", err
 	}
 	server = filepath.Join(root, filepath.FromSlash(serverBinary))

@@ -10,6 +10,7 @@
 // a garden is ready within seconds.
 //
 //   - garden.go: Start, Stop
+//   - life.go: gardens that outlive the process which started them
 //   - build.go: the programs and where they come from
 //   - use.go: clients, kubectl, objects that nearly every test needs
 //   - process.go: other programs beside the garden, for example an admission component
@@ -40,8 +41,12 @@ import (
 // stopTimeout is what a garden is given to stop by itself, before its processes are killed.
 const stopTimeout = time.Minute
 
-// ErrRunning is what Start returns if a garden runs in the folder already. Open gives access to it.
-var ErrRunning = errors.New("a garden runs in this folder already")
+var (
+	// ErrRunning is what Start returns if a garden runs in the folder already.
+	ErrRunning = errors.New("a garden runs in this folder already")
+	// ErrNotRunning is what Open returns if no garden runs in the folder, or if it is not ready yet.
+	ErrNotRunning = errors.New("no garden that is ready runs in this folder")
+)
 
 // Options say how to start a garden. The zero value is good for tests.
 type Options struct {
@@ -69,12 +74,13 @@ type Garden struct {
 	client    client.Client
 
 	server *process.Process // nil if Open was called
-	life   io.WriteCloser   // the server stops when this is closed
+	life   io.WriteCloser   // the server stops when this is closed; nil if it was opened or detached
 	alive  *os.File         // locked by the processes of the garden, see package protocol
 
 	stop      func() error
-	mu        sync.Mutex
+	mu        sync.Mutex // guards what follows, and life
 	processes []*Process // that StartProcess has started
+	detached  bool       // or opened: the server does not stop when life is closed
 }
 
 // Start starts a garden and waits until it is ready. The garden stops when Stop is called, and also when this process
@@ -135,7 +141,8 @@ func (g *Garden) startServer(ctx context.Context, path string, programs []Progra
 	cmd := exec.Command(path)
 	cmd.SysProcAttr = session()
 	cmd.Stderr = log
-	if g.life, err = cmd.StdinPipe(); err != nil {
+	life, err := cmd.StdinPipe()
+	if err != nil {
 		return err
 	}
 	// Not StdoutPipe, which Wait closes, perhaps before the answer has been read.
@@ -150,10 +157,11 @@ func (g *Garden) startServer(ctx context.Context, path string, programs []Progra
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, func() { _ = g.life.Close() })()
+	g.life = life
+	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
 	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, Programs: programs}
-	if err := json.NewEncoder(g.life).Encode(config); err != nil {
+	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
 	return g.readReply(ctx, answer)
@@ -197,21 +205,23 @@ func (g *Garden) stopAll() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	g.mu.Lock()
-	processes := g.processes
+	processes, life := g.processes, g.life
 	g.mu.Unlock()
 	var errs []error
 	for i := len(processes) - 1; i >= 0; i-- {
 		errs = append(errs, processes[i].Stop(ctx))
 	}
-	if g.life != nil {
-		_ = g.life.Close()
-	}
-	if g.server != nil {
+	switch {
+	case life != nil:
+		_ = life.Close()
 		select {
 		case <-g.server.Done():
 		case <-ctx.Done():
-			errs = append(errs, errors.New("the server of the garden does not stop, it was killed"), g.server.Kill())
+			errs = append(errs, errors.New("the server of the garden did not stop, and was killed"), g.server.Kill())
 		}
+	case g.detached:
+		_, err := stopFolder(ctx, g.folder)
+		errs = append(errs, err)
 	}
 	errs = append(errs, waitUntilGone(g.alive), g.alive.Close())
 	if g.temporary {

@@ -5,11 +5,14 @@
 package garden
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -35,9 +38,116 @@ func (g *Garden) LogTail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// isLocked tells whether a process holds the lock of an open file.
+// Detach lets the garden live on when this process ends, until somebody calls Stop, or StopFolder.
+func (g *Garden) Detach() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.detached {
+		return nil
+	}
+	if _, err := io.WriteString(g.life, protocol.Detach); err != nil {
+		return err
+	}
+	g.detached, g.temporary = true, false
+	err := g.life.Close()
+	g.life = nil
+	return err
+}
+
+// Open returns the garden that runs in a folder and was detached by the process which started it. To stop it is for
+// this process as good as for any other. The error is ErrNotRunning if there is none.
+func Open(ctx context.Context, folder string) (*Garden, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return nil, err
+	}
+	server, err := findServer(folder)
+	if err != nil {
+		return nil, err
+	}
+	g := &Garden{folder: folder, detached: true}
+	g.stop = sync.OnceValue(g.stopAll)
+	if _, err := os.Stat(g.Kubeconfig()); server == nil || errors.Is(err, os.ErrNotExist) {
+		return nil, ErrNotRunning
+	}
+	if g.assets, err = buildControlPlane(ctx, os.Stderr); err != nil {
+		return nil, err
+	}
+	if err := g.connect(); err != nil {
+		return nil, err
+	}
+	g.alive, err = os.Open(filepath.Join(folder, protocol.Alive))
+	return g, err
+}
+
+// StopFolder stops the garden in a folder, however it was started, and waits until every process of it is gone. It tells
+// whether there was one. The folder stays. When ctx ends, the garden is killed.
+func StopFolder(ctx context.Context, folder string) (running bool, err error) {
+	folder, err = filepath.Abs(folder)
+	if err != nil {
+		return false, err
+	}
+	alive, err := os.Open(filepath.Join(folder, protocol.Alive))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer alive.Close()
+	running, err = stopFolder(ctx, folder)
+	return running, errors.Join(err, waitUntilGone(alive))
+}
+
+// stopFolder stops the server, whose children end with it at the latest.
+func stopFolder(ctx context.Context, folder string) (running bool, err error) {
+	server, err := findServer(folder)
+	if server == nil || err != nil {
+		return false, err
+	}
+	if err := server.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return true, err
+	}
+	for {
+		if again, err := findServer(folder); again == nil || err != nil {
+			return true, err
+		}
+		select {
+		case <-ctx.Done():
+			return true, errors.Join(errors.New("the server of the garden did not stop, and was killed"), server.Kill())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// findServer returns the process of the server in a folder, or nil if there is none. It cannot be another process that
+// has got its id: the server holds its lock still after the process was looked up.
+func findServer(folder string) (*os.Process, error) {
+	file, err := os.Open(filepath.Join(folder, protocol.Lock))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	pid, err := protocol.Owner(file)
+	if pid == 0 || err != nil {
+		return nil, err
+	}
+	server, err := os.FindProcess(pid)
+	if err != nil {
+		return nil, err
+	}
+	if again, err := protocol.Owner(file); again != pid || err != nil {
+		return nil, err
+	}
+	return server, nil
+}
+
+// isLocked tells whether a process of a garden holds the lock of an open file.
 func isLocked(file *os.File) (bool, error) {
-	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return true, nil
 	}
@@ -49,11 +159,11 @@ func isLocked(file *os.File) (bool, error) {
 
 // waitUntilGone waits until no process of the garden is left.
 func waitUntilGone(alive *os.File) error {
-	for range 100 {
+	for range 200 {
 		if locked, err := isLocked(alive); !locked || err != nil {
 			return err
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond)
 	}
 	return fmt.Errorf("a process of the garden is left: fuser %s shows which", alive.Name())
 }

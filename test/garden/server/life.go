@@ -53,55 +53,41 @@ type locks struct{ server, alive *os.File }
 
 // lock takes both locks, or fails with errRunning.
 func lock(folder string) (*locks, error) {
-	server, err := lockFile(filepath.Join(folder, protocol.Lock))
+	server, err := os.OpenFile(filepath.Join(folder, protocol.Lock), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if owned, err := protocol.Own(server); !owned || err != nil {
+		return nil, errors.Join(errRunning, err, server.Close())
 	}
 	alive, err := lockAlive(filepath.Join(folder, protocol.Alive))
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	if err := server.Truncate(0); err != nil {
-		return nil, err
-	}
-	_, err = fmt.Fprintln(server, os.Getpid())
-	return &locks{server: server, alive: alive}, err
+	return &locks{server: server, alive: alive}, nil
 }
 
 // lockAlive takes the lock that every process which is started from here on inherits, with the open file. If the server
 // before was killed, its children are about to end: they are given some time.
 func lockAlive(name string) (*os.File, error) {
-	alive, err := lockFile(name)
+	alive, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
 	for range 50 {
-		if !errors.Is(err, errRunning) {
+		err = syscall.Flock(int(alive.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
-		alive, err = lockFile(name)
 	}
-	if errors.Is(err, errRunning) {
-		return nil, errors.New("the server of an earlier garden in this folder is gone, but one of its processes is not")
+	if err == nil {
+		_, err = unix.FcntlInt(alive.Fd(), unix.F_SETFD, 0)
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		return alive, nil
 	}
-	_, err = unix.FcntlInt(alive.Fd(), unix.F_SETFD, 0)
-	return alive, err
-}
-
-func lockFile(name string) (*os.File, error) {
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		_ = file.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, errRunning
-		}
-		return nil, fmt.Errorf("lock %s: %w", name, err)
-	}
-	return file, nil
+	return nil, errors.Join(fmt.Errorf("lock %s, which a process of an earlier garden may hold: %w", name, err), alive.Close())
 }
 
 // release closes both. The kernel would do it at the end of the process, but until then the garbage collector must not.

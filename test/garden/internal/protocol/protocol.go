@@ -17,9 +17,10 @@ const (
 	Logs = "logs"
 	// ServerLog is the standard error of the server: gardener-apiserver and gardener-controller-manager, which run in it.
 	ServerLog = "gardener.log"
-	// Lock is locked as long as the server lives, and holds its process id.
+	// Lock is locked as long as the server lives, see Own.
 	Lock = "lock"
-	// Alive is locked as long as the server or one of the processes that it started lives.
+	// Alive is locked (flock) as long as the server lives, or one of the processes that it started: they inherit the open
+	// file.
 	Alive = "alive"
 )
 

@@ -57,6 +57,7 @@ const (
 	RuleChoiceChanged       = "image-choice-changed"
 	RuleMachineTypeInUse    = "machine-type-in-use"
 	RuleMappingInUse        = "mapping-in-use"
+	RuleProfileMissing      = "profile-missing"
 )
 
 // Severity of a rule.

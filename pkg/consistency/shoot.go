@@ -38,3 +38,8 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot) Report {
 	}
 	return report.sorted()
 }
+
+// ProfileMissing returns the error for a reference at the path at to a profile that does not exist.
+func ProfileMissing(at *field.Path, kind, name string) *field.Error {
+	return finding(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first")
+}

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	controllercmd "github.com/gardener/gardener/extensions/pkg/controller/cmd"
+	"github.com/gardener/gardener/extensions/pkg/util"
+	"github.com/gardener/gardener/extensions/pkg/webhook/certificates"
+	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
+	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	componentbaseconfigv1alpha1 "k8s.io/component-base/config/v1alpha1"
+	"k8s.io/component-base/version/verflag"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// NewCommand returns the command of the admission component for a provider: gardener-extension-admission-TYPE, with the
+// flags and environment variables of Gardener's extensions. It serves the webhooks of this package until its context is
+// done, finishes the requests that are running, and returns nil. It registers the webhooks itself.
+//
+// The certificates of the server are managed in the namespace given by --webhook-config-namespace: in the cluster that
+// is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by default
+// the one that the process runs in.
+func NewCommand[R any](provider consistency.Provider[R]) *cobra.Command {
+	name := "admission-" + provider.Type()
+	o := &options{
+		rest: &controllercmd.RESTOptions{},
+		manager: &controllercmd.ManagerOptions{
+			LeaderElection:          true,
+			LeaderElectionID:        controllercmd.LeaderElectionNameID("gardener-extension-" + name),
+			LeaderElectionNamespace: os.Getenv("LEADER_ELECTION_NAMESPACE"),
+			WebhookServerPort:       10250,
+			WebhookCertDir:          "/tmp/" + name + "-cert",
+		},
+		server: serverOptions{shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod},
+	}
+	o.webhooks = webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
+		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, switches(provider))
+	all := controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.server)
+
+	cmd := &cobra.Command{
+		Use:           "gardener-extension-" + name,
+		Short:         "Admission webhooks of the Gardener extension for " + provider.Type(),
+		Args:          cobra.NoArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verflag.PrintAndExitIfRequested()
+			if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
+				o.rest.Kubeconfig = kubeconfig
+			}
+			if err := all.Complete(); err != nil {
+				return fmt.Errorf("completing the options: %w", err)
+			}
+			return o.run(cmd.Context(), provider.Type())
+		},
+	}
+	verflag.AddFlags(cmd.Flags())
+	all.AddFlags(cmd.Flags())
+	return cmd
+}
+
+type options struct {
+	rest     *controllercmd.RESTOptions
+	manager  *controllercmd.ManagerOptions
+	webhooks *webhookcmd.AddToManagerOptions
+	server   serverOptions
+}
+
+// serverOptions are the options that Gardener's packages do not have.
+type serverOptions struct{ shutdownDelay, certificateSyncPeriod time.Duration }
+
+// AddFlags adds the flags.
+func (s *serverOptions) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&s.shutdownDelay, "shutdown-delay-duration", s.shutdownDelay,
+		"How long to go on serving after the signal to stop, while /readyz already fails, so that nobody sends requests any more when the server closes.")
+	flags.DurationVar(&s.certificateSyncPeriod, "webhook-certificate-sync-period", s.certificateSyncPeriod,
+		"How often the certificates are checked for renewal and reloaded.")
+}
+
+// Complete checks the values.
+func (s *serverOptions) Complete() error {
+	if s.shutdownDelay < 0 || s.certificateSyncPeriod <= 0 {
+		return fmt.Errorf("--shutdown-delay-duration must not be negative, and --webhook-certificate-sync-period must be positive")
+	}
+	certificates.DefaultSyncPeriod = s.certificateSyncPeriod
+	return nil
+}
+
+// run serves the webhooks until ctx is done.
+func (o *options) run(ctx context.Context, providerType string) error {
+	logf.SetLogger(o.manager.Completed().Logger)
+	config := o.rest.Completed().Config
+	util.ApplyClientConnectionConfigurationToRESTConfig(&componentbaseconfigv1alpha1.ClientConnectionConfiguration{QPS: 100, Burst: 130}, config)
+
+	managerOptions := o.manager.Completed().Options()
+	managerOptions.LeaderElectionReleaseOnCancel = true
+	managerOptions.Cache = o.cache(providerType)
+	source, err := sourceConfig()
+	if err != nil {
+		return fmt.Errorf("the cluster of the certificates: %w", err)
+	}
+	managerOptions.LeaderElectionConfig = source
+
+	mgr, err := manager.New(config, managerOptions)
+	if err != nil {
+		return fmt.Errorf("creating the manager: %w", err)
+	}
+	gardencoreinstall.Install(mgr.GetScheme())
+	sourceCluster, err := o.sourceCluster(mgr, source)
+	if err != nil {
+		return err
+	}
+	if _, err := o.webhooks.Completed().AddToManager(ctx, mgr, sourceCluster); err != nil {
+		return fmt.Errorf("adding the webhooks: %w", err)
+	}
+	if err := addHealthChecks(ctx, mgr); err != nil {
+		return err
+	}
+	return mgr.Start(delayed(ctx, o.server.shutdownDelay))
+}
+
+// cache returns what the informers read: objects of the provider, the namespace of the certificates. Nothing in this
+// package changes what it gets from them.
+func (o *options) cache(providerType string) cache.Options {
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{providerLabel(providerType): "true"}), UnsafeDisableDeepCopy: ptr.To(true)}
+	shoots := ours
+	shoots.Transform = stripShoot
+	byObject := map[client.Object]cache.ByObject{
+		&v1beta1.CloudProfile{}:           ours,
+		&v1beta1.NamespacedCloudProfile{}: ours,
+		&v1beta1.Shoot{}:                  shoots,
+	}
+	if namespace := o.webhooks.Server.Completed().Namespace; namespace != "" {
+		byObject[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
+	}
+	return cache.Options{ByObject: byObject, DefaultTransform: cache.TransformStripManagedFields()}
+}
+
+// stripShoot leaves of a Shoot what tells which profile it uses, and how.
+func stripShoot(object any) (any, error) {
+	shoot, ok := object.(*v1beta1.Shoot)
+	if !ok {
+		return object, nil
+	}
+	stripped := &v1beta1.Shoot{TypeMeta: shoot.TypeMeta}
+	stripped.Name, stripped.Namespace, stripped.UID, stripped.ResourceVersion = shoot.Name, shoot.Namespace, shoot.UID, shoot.ResourceVersion
+	stripped.Labels = shoot.Labels
+	stripped.Spec.Region = shoot.Spec.Region
+	stripped.Spec.CloudProfile, stripped.Spec.CloudProfileName = shoot.Spec.CloudProfile, shoot.Spec.CloudProfileName
+	for _, worker := range shoot.Spec.Provider.Workers {
+		stripped.Spec.Provider.Workers = append(stripped.Spec.Provider.Workers, v1beta1.Worker{Name: worker.Name, Machine: worker.Machine})
+	}
+	return stripped, nil
+}
+
+// sourceConfig returns how to reach the cluster of the certificates; nil if it is the one that is served.
+func sourceConfig() (*rest.Config, error) {
+	if os.Getenv("SOURCE_CLUSTER") == "" {
+		return nil, nil
+	}
+	return clientcmd.BuildConfigFromFlags("", os.Getenv("SOURCE_KUBECONFIG"))
+}
+
+// sourceCluster returns the cluster of the certificates, nil if it is the one that is served.
+func (o *options) sourceCluster(mgr manager.Manager, config *rest.Config) (cluster.Cluster, error) {
+	if config == nil {
+		return nil, nil
+	}
+	source, err := cluster.New(config, func(opts *cluster.Options) {
+		opts.Logger = mgr.GetLogger()
+		opts.Cache.DefaultNamespaces = map[string]cache.Config{o.webhooks.Server.Completed().Namespace: {}}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the cluster of the certificates: %w", err)
+	}
+	if err := mgr.AddReadyzCheck("source-informer-sync", gardenerhealthz.NewCacheSyncHealthz(source.GetCache())); err != nil {
+		return nil, err
+	}
+	return source, mgr.Add(source)
+}
+
+// addHealthChecks adds the checks of /healthz and /readyz.
+func addHealthChecks(ctx context.Context, mgr manager.Manager) error {
+	synced := gardenerhealthz.NewCacheSyncHealthzWithDeadline(mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)
+	for name, check := range map[string]healthz.Checker{"ping": healthz.Ping, "informer-sync": synced} {
+		if err := mgr.AddHealthzCheck(name, check); err != nil {
+			return fmt.Errorf("adding a health check: %w", err)
+		}
+	}
+	for name, check := range map[string]healthz.Checker{
+		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache()),
+		"webhook-server": mgr.GetWebhookServer().StartedChecker(),
+		"shutdown":       func(*http.Request) error { return ctx.Err() },
+	} {
+		if err := mgr.AddReadyzCheck(name, check); err != nil {
+			return fmt.Errorf("adding a readiness check: %w", err)
+		}
+	}
+	return nil
+}
+
+// delayed returns a context that is done some time after ctx.
+func delayed(ctx context.Context, delay time.Duration) context.Context {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
+	return later
+}

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"gomodules.xyz/jsonpatch/v2"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// object is what a webhook decodes: a pointer to T.
+type object[T any] interface {
+	*T
+	client.Object
+}
+
+// changes returns what is to be changed in an object that is about to be written; old returns the one that is stored, nil
+// on creation. The error is about what that needs, and no fault of the object.
+type changes[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) ([]consistency.Change, error)
+
+// mutating returns the handler that answers with a patch of exactly these changes.
+func mutating[T any, P object[T]](scheme *runtime.Scheme, changes changes[T, P]) admission.Handler {
+	decoder := admission.NewDecoder(scheme)
+	decode := func(raw runtime.RawExtension) (P, error) {
+		into := P(new(T))
+		return into, decoder.DecodeRaw(raw, into)
+	}
+	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
+		if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
+			return admission.Allowed("")
+		}
+		object, err := decode(req.Object)
+		if err != nil {
+			return admission.Errored(http.StatusBadRequest, err)
+		}
+		if object.GetDeletionTimestamp() != nil {
+			return admission.Allowed("")
+		}
+		found, err := changes(ctx, object, func() (P, error) {
+			if req.Operation == admissionv1.Create {
+				return nil, nil
+			}
+			return decode(req.OldObject)
+		})
+		if err != nil {
+			status := internal(err).Status()
+			return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
+		}
+		patches := make([]jsonpatch.Operation, 0, len(found))
+		for _, c := range found {
+			patches = append(patches, jsonpatch.NewOperation(c.Op, c.Path, c.Value))
+		}
+		return admission.Patched("", patches...)
+	})
+}
+
+// filled turns core flavors into changes of an object. An update that leaves the rest of the spec alone changes nothing.
+func filled(flavors []consistency.Filled) ([]consistency.Change, error) {
+	found := make([]consistency.Change, 0, len(flavors))
+	for _, f := range flavors {
+		value, err := json.Marshal(f.Flavors)
+		if err != nil {
+			return nil, fmt.Errorf("writing core flavors: %w", err)
+		}
+		found = append(found, consistency.Change{
+			Op: "add", Value: value,
+			Path: fmt.Sprintf("/spec/machineImages/%d/versions/%d/capabilityFlavors", f.Image, f.Version),
+		})
+	}
+	return found, nil
+}
+
+// cloudProfileFilling fills in the core flavors of CloudProfiles (semantics S12).
+type cloudProfileFilling[R any] struct{ provider consistency.Provider[R] }
+
+func (c cloudProfileFilling[R]) changes(_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error)) ([]consistency.Change, error) {
+	if object.Spec.Type != c.provider.Type() {
+		return nil, nil
+	}
+	flavors := consistency.FillCloudProfile(c.provider, &object.Spec)
+	if len(flavors) == 0 {
+		return nil, nil
+	}
+	if before, err := old(); err != nil || before != nil && equality.Semantic.DeepEqual(object.Spec, before.Spec) {
+		return nil, err
+	}
+	return filled(flavors)
+}
+
+// namespacedFilling fills in the core flavors of the versions that NamespacedCloudProfiles define (semantics S12).
+type namespacedFilling[R any] struct {
+	provider consistency.Provider[R]
+	lookup   *lookup[R]
+}
+
+func (c namespacedFilling[R]) changes(ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error)) ([]consistency.Change, error) {
+	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
+		return nil, nil
+	}
+	if before, err := old(); err != nil || before != nil && equality.Semantic.DeepEqual(object.Spec, before.Spec) {
+		return nil, err
+	}
+	parent, denial, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
+	if err != nil || denial != nil || parent == nil { // it is for the validation to deny
+		return nil, err
+	}
+	return filled(consistency.FillNamespacedCloudProfile(c.provider, object, parent.spec))
+}
+
+// rendering merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its parent
+// into the status (semantics S11).
+type rendering[R any] struct{ provider consistency.Provider[R] }
+
+func (r rendering[R]) changes(ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ func() (*v1beta1.NamespacedCloudProfile, error)) ([]consistency.Change, error) {
+	status := &object.Status.CloudProfileSpec
+	if object.Generation != object.Status.ObservedGeneration || status.Type != r.provider.Type() {
+		return nil, nil // Gardener has yet to render the spec as it is
+	}
+	found, err := consistency.RenderConfig(r.provider, status.MachineCapabilities, object, status.ProviderConfig)
+	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
+		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", err.Error())
+		return nil, nil
+	}
+	for i := range found {
+		found[i].Path = "/status/cloudProfileSpec/providerConfig" + found[i].Path
+	}
+	return found, nil
+}

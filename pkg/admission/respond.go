@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+const (
+	// mostText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit lint.
+	mostText = 64 << 10
+	// The API server cuts each warning at 256 characters once all together have more than 4096.
+	mostWarningText = 4096
+)
+
+// deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
+// error, as the API server itself answers; nil if nothing is wrong.
+func deny(kind, name string, errs field.ErrorList) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	errs, omitted := mostUseful(errs, mostText)
+	invalid := apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), name, errs)
+	if omitted > 0 {
+		more := fmt.Sprintf("%d more errors; capkit lint lists all", omitted)
+		invalid.ErrStatus.Message += ": and " + more
+		cause := invalid.ErrStatus.Details.Causes[len(errs)-1]
+		cause.Field, cause.Message = "", "and "+more
+		invalid.ErrStatus.Details.Causes = append(invalid.ErrStatus.Details.Causes, cause)
+	}
+	return invalid
+}
+
+// mostUseful returns the errors that fit into a number of bytes, at least one, and the number of those that do not. If
+// all fit they keep their order; otherwise the first of each rule comes before the second of any.
+func mostUseful(errs field.ErrorList, most int) (field.ErrorList, int) {
+	size := 0
+	for _, err := range errs {
+		size += len(err.Error())
+	}
+	if size <= most {
+		return errs, 0
+	}
+	type ranked struct {
+		err  *field.Error
+		rank int
+	}
+	ranks, ordered := map[string]int{}, make([]ranked, 0, len(errs))
+	for _, err := range errs {
+		ordered = append(ordered, ranked{err, ranks[err.Origin]})
+		ranks[err.Origin]++
+	}
+	slices.SortStableFunc(ordered, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	var useful field.ErrorList
+	for _, r := range ordered {
+		if most -= len(r.err.Error()); most < 0 && len(useful) > 0 {
+			break
+		}
+		useful = append(useful, r.err)
+	}
+	return useful, len(errs) - len(useful)
+}
+
+// warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut. The
+// last one then says how many there are.
+func warn(findings field.ErrorList) admission.Warnings {
+	if len(findings) == 0 {
+		return nil
+	}
+	const last = 80 // characters for the last one
+	useful, omitted := mostUseful(findings, mostWarningText-last)
+	warnings := make(admission.Warnings, 0, len(useful)+1)
+	for _, finding := range useful {
+		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, mostWarningText-last))
+	}
+	if omitted > 0 {
+		warnings = append(warnings, fmt.Sprintf("and %d more warnings; capkit lint lists all", omitted))
+	}
+	return warnings
+}
+
+// cut shortens a text to a number of bytes, without breaking a character.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	const mark = "…"
+	for most -= len(mark); most > 0 && !utf8.RuneStart(text[most]); {
+		most--
+	}
+	return text[:most] + mark
+}
+
+// answer turns a report into the result of a validation.
+func answer(kind, name string, report consistency.Report) (admission.Warnings, error) {
+	return warn(report.Warnings), deny(kind, name, report.Errors)
+}

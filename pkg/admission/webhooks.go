@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
+	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// timeoutSeconds is how long the API server waits for an answer. Answers take milliseconds; what may take longer is a
+// profile that has to be read first.
+const timeoutSeconds int32 = 10
+
+// entry is a row in the table of webhooks.
+type entry struct {
+	// name of the webhook; its path is /webhooks/NAME.
+	name   string
+	action string
+	object client.Object
+	// subresource is empty for the object itself.
+	subresource string
+	handler     admission.Handler
+}
+
+// table lists the webhooks for a provider. Objects are looked up by means of lookup.
+func table[R any](provider consistency.Provider[R], scheme *runtime.Scheme, lookup *lookup[R]) []entry {
+	return []entry{
+		{"validate-cloudprofile", extensionswebhook.ActionValidating, &v1beta1.CloudProfile{}, "",
+			validating(scheme, "CloudProfile", cloudProfileCheck[R]{provider, lookup}.check)},
+		{"validate-namespacedcloudprofile", extensionswebhook.ActionValidating, &v1beta1.NamespacedCloudProfile{}, "",
+			validating(scheme, "NamespacedCloudProfile", namespacedCheck[R]{provider, lookup}.check)},
+		{"validate-shoot", extensionswebhook.ActionValidating, &v1beta1.Shoot{}, "",
+			validating(scheme, "Shoot", shootCheck[R]{lookup}.check)},
+		{"mutate-cloudprofile", extensionswebhook.ActionMutating, &v1beta1.CloudProfile{}, "",
+			mutating(scheme, cloudProfileFilling[R]{provider}.changes)},
+		{"mutate-namespacedcloudprofile", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "",
+			mutating(scheme, namespacedFilling[R]{provider, lookup}.changes)},
+		{"mutate-namespacedcloudprofile-status", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "status",
+			mutating(scheme, rendering[R]{provider}.changes)},
+	}
+}
+
+// webhook turns a row into what Gardener registers: for objects with the label that Gardener's API server puts on all that
+// belongs to a provider type, failing closed.
+func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
+	types := extensionswebhook.Type{Obj: e.object}
+	if e.subresource != "" {
+		types.Subresource = &e.subresource
+	}
+	return &extensionswebhook.Webhook{
+		Action:         e.action,
+		Name:           e.name,
+		Path:           "/webhooks/" + e.name,
+		Target:         extensionswebhook.TargetSeed,
+		Types:          []extensionswebhook.Type{types},
+		Webhook:        &admission.Webhook{Handler: e.handler, RecoverPanic: ptr.To(true), LogConstructor: discreetLogger},
+		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{providerLabel(providerType): "true"}},
+		FailurePolicy:  ptr.To(admissionregistrationv1.Fail),
+		TimeoutSeconds: ptr.To(timeoutSeconds),
+	}
+}
+
+// providerLabel is the label that Gardener's API server puts on objects of a provider type.
+func providerLabel(providerType string) string {
+	return "provider.extensions.gardener.cloud/" + providerType
+}
+
+// switches makes the webhooks known to Gardener's command line options, by their names.
+func switches[R any](provider consistency.Provider[R]) *webhookcmd.SwitchOptions {
+	var shared *lookup[R]
+	build := func(mgr manager.Manager, row int) (*extensionswebhook.Webhook, error) {
+		if shared == nil { // the webhooks are built one after the other
+			var err error
+			if shared, err = lookupFor(provider, mgr); err != nil {
+				return nil, err
+			}
+		}
+		return table(provider, mgr.GetScheme(), shared)[row].webhook(provider.Type()), nil
+	}
+	var pairs []webhookcmd.NameToFactory
+	for i, e := range table(provider, runtime.NewScheme(), nil) {
+		pairs = append(pairs, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
+			return build(mgr, i)
+		}))
+	}
+	return webhookcmd.NewSwitchOptions(pairs...)
+}

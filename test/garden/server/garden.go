@@ -31,7 +31,7 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// managerConfig takes a kubeconfig and a port.
+// managerConfig takes a kubeconfig and two ports. No port, or 0, would be the same port for every garden.
 const managerConfig = `apiVersion: controllermanager.config.gardener.cloud/v1alpha1
 kind: ControllerManagerConfiguration
 gardenClientConnection:
@@ -40,7 +40,7 @@ leaderElection:
   leaderElect: false
 server:
   healthProbes: {bindAddress: 127.0.0.1, port: %d}
-  metrics: {bindAddress: 127.0.0.1, port: 0}
+  metrics: {bindAddress: 127.0.0.1, port: %d}
 logLevel: info
 logFormat: json
 `
@@ -164,12 +164,16 @@ func (g *garden) startManager(ctx context.Context) error {
 	if err := os.WriteFile(kubeconfig, g.environment.KubeConfig, 0o600); err != nil {
 		return err
 	}
-	port, host, err := netutils.SuggestPort("127.0.0.1")
+	health, _, err := netutils.SuggestPort("127.0.0.1")
+	if err != nil {
+		return err
+	}
+	metrics, _, err := netutils.SuggestPort("127.0.0.1")
 	if err != nil {
 		return err
 	}
 	config := filepath.Join(g.temporary(), "manager.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, managerConfig, kubeconfig, port), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, managerConfig, kubeconfig, health, metrics), 0o600); err != nil {
 		return err
 	}
 	manager := managerapp.NewCommand()
@@ -179,7 +183,11 @@ func (g *garden) startManager(ctx context.Context) error {
 	managerContext, stop := context.WithCancel(context.Background())
 	g.stopManager, g.manager = stop, make(chan error, 1)
 	go func() { g.manager <- manager.ExecuteContext(managerContext) }()
-	return g.waitForManager(ctx, fmt.Sprintf("http://%s:%d/readyz", host, port))
+	// Both servers, since a port may have been taken meanwhile, which ends the manager.
+	if err := g.waitForManager(ctx, fmt.Sprintf("http://127.0.0.1:%d/metrics", metrics)); err != nil {
+		return err
+	}
+	return g.waitForManager(ctx, fmt.Sprintf("http://127.0.0.1:%d/readyz", health))
 }
 
 func (g *garden) waitForManager(ctx context.Context, url string) error {
@@ -221,6 +229,7 @@ func (g *garden) startPrograms(ctx context.Context, kubeconfig string) error {
 func (g *garden) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
+		fmt.Fprintln(os.Stderr, "garden: stopping:", context.Cause(ctx))
 		return nil
 	case err := <-g.manager:
 		g.manager <- err

@@ -85,9 +85,7 @@ func serve(config protocol.Config, stdin *bufio.Reader) (err error) {
 		return errors.Join(err, g.stop())
 	}
 	reply(protocol.Reply{})
-	err = g.wait(ctx)
-	fmt.Fprintln(os.Stderr, "garden: stopping:", context.Cause(ctx))
-	return errors.Join(err, g.stop())
+	return errors.Join(g.wait(ctx), g.stop())
 }
 
 // reply answers the parent. That it may be gone already is not an error: the input has ended then, too.

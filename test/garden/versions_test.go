@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package garden
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// requirements returns the version of each module in the go.mod of a folder.
+func requirements(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
+	cmd.Dir = folder
+	output, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal(output, &file); err != nil {
+		t.Fatal(err)
+	}
+	versions := map[string]string{}
+	for _, module := range file.Require {
+		versions[module.Path] = module.Version
+	}
+	return versions
+}
+
+// With equal versions, the control plane takes from the build cache what the main module has compiled already, which is
+// the greater part of it.
+func TestTheControlPlaneHasTheVersionsOfTheMainModule(t *testing.T) {
+	root, err := repository(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, shared := requirements(t, root), 0
+	for module, version := range requirements(t, filepath.Join(root, "hack", "controlplane")) {
+		want, ok := ours[module]
+		if !ok {
+			continue
+		}
+		shared++
+		if version != want {
+			t.Errorf("cd hack/controlplane && go get %s@%s # not %s", module, want, version)
+		}
+	}
+	if shared < 50 {
+		t.Errorf("only %d modules are shared: is this test still right?", shared)
+	}
+}

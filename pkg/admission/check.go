@@ -11,53 +11,25 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// check judges an object that is about to be written; old is nil on creation. The error is about what the check itself
-// needs, and no fault of the object.
-type check[T client.Object] func(ctx context.Context, object, old T) (consistency.Report, error)
+// check judges an object that is about to be written; old returns the one that is stored, nil on creation. The error is
+// about what the check itself needs, and no fault of the object.
+type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (consistency.Report, error)
 
 // validating returns the handler that answers with the result of a check.
-func validating[T client.Object](scheme *runtime.Scheme, kind string, check check[T]) admission.Handler {
-	return admission.WithValidator[T](scheme, validator[T]{kind, check}).Handler
-}
-
-// validator is a check in the form that controller-runtime expects.
-type validator[T client.Object] struct {
-	kind  string
-	check check[T]
-}
-
-// ValidateCreate checks a new object.
-func (v validator[T]) ValidateCreate(ctx context.Context, object T) (admission.Warnings, error) {
-	var none T
-	return v.validate(ctx, object, none)
-}
-
-// ValidateUpdate checks an object against the one that is stored.
-func (v validator[T]) ValidateUpdate(ctx context.Context, old, object T) (admission.Warnings, error) {
-	return v.validate(ctx, object, old)
-}
-
-// ValidateDelete admits every deletion.
-func (v validator[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
-
-func (v validator[T]) validate(ctx context.Context, object, old T) (admission.Warnings, error) {
-	if object.GetDeletionTimestamp() != nil { // what is being deleted need not be right
-		return nil, nil
-	}
-	report, err := v.check(ctx, object, old)
-	if err != nil {
-		return nil, internal(err)
-	}
-	return answer(v.kind, object.GetName(), report)
+func validating[T any, P object[T]](kind string, check check[T, P]) admission.Handler {
+	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
+		report, err := check(ctx, object, old)
+		if err != nil {
+			return failed(err)
+		}
+		return answer(kind, object.GetName(), report)
+	})
 }
 
 // errNotRendered says that Gardener's controller has yet to do its part.
@@ -67,18 +39,16 @@ func unreadable(kind, name string, err error) error {
 	return fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
 }
 
-// internal turns an error into one for which nobody blames the object: status 500.
-func internal(err error) *apierrors.StatusError { return apierrors.NewInternalError(err) }
-
 // cloudProfileCheck checks CloudProfiles (semantics S6 to S10).
 type cloudProfileCheck[R any] struct {
 	provider consistency.Provider[R]
 	lookup   *lookup[R]
 }
 
-func (c cloudProfileCheck[R]) check(ctx context.Context, object, old *v1beta1.CloudProfile) (consistency.Report, error) {
-	if object.Spec.Type != c.provider.Type() || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
-		return consistency.Report{}, nil
+func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error)) (consistency.Report, error) {
+	old, err := stored()
+	if err != nil || object.Spec.Type != c.provider.Type() || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+		return consistency.Report{}, err
 	}
 	updated, report := consistency.CheckCloudProfile(c.provider, object)
 	if old == nil {
@@ -104,9 +74,10 @@ type namespacedCheck[R any] struct {
 	lookup   *lookup[R]
 }
 
-func (c namespacedCheck[R]) check(ctx context.Context, object, old *v1beta1.NamespacedCloudProfile) (consistency.Report, error) {
-	if old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
-		return consistency.Report{}, nil
+func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error)) (consistency.Report, error) {
+	old, err := stored()
+	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+		return consistency.Report{}, err
 	}
 	parent, denial, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
 	switch {
@@ -127,9 +98,13 @@ func (c namespacedCheck[R]) check(ctx context.Context, object, old *v1beta1.Name
 // shootCheck checks the worker pools of Shoots (semantics S10, S13).
 type shootCheck[R any] struct{ lookup *lookup[R] }
 
-func (c shootCheck[R]) check(ctx context.Context, object, old *v1beta1.Shoot) (consistency.Report, error) {
-	if len(object.Spec.Provider.Workers) == 0 || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error)) (consistency.Report, error) {
+	if len(object.Spec.Provider.Workers) == 0 {
 		return consistency.Report{}, nil
+	}
+	old, err := stored()
+	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+		return consistency.Report{}, err
 	}
 	report, err := c.report(ctx, object)
 	if err != nil || old == nil || len(report.Errors) == 0 {

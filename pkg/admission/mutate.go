@@ -8,58 +8,27 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
-	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// object is what a webhook decodes: a pointer to T.
-type object[T any] interface {
-	*T
-	client.Object
-}
-
 // changes returns what is to be changed in an object that is about to be written; old returns the one that is stored, nil
 // on creation. The error is about what that needs, and no fault of the object.
 type changes[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) ([]consistency.Change, error)
 
 // mutating returns the handler that answers with a patch of exactly these changes.
-func mutating[T any, P object[T]](scheme *runtime.Scheme, changes changes[T, P]) admission.Handler {
-	decoder := admission.NewDecoder(scheme)
-	decode := func(raw runtime.RawExtension) (P, error) {
-		into := P(new(T))
-		return into, decoder.DecodeRaw(raw, into)
-	}
-	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
-		if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
-			return admission.Allowed("")
-		}
-		object, err := decode(req.Object)
+func mutating[T any, P object[T]](kind string, changes changes[T, P]) admission.Handler {
+	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
+		found, err := changes(ctx, object, old)
 		if err != nil {
-			return admission.Errored(http.StatusBadRequest, err)
-		}
-		if object.GetDeletionTimestamp() != nil {
-			return admission.Allowed("")
-		}
-		found, err := changes(ctx, object, func() (P, error) {
-			if req.Operation == admissionv1.Create {
-				return nil, nil
-			}
-			return decode(req.OldObject)
-		})
-		if err != nil {
-			status := internal(err).Status()
-			return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
+			return failed(err)
 		}
 		patches := make([]jsonpatch.Operation, 0, len(found))
 		for _, c := range found {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -27,7 +28,7 @@ const (
 
 // deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
 // error, as the API server itself answers; nil if nothing is wrong.
-func deny(kind, name string, errs field.ErrorList) error {
+func deny(kind, name string, errs field.ErrorList) *apierrors.StatusError {
 	if len(errs) == 0 {
 		return nil
 	}
@@ -75,13 +76,13 @@ func mostUseful(errs field.ErrorList, most int) (field.ErrorList, int) {
 
 // warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut. The
 // last one then says how many there are.
-func warn(findings field.ErrorList) admission.Warnings {
+func warn(findings field.ErrorList) []string {
 	if len(findings) == 0 {
 		return nil
 	}
 	const last = 80 // characters for the last one
 	useful, omitted := mostUseful(findings, mostWarningText-last)
-	warnings := make(admission.Warnings, 0, len(useful)+1)
+	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
 		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, mostWarningText-last))
 	}
@@ -103,7 +104,19 @@ func cut(text string, most int) string {
 	return text[:most] + mark
 }
 
-// answer turns a report into the result of a validation.
-func answer(kind, name string, report consistency.Report) (admission.Warnings, error) {
-	return warn(report.Warnings), deny(kind, name, report.Errors)
+// answer turns what a check found into a response.
+func answer(kind, name string, report consistency.Report) admission.Response {
+	response := admission.Allowed("")
+	if err := deny(kind, name, report.Errors); err != nil {
+		response = refused(err)
+	}
+	return response.WithWarnings(warn(report.Warnings)...)
+}
+
+// failed answers that it is not the object's fault: status 500, after which clients may try again.
+func failed(err error) admission.Response { return refused(apierrors.NewInternalError(err)) }
+
+func refused(err *apierrors.StatusError) admission.Response {
+	status := err.Status()
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -36,20 +35,20 @@ type entry struct {
 }
 
 // table lists the webhooks for a provider. Objects are looked up by means of lookup.
-func table[R any](provider consistency.Provider[R], scheme *runtime.Scheme, lookup *lookup[R]) []entry {
+func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
 	return []entry{
 		{"validate-cloudprofile", extensionswebhook.ActionValidating, &v1beta1.CloudProfile{}, "",
-			validating(scheme, "CloudProfile", cloudProfileCheck[R]{provider, lookup}.check)},
+			validating("CloudProfile", cloudProfileCheck[R]{provider, lookup}.check)},
 		{"validate-namespacedcloudprofile", extensionswebhook.ActionValidating, &v1beta1.NamespacedCloudProfile{}, "",
-			validating(scheme, "NamespacedCloudProfile", namespacedCheck[R]{provider, lookup}.check)},
+			validating("NamespacedCloudProfile", namespacedCheck[R]{provider, lookup}.check)},
 		{"validate-shoot", extensionswebhook.ActionValidating, &v1beta1.Shoot{}, "",
-			validating(scheme, "Shoot", shootCheck[R]{lookup}.check)},
+			validating("Shoot", shootCheck[R]{lookup}.check)},
 		{"mutate-cloudprofile", extensionswebhook.ActionMutating, &v1beta1.CloudProfile{}, "",
-			mutating(scheme, cloudProfileFilling[R]{provider}.changes)},
+			mutating("CloudProfile", cloudProfileFilling[R]{provider}.changes)},
 		{"mutate-namespacedcloudprofile", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "",
-			mutating(scheme, namespacedFilling[R]{provider, lookup}.changes)},
+			mutating("NamespacedCloudProfile", namespacedFilling[R]{provider, lookup}.changes)},
 		{"mutate-namespacedcloudprofile-status", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "status",
-			mutating(scheme, rendering[R]{provider}.changes)},
+			mutating("NamespacedCloudProfile", rendering[R]{provider}.changes)},
 	}
 }
 
@@ -88,10 +87,10 @@ func switches[R any](provider consistency.Provider[R]) *webhookcmd.SwitchOptions
 				return nil, err
 			}
 		}
-		return table(provider, mgr.GetScheme(), shared)[row].webhook(provider.Type()), nil
+		return table(provider, shared)[row].webhook(provider.Type()), nil
 	}
 	var pairs []webhookcmd.NameToFactory
-	for i, e := range table(provider, runtime.NewScheme(), nil) {
+	for i, e := range table(provider, nil) {
 		pairs = append(pairs, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			return build(mgr, i)
 		}))

@@ -7,6 +7,7 @@ package consistency
 import (
 	"fmt"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,7 +29,7 @@ func DecodeConfig(raw *runtime.RawExtension, kind schema.GroupVersionKind, into 
 		return field.ErrorList{finding(RuleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind))}
 	}
-	errs := strictjson.Decode(raw.Raw, into, at)
+	errs := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
 	if wrong := checkKind(into.GetObjectKind().GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
 		return wrong // the fields of another kind are not worth reporting
 	}

@@ -95,10 +95,12 @@ func (p *Profile[R]) uncovered() field.ErrorList {
 		for _, version := range image.Versions {
 			flavors := p.catalog.Flavors(image.Name, version.Version)
 			for i := range flavors {
-				// A legacy flavor that stands for several core flavors is one to its writer.
-				if at := flavors[i].Path.String(); !seen[at] {
-					seen[at] = true
-					found = append(found, p.coverage(image.Name+"@"+version.Version, &flavors[i])...)
+				for _, warning := range p.coverage(image.Name, version.Version, &flavors[i]) {
+					// A legacy flavor that stands for several core flavors is one to its writer.
+					if !seen[warning.Field] {
+						seen[warning.Field] = true
+						found = append(found, warning)
+					}
 				}
 			}
 		}
@@ -106,10 +108,12 @@ func (p *Profile[R]) uncovered() field.ErrorList {
 	return found
 }
 
-func (p *Profile[R]) coverage(name string, flavor *imageselector.Flavor[R]) field.ErrorList {
+// coverage returns at most one warning about a flavor.
+func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) field.ErrorList {
 	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
 		return nil // the same everywhere, or an error already
 	}
+	name := image + "@" + version
 	own := make(map[string]bool, len(flavor.Regional))
 	for i := range flavor.Regional {
 		own[flavor.Regional[i].Region] = true
@@ -200,12 +204,23 @@ func (p *Profile[R]) withoutImage() field.ErrorList {
 // activeOffers returns what the flavors of active image versions support in a region.
 func (p *Profile[R]) activeOffers(region string) map[capability.Set]bool {
 	offers := map[capability.Set]bool{}
+	p.addActiveOffers(offers, region, nil)
 	if p.parent != nil {
-		offers = p.parent.profile.activeOffers(region)
+		p.parent.profile.addActiveOffers(offers, region, p.lifecycles())
 	}
+	return offers
+}
+
+// addActiveOffers adds what active image versions offer in a region. lifecycles tells of some whether they are active,
+// whatever their own lifecycle says.
+func (p *Profile[R]) addActiveOffers(offers map[capability.Set]bool, region string, lifecycles map[imageVersion]bool) {
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
-			if !helper.VersionIsActive(version.ExpirableVersion) {
+			active, given := lifecycles[imageVersion{image.Name, version.Version}]
+			if !given {
+				active = helper.VersionIsActive(version.ExpirableVersion)
+			}
+			if !active {
 				continue
 			}
 			for _, offer := range p.catalog.Offers(image.Name, version.Version, region) {
@@ -213,7 +228,17 @@ func (p *Profile[R]) activeOffers(region string) map[capability.Set]bool {
 			}
 		}
 	}
-	return offers
+}
+
+// lifecycles tells which image versions are active by the lifecycle that a NamespacedCloudProfile gives them.
+func (p *Profile[R]) lifecycles() map[imageVersion]bool {
+	active := map[imageVersion]bool{}
+	for _, image := range p.spec.MachineImages {
+		for _, version := range image.Versions {
+			active[imageVersion{image.Name, version.Version}] = helper.VersionIsActive(version.ExpirableVersion)
+		}
+	}
+	return active
 }
 
 func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {

@@ -40,7 +40,10 @@ const (
 //
 // Decode never panics because of data. If it returns errors, into may be partially filled. An into that is not a
 // non-nil pointer gives an internal error. Neither data nor at is retained. Decode is safe for concurrent use.
-func Decode(data []byte, into any, at *field.Path) field.ErrorList {
+func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
+	if quickly(data, into, options) {
+		return nil
+	}
 	strict, err := kjson.UnmarshalStrict(data, into)
 	if err == nil && len(strict) == 0 {
 		return nil

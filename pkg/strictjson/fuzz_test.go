@@ -35,6 +35,9 @@ func FuzzDecode(f *testing.F) {
 			if accepts(data, oracle) != (len(errs) == 0) {
 				t.Fatalf("%s: %q: %v", typ, data, errs)
 			}
+			if len(errs) == 0 && !reflect.DeepEqual(into, oracle) {
+				t.Fatalf("%s: %q: decoded %+v, not %+v", typ, data, into, oracle)
+			}
 			if again := strictjson.Decode(data, reflect.New(typ).Interface(), field.NewPath("at")); !reflect.DeepEqual(errs, again) {
 				t.Fatalf("%q: %v, then %v", data, errs, again)
 			}

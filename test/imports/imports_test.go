@@ -39,7 +39,7 @@ var mayImport = map[string][]string{
 	"pkg/local":                     {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
 	"pkg/openstack":                 {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/apis/openstack/..."},
 
-	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
+	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson"},
 	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/manifest"},
 	"pkg/cli/manifest": {},
 

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package generate
+
+import (
+	"fmt"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+)
+
+// Local returns a CloudProfile for Gardener's provider local whose JSON has about the given size in bytes. Each version
+// has 16 flavors: every combination of two values of four capabilities. The profile is sound, also for Gardener's own
+// validation, and the same size gives the same profile.
+func Local(size int) *v1beta1.CloudProfile {
+	profile := &v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: "local", Labels: map[string]string{"provider.extensions.gardener.cloud/local": "true"}},
+		Spec:       v1beta1.CloudProfileSpec{Type: "local", MachineCapabilities: vocabulary, Regions: []v1beta1.Region{{Name: "local"}}},
+	}
+	config := &localv1alpha1.CloudProfileConfig{
+		TypeMeta: metav1.TypeMeta{APIVersion: localv1alpha1.SchemeGroupVersion.String(), Kind: "CloudProfileConfig"},
+	}
+	for i := range machineTypes {
+		profile.Spec.MachineTypes = append(profile.Spec.MachineTypes, v1beta1.MachineType{
+			Name: fmt.Sprintf("type-%d", i), Usable: ptr.To(true), Capabilities: combination(i % 16),
+		})
+	}
+	for _, name := range images {
+		profile.Spec.MachineImages = append(profile.Spec.MachineImages, v1beta1.MachineImage{Name: name})
+		config.MachineImages = append(config.MachineImages, localv1alpha1.MachineImages{Name: name})
+	}
+	for i, written := 0, len(marshal(profile))+len(marshal(config)); i < len(images) || written < size; i++ {
+		c, p := &profile.Spec.MachineImages[i%len(images)], &config.MachineImages[i%len(images)]
+		core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: fmt.Sprintf("%d.%d.0", 1400+i/len(images)/4, i/len(images)%4)}}
+		core.CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		provider := localv1alpha1.MachineImageVersion{Version: core.Version}
+		for k := range 16 {
+			core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
+			provider.CapabilityFlavors = append(provider.CapabilityFlavors, localv1alpha1.MachineImageFlavor{
+				Capabilities: combination(k), Image: fmt.Sprintf("registry.example/machine-images/%s:%s-flavor-%d", c.Name, core.Version, k),
+			})
+		}
+		c.Versions, p.Versions = append(c.Versions, core), append(p.Versions, provider)
+		written += len(marshal(core)) + len(marshal(provider)) + 2
+	}
+	profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: marshal(config)}
+	return profile
+}
+
+// combination returns one of the 16 combinations of two values of four capabilities.
+func combination(k int) v1beta1.Capabilities {
+	c := v1beta1.Capabilities{}
+	for i, def := range vocabulary {
+		c[def.Name] = v1beta1.CapabilityValues{def.Values[k>>i&1]}
+	}
+	return c
+}

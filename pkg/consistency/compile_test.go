@@ -107,6 +107,13 @@ func TestOneToOne(t *testing.T) {
 		"flavors without capabilities registered": {
 			legacy, "  - {version: \"1\"}\n", provider("1", "{}"), []string{"Forbidden provider[0].capabilityFlavors capabilities-not-registered"},
 		},
+		"flavors without capabilities registered, and what else is wrong": {
+			legacy, "  - {version: \"1\"}\n", provider("1", "{}") + "- {version: \"1\", regions: [{name: europe, id: x, architecture: arm64}]}\n" + provider("1", "{}"),
+			[]string{
+				"Forbidden provider[0].capabilityFlavors capabilities-not-registered", "Forbidden provider[1].regions[0] provider-flavor-unexpected",
+				"Forbidden provider[2].capabilityFlavors capabilities-not-registered",
+			},
+		},
 		"legacy, equal": {
 			legacy, "  - {version: \"1\", architectures: [arm64, amd64]}\n",
 			"- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n", nil,
@@ -198,6 +205,21 @@ func TestLegacyVersionIsChosenByCoresCapabilities(t *testing.T) {
 	for machine, fits := range map[string]bool{"bare": true, "virt": false} {
 		if r := p.ResolvePool(consistency.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"}); (r.Err == nil) != fits {
 			t.Errorf("%s: %v", machine, r.Err)
+		}
+	}
+}
+
+// A core flavor that leaves its architecture out stands for several; each legacy flavor is chosen for its own only.
+func TestLegacyVersionIsChosenByItsArchitecture(t *testing.T) {
+	for name, core := range map[string]string{"no flavor": "  - {version: \"1\"}\n", "a flavor": core("1", "{hypervisor: [virtualized]}")} {
+		s := spec(t, hypervisors, core, "- {version: \"1\", regions: [{name: europe, id: amd}, {name: europe, id: arm, architecture: arm64}]}\n")
+		s.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, {Name: "arm", Architecture: new("arm64")}}
+		p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+		for _, machine := range []string{"amd", "arm"} {
+			r := p.ResolvePool(consistency.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"})
+			if r.Err != nil || r.Decision.Reference.ID != machine {
+				t.Errorf("%s, %s: %+v, %v", name, machine, r.Decision.Reference, r.Err)
+			}
 		}
 	}
 }

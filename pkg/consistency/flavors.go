@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,11 +56,13 @@ type coreFlavor struct {
 
 // check compares the flavors of the core version with those of the provider's entries.
 func (c *correspondence[R]) check() {
+	off := false
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
 			c.report(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"), nil,
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
-			return
+			off = true
+			continue
 		}
 		if entry.Legacy || c.vocabulary.Legacy() {
 			c.legacy(entry)
@@ -69,7 +72,9 @@ func (c *correspondence[R]) check() {
 			c.flavor(&entry.Flavors[i])
 		}
 	}
-	c.missing()
+	if !off { // else the flavors that seem to be missing may be there, in the wrong format
+		c.missing()
+	}
 }
 
 // coreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
@@ -207,9 +212,21 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 	for _, core := range fitting {
 		core.by, core.own = flavor.Path, set
 		resolved := *flavor
-		resolved.Capabilities = core.written
+		resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
 		c.agreed = append(c.agreed, resolved)
 	}
+}
+
+// ofArchitectures returns what a core flavor supports on some of its architectures only: one that leaves its architecture
+// out has several.
+func ofArchitectures(core *coreFlavor, architectures []string) v1beta1.Capabilities {
+	if slices.Equal(architectures, core.set.Values(capability.Architecture)) {
+		return core.written
+	}
+	narrowed := v1beta1.Capabilities{}
+	maps.Copy(narrowed, core.written)
+	narrowed[capability.Architecture] = architectures
+	return narrowed
 }
 
 func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {

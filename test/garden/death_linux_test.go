@@ -18,38 +18,8 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/capkit/capkit/test/garden/internal/protocol"
 )
-
-const (
-	// childEnv makes this test binary start a garden in the folder childFolderEnv and end in the way that it names.
-	childEnv       = "GARDEN_TEST_CHILD"
-	childFolderEnv = "GARDEN_TEST_FOLDER"
-)
-
-// child is a program that uses a garden and does not stop it.
-func child(how string) {
-	ctx, folder := context.Background(), os.Getenv(childFolderEnv)
-	if how == "killed while starting" {
-		fmt.Println("starting")
-	}
-	g, err := Start(ctx, Options{Folder: folder})
-	if err == nil {
-		// Something beside the garden that has no reason to end by itself.
-		_, err = g.StartProcess(ctx, ProcessOptions{Path: "sleep", Args: []string{"1000"}, LogFile: filepath.Join(folder, "sleep.log")})
-	}
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-	fmt.Println("ready")
-	if how == "panic" {
-		panic("as the test wants")
-	}
-	select {}
-}
 
 func TestNoProcessIsLeftBehind(t *testing.T) {
 	signals := map[string]os.Signal{
@@ -89,16 +59,8 @@ func TestNoProcessIsLeftBehind(t *testing.T) {
 }
 
 func TestWhenTheServerIsKilled(t *testing.T) {
-	folder := t.TempDir()
-	g, err := Start(t.Context(), Options{Folder: folder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := g.Stop(); err != nil {
-			t.Error(err)
-		}
-	}()
+	t.Parallel()
+	folder := start(t).Folder()
 	server, err := findServer(folder)
 	if server == nil || err != nil {
 		t.Fatal(server, err)
@@ -126,15 +88,13 @@ func TestWhenTheServerIsKilled(t *testing.T) {
 }
 
 func TestAGardenThatIsDetached(t *testing.T) {
-	ctx, folder := t.Context(), t.TempDir()
-	if _, err := Open(ctx, folder); !errors.Is(err, ErrNotRunning) {
+	t.Parallel()
+	ctx := t.Context()
+	if _, err := Open(ctx, t.TempDir()); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("open: %v", err)
 	}
-	program := Program{Name: "program", Path: "/bin/sh", Args: []string{"-c", "echo $KUBECONFIG; exec sleep 1000"}}
-	started, err := Start(ctx, Options{Folder: folder, Programs: []Program{program}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := start(t, Program{Name: "program", Path: "/bin/sh", Args: []string{"-c", "echo $KUBECONFIG; exec sleep 1000"}})
+	folder := started.Folder()
 	if _, err := Start(ctx, Options{Folder: folder}); !errors.Is(err, ErrRunning) {
 		t.Errorf("start it twice: %v", err)
 	}
@@ -170,6 +130,7 @@ func TestAGardenThatIsDetached(t *testing.T) {
 }
 
 func TestStartThatIsInterrupted(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -183,32 +144,6 @@ func TestStartThatIsInterrupted(t *testing.T) {
 	}
 	if left := processes(t, folder); len(left) > 0 {
 		t.Errorf("%v are left", left)
-	}
-}
-
-func TestProcess(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "log")
-	script := `trap "echo asked; exit 3" TERM; echo started; while :; do sleep 0.01; done`
-	p, err := shared.StartProcess(t.Context(), ProcessOptions{Path: "sh", Args: []string{"-c", script}, LogFile: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "it starts", func() bool { content, _ := os.ReadFile(log); return string(content) == "started\n" })
-	if err := p.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	var exit *exec.ExitError
-	if err := p.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
-		t.Errorf("wait: %v", err)
-	}
-	if content, _ := os.ReadFile(log); string(content) != "started\nasked\n" {
-		t.Errorf("the log is %q", content)
-	}
-	if err := errors.Join(p.Stop(t.Context()), p.Kill()); err != nil {
-		t.Errorf("stop and kill what has ended: %v", err)
-	}
-	if err := p.Signal(syscall.SIGHUP); !errors.Is(err, os.ErrProcessDone) {
-		t.Errorf("signal what has ended: %v", err)
 	}
 }
 
@@ -259,15 +194,5 @@ func waitUntilNone(t *testing.T, folder string) {
 		if err := waitUntilGone(file); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return condition(), nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
 	}
 }

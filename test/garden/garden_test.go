@@ -6,7 +6,7 @@ package garden
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -18,44 +18,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// shared is the garden of those tests that leave it as it is.
-var shared *Garden
-
-func TestMain(m *testing.M) {
-	if how, ok := os.LookupEnv(childEnv); ok {
-		child(how)
-	}
-	var err error
-	if shared, err = Start(context.Background(), Options{}); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	status := m.Run()
-	if err := shared.Stop(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
-
 func TestTheWorkingSetIsAccepted(t *testing.T) {
-	ctx := t.Context()
-	project, err := shared.NewProject(ctx, "orchard")
+	t.Parallel()
+	ctx, g := t.Context(), start(t)
+	project, err := g.NewProject(ctx, "orchard")
 	if err != nil {
 		t.Fatal(err)
 	}
 	namespace := *project.Spec.Namespace
-	if err := shared.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
+	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
 		t.Fatal(err)
 	}
-	if err := shared.Apply(ctx, "testdata/cloudprofile.yaml", "testdata/credentials.yaml", "testdata/namespacedcloudprofile.yaml"); err != nil {
+	if err := g.Apply(ctx, "testdata/cloudprofile.yaml", "testdata/credentials.yaml", "testdata/namespacedcloudprofile.yaml"); err != nil {
 		t.Fatal(err)
 	}
 
 	profile := &v1beta1.NamespacedCloudProfile{}
 	profile.Namespace, profile.Name = namespace, "plum"
 	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
-		err := shared.Client().Get(ctx, client.ObjectKeyFromObject(profile), profile)
+		err := g.Client().Get(ctx, client.ObjectKeyFromObject(profile), profile)
 		return profile.Status.ObservedGeneration == profile.Generation, err
 	})
 	if err != nil {
@@ -69,13 +50,13 @@ func TestTheWorkingSetIsAccepted(t *testing.T) {
 		t.Errorf("the machine types are %s", got)
 	}
 
-	if err := shared.Apply(ctx, "testdata/shoots.yaml"); err != nil {
+	if err := g.Apply(ctx, "testdata/shoots.yaml"); err != nil {
 		t.Fatal(err)
 	}
 	// Each has the newest image that fits its machine type, chosen by the admission plugins.
 	for name, want := range map[string]string{"apple": "1592.9.0", "plum": "1877.5.0"} {
 		shoot := &v1beta1.Shoot{}
-		if err := shared.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, shoot); err != nil {
+		if err := g.Client().Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, shoot); err != nil {
 			t.Fatal(err)
 		}
 		image := shoot.Spec.Provider.Workers[0].Machine.Image
@@ -84,30 +65,36 @@ func TestTheWorkingSetIsAccepted(t *testing.T) {
 		}
 	}
 
-	err = shared.Apply(ctx, "testdata/shoot-refused.yaml")
+	err = g.Apply(ctx, "testdata/shoot-refused.yaml")
 	if err == nil || !strings.Contains(err.Error(), "spec.provider.workers[0].machine.type: Unsupported value") {
 		t.Errorf("a Shoot with an unknown machine type: %v", err)
 	}
 }
 
-func TestTheKubeconfigIsForItsOwner(t *testing.T) {
-	info, err := os.Stat(shared.Kubeconfig())
+func TestATemporaryGarden(t *testing.T) {
+	t.Parallel()
+	g, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(g.Kubeconfig()); err != nil {
+		t.Error(err)
+	} else if info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode is %s", info.Mode())
 	}
-}
-
-func TestLogsAreInTheFolder(t *testing.T) {
 	for _, name := range []string{"gardener.log", "kube-apiserver.log", "etcd.log"} {
-		content, err := fs.ReadFile(os.DirFS(shared.Logs()), name)
+		content, err := fs.ReadFile(os.DirFS(g.Logs()), name)
 		if err != nil {
 			t.Error(err)
 		}
 		if len(content) == 0 {
 			t.Errorf("%s is empty", name)
 		}
+	}
+	if err := errors.Join(g.Stop(), g.Stop()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(g.Folder()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder is still there: %v", err)
 	}
 }

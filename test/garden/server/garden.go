@@ -50,7 +50,7 @@ type garden struct {
 	config      protocol.Config
 	environment *gardenerenvtest.GardenerTestEnvironment
 	stopManager context.CancelFunc
-	manager     chan error // receives how the controller manager ended
+	manager     chan error // receives how the controller manager ended, or nil if that was told already
 	programs    []*process.Process
 }
 
@@ -140,7 +140,7 @@ func (g *garden) log(name string) string {
 // wrapper becomes the program itself, after it has arranged that the kernel kills it as soon as this process is gone.
 // The second shell looks whether that happened before the arrangement was made.
 const wrapper = `#!/bin/sh
-exec setpriv --pdeathsig KILL -- sh -c '[ "$PPID" = %d ] && exec "$0" "$@"' '%s' "$@"
+exec '%s' --pdeathsig KILL -- sh -c '[ "$PPID" = %d ] && exec "$0" "$@"' '%s' "$@"
 `
 
 // wrap returns a path under which the program can be started so that it does not outlive this process. Without setpriv,
@@ -150,11 +150,12 @@ func (g *garden) wrap(name string) (string, error) {
 	if _, err := os.Stat(path); err != nil {
 		return "", err
 	}
-	if _, err := exec.LookPath("setpriv"); err != nil {
+	setpriv, _ := exec.LookPath("setpriv")
+	if setpriv == "" {
 		return path, nil
 	}
 	wrapped := filepath.Join(g.temporary(), name)
-	script := fmt.Sprintf(wrapper, os.Getpid(), strings.ReplaceAll(path, "'", `'\''`))
+	script := fmt.Sprintf(wrapper, setpriv, os.Getpid(), strings.ReplaceAll(path, "'", `'\''`))
 	return wrapped, os.WriteFile(wrapped, []byte(script), 0o700)
 }
 
@@ -202,7 +203,7 @@ func (g *garden) waitForManager(ctx context.Context, url string) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case err := <-g.manager:
-			g.manager <- err
+			g.manager <- nil
 			return fmt.Errorf("gardener-controller-manager has ended: %w", err)
 		case <-time.After(50 * time.Millisecond):
 		}
@@ -232,7 +233,7 @@ func (g *garden) wait(ctx context.Context) error {
 		fmt.Fprintln(os.Stderr, "garden: stopping:", context.Cause(ctx))
 		return nil
 	case err := <-g.manager:
-		g.manager <- err
+		g.manager <- nil
 		return fmt.Errorf("gardener-controller-manager has ended: %w", err)
 	}
 }
@@ -248,7 +249,8 @@ func (g *garden) stop() error {
 	if g.stopManager != nil {
 		g.stopManager()
 		select {
-		case <-g.manager:
+		case err := <-g.manager:
+			errs = append(errs, err)
 		case <-ctx.Done():
 			errs = append(errs, errors.New("gardener-controller-manager does not stop"))
 		}

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package extension runs the admission component of this project, gardener-extension-admission-openstack, beside a
+// garden, as a process of its own that is configured like the one in a container.
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/test/garden"
+)
+
+// The names by which the component is known in a garden.
+const (
+	// Name is that of the component and of its webhook configurations.
+	Name = "gardener-extension-admission-openstack"
+	// Namespace is where the component keeps its certificates and its lease.
+	Namespace = "garden"
+)
+
+// Replica is how one process of the component is configured.
+type Replica struct {
+	// Path of the program; Build makes it.
+	Path string
+	// Address, as host:port, at which the webhooks are served, and HealthAddress that of /healthz and /readyz.
+	Address, HealthAddress string
+	// RegisteredAddress is where the API server sends requests to; empty for Address.
+	RegisteredAddress string
+	// CertificateFolder is a folder of this replica alone.
+	CertificateFolder string
+	// Args are further flags.
+	Args []string
+}
+
+// Build builds the program into the folder bin of the repository, and returns its path. Start a test binary or hack/garden
+// anywhere below the repository.
+func Build(ctx context.Context) (string, error) {
+	output, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
+	if err != nil {
+		return "", fmt.Errorf("go env GOMOD: %w", err)
+	}
+	root := filepath.Dir(strings.TrimSpace(string(output)))
+	path := filepath.Join(root, "bin", Name)
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/"+Name)
+	build.Dir, build.Stderr = root, os.Stderr
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("building %s: %w", Name, err)
+	}
+	return path, nil
+}
+
+// New returns a replica with addresses on loopback that are free, whose certificates are below folder.
+func New(path, folder string) (Replica, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return Replica{}, err
+	}
+	health, err := freeAddress()
+	if err != nil {
+		return Replica{}, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	return Replica{Path: path, Address: address, HealthAddress: health, CertificateFolder: filepath.Join(folder, "certificates-"+port)}, nil
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// Program returns how to start the replica.
+func (r Replica) Program() garden.Program {
+	host, port, _ := net.SplitHostPort(r.Address)
+	registered := r.RegisteredAddress
+	if registered == "" {
+		registered = r.Address
+	}
+	args := []string{
+		"--webhook-config-mode=url",
+		"--webhook-config-url=" + registered,
+		"--webhook-config-namespace=" + Namespace,
+		"--webhook-config-server-host=" + host,
+		"--webhook-config-server-port=" + port,
+		"--webhook-config-cert-dir=" + r.CertificateFolder,
+		"--leader-election-namespace=" + Namespace,
+		"--health-bind-address=" + r.HealthAddress,
+		"--metrics-bind-address=0",
+		"--shutdown-delay-duration=1s",
+	}
+	return garden.Program{Name: Name, Path: r.Path, Args: append(args, r.Args...)}
+}
+
+// Prepare creates the namespace of the component.
+func Prepare(ctx context.Context, g *garden.Garden) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
+	return client.IgnoreAlreadyExists(g.Client().Create(ctx, namespace))
+}
+
+// Start starts a replica, whose logs go to a file named after its port, and waits until it is ready.
+func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, error) {
+	if err := Prepare(ctx, g); err != nil {
+		return nil, err
+	}
+	program := r.Program()
+	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
+		Path: program.Path, Args: program.Args, LogFile: LogFile(g, r),
+	})
+	if err != nil {
+		return nil, err
+	}
+	ready, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
+		select {
+		case <-process.Done():
+			cancel(errors.New("it has ended"))
+		case <-ready.Done():
+		}
+	}()
+	if err := r.WaitUntilReady(ready); err != nil {
+		log, _ := os.ReadFile(LogFile(g, r))
+		return nil, errors.Join(fmt.Errorf("%w; its log:\n%s", err, log), process.Kill())
+	}
+	return process, nil
+}
+
+// LogFile is where Start puts the logs of a replica.
+func LogFile(g *garden.Garden, r Replica) string {
+	_, port, _ := net.SplitHostPort(r.Address)
+	return filepath.Join(g.Logs(), Name+"-"+port+".log")
+}
+
+// WaitUntilReady waits until /readyz says that all is well.
+func (r Replica) WaitUntilReady(ctx context.Context) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		err := r.ready(ctx)
+		if err == nil || ctx.Err() == nil {
+			last = err
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s is not ready: %w", Name, errors.Join(context.Cause(ctx), err, last))
+	}
+	return nil
+}
+
+func (r Replica) ready(ctx context.Context) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.HealthAddress+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// WaitUntilInstalled waits until the API server asks the component: until the webhooks are registered with a certificate,
+// and a CloudProfile that only the component refuses is refused.
+func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 15*time.Second, true, func(ctx context.Context) (bool, error) {
+		err := installed(ctx, g)
+		if err == nil || ctx.Err() == nil {
+			last = err
+		}
+		return err == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s is not installed: %w", Name, errors.Join(err, last))
+	}
+	return nil
+}
+
+func installed(ctx context.Context, g *garden.Garden) error {
+	config := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	if err := g.Client().Get(ctx, client.ObjectKey{Name: Name}, config); err != nil {
+		return err
+	}
+	probe := &v1beta1.CloudProfile{
+		ObjectMeta: metav1.ObjectMeta{Name: "probe"},
+		Spec: v1beta1.CloudProfileSpec{
+			Type:         "openstack",
+			Kubernetes:   v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{{Version: "1.33.2"}}},
+			MachineTypes: []v1beta1.MachineType{}, MachineImages: []v1beta1.MachineImage{},
+			Regions: []v1beta1.Region{{Name: "eu"}},
+		},
+	}
+	err := g.Client().Create(ctx, probe, client.DryRunAll)
+	if apierrors.IsInvalid(err) && strings.Contains(err.Error(), "spec.providerConfig: Required") {
+		return nil
+	}
+	return fmt.Errorf("a CloudProfile without provider config was answered with: %w", err)
+}

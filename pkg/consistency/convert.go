@@ -9,7 +9,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -24,14 +23,14 @@ import (
 // raw JSON, guided by the paths that the provider gave to what it read there, so that it holds for all providers.
 
 // convert replaces the versions of own that are in another format than the parent's. own is the config that p has
-// compiled. A version with errors stays as it is.
+// compiled. A version stays as it is if it has errors, or if the other format cannot say the same.
 func (p *Profile[R]) convert(own *rawConfig) {
 	for i := range p.images {
 		changed := false
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
 			raw := own.at(i, k)
-			if raw == nil || version.Legacy == p.vocabulary.Legacy() {
+			if raw == nil || version.Legacy == p.vocabulary.Legacy() || p.unread.touches(version.Path) {
 				continue
 			}
 			flavors, complete := p.agreedOn(p.images[i].Name, version)
@@ -40,7 +39,7 @@ func (p *Profile[R]) convert(own *rawConfig) {
 			}
 			var converted json.RawMessage
 			if version.Legacy {
-				converted = toFlavors(raw, version, flavors)
+				converted = p.toFlavors(raw, p.images[i].Name, version, flavors)
 			} else {
 				converted = p.toLegacy(raw, version, flavors)
 			}
@@ -78,7 +77,7 @@ func (i *rawImage) rebuild() {
 	if json.Unmarshal(i.raw, &members) != nil {
 		return
 	}
-	members["versions"] = rawList(i.versions, func(v rawVersion) json.RawMessage { return v.raw })
+	members["versions"] = rawVersions(i.versions)
 	if raw, err := json.Marshal(members); err == nil {
 		i.raw = raw
 	}
@@ -107,8 +106,11 @@ func references[R any](raw json.RawMessage, at *field.Path, flavor *imageselecto
 	refs := make([]written, 0, len(paths))
 	for _, path := range paths {
 		segments := split(strings.TrimPrefix(path.String(), at.String()))
-		value, found := lookUp(tree, segments)
-		if !found || len(segments) == 0 {
+		value, found := tree, len(segments) > 0
+		for _, segment := range segments {
+			value, found = lookUp(value, segment)
+		}
+		if !found {
 			return nil
 		}
 		w := written{member: strings.TrimPrefix(segments[len(segments)-1], "."), value: value}
@@ -128,28 +130,6 @@ func split(path string) []string {
 		segments = append(segments, segment)
 	}
 	return segments
-}
-
-// lookUp follows the segments of a path down a JSON value.
-func lookUp(tree any, segments []string) (any, bool) {
-	for _, segment := range segments {
-		if isIndex(segment) {
-			list, _ := tree.([]any)
-			i, err := strconv.Atoi(strings.Trim(segment, "[]"))
-			if err != nil || i >= len(list) {
-				return nil, false
-			}
-			tree = list[i]
-			continue
-		}
-		object, _ := tree.(map[string]any)
-		value, found := object[strings.TrimPrefix(segment, ".")]
-		if !found {
-			return nil, false
-		}
-		tree = value
-	}
-	return tree, true
 }
 
 // put writes references into an object. architecture, if not empty, is written into the elements of lists; else theirs is
@@ -178,10 +158,15 @@ func put(object map[string]any, refs []written, architecture string) bool {
 	return true
 }
 
-// toFlavors writes a legacy version with capabilityFlavors, one for each of flavors; nil if that is not possible.
-func toFlavors[R any](raw json.RawMessage, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
+// toFlavors writes a legacy version with capabilityFlavors, one for each of flavors; nil if that is not possible, or if
+// core lists others: one flavor, say, that leaves out its architecture, for images of several.
+func (p *Profile[R]) toFlavors(raw json.RawMessage, image string, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
+	core := p.coreSets(imageVersion{image, version.Version})
 	converted := make([]any, 0, len(flavors))
 	for i := range flavors {
+		if set, _ := p.vocabulary.Set(flavors[i].Capabilities, nil); !core[set] {
+			return nil
+		}
 		object := map[string]any{}
 		if len(flavors[i].Capabilities) > 0 {
 			object["capabilities"] = flavors[i].Capabilities
@@ -193,6 +178,22 @@ func toFlavors[R any](raw json.RawMessage, version *imageselector.Version[R], fl
 		converted = append(converted, object)
 	}
 	return marshal(map[string]any{"version": version.Version, "capabilityFlavors": converted})
+}
+
+// coreSets returns what the core flavors of an image version support.
+func (p *Profile[R]) coreSets(id imageVersion) map[capability.Set]bool {
+	sets := map[capability.Set]bool{}
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			version := &p.spec.MachineImages[i].Versions[k]
+			if (imageVersion{p.spec.MachineImages[i].Name, version.Version}) == id && len(sets) == 0 { // of two the first counts
+				for _, flavor := range p.newCorrespondence(id.image, version, p.at).core {
+					sets[flavor.set] = true
+				}
+			}
+		}
+	}
+	return sets
 }
 
 // toLegacy writes a version with capabilityFlavors in the legacy format; nil if that would not say the same. Whether it

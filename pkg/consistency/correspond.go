@@ -60,11 +60,7 @@ type imageVersion struct{ image, version string }
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
 func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], field.ErrorList) {
-	c := &correspondence[R]{
-		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
-		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)),
-	}
-	c.coreFlavors(version)
+	c := p.newCorrespondence(image, version, at)
 	if entries == nil {
 		return nil, c.errs
 	}
@@ -81,6 +77,16 @@ func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineIma
 			"the provider config has no entry for this version; add one under %s", entries.images[0].Path.Child("versions")))
 	}
 	return c.agreed, c.errs
+}
+
+// newCorrespondence compiles the core flavors of a version.
+func (p *Profile[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
+	c := &correspondence[R]{
+		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
+		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)),
+	}
+	c.coreFlavors(version)
+	return c
 }
 
 // named holds the provider images of one name and their versions. Several entries of one version are one (semantics S7).

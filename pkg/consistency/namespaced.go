@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -45,7 +47,7 @@ func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedClou
 			Type:           above.spec.Type,
 			MachineTypes:   profile.Spec.MachineTypes,
 			MachineImages:  profile.Spec.MachineImages,
-			ProviderConfig: profile.Spec.ProviderConfig,
+			ProviderConfig: ownConfig(profile),
 		},
 		parent: &parent[R]{
 			name: profile.Spec.Parent.Name, profile: above,
@@ -59,6 +61,18 @@ func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedClou
 		}
 	}
 	return p, p.compile()
+}
+
+// ownConfig returns the provider config of a NamespacedCloudProfile; nil if there is none, or one without content.
+func ownConfig(profile *v1beta1.NamespacedCloudProfile) *runtime.RawExtension {
+	if config := profile.Spec.ProviderConfig; hasContent(config) {
+		return config
+	}
+	return nil
+}
+
+func hasContent(config *runtime.RawExtension) bool {
+	return config != nil && len(config.Raw) > 0 && string(config.Raw) != "null"
 }
 
 // inherits tells whether an image version is the parent's.
@@ -77,7 +91,9 @@ func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
 
 // converted tells whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
 // written in the legacy format.
-func (p *Profile[R]) converted(t *v1beta1.MachineType) bool { return p.parent != nil && len(t.Capabilities) == 0 }
+func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
+	return p.parent != nil && len(t.Capabilities) == 0
+}
 
 // checkInherited checks a version that the parent has: the profile may change its lifecycle, and nothing else.
 func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, at *field.Path) field.ErrorList {
@@ -137,7 +153,7 @@ func (p *Profile[R]) checkConfigFields() field.ErrorList {
 	var errs field.ErrorList
 	for name, value := range fields {
 		at := p.at.Child("providerConfig", name)
-		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.touches(at) {
+		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.covers(at) {
 			continue
 		}
 		errs = append(errs, finding(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
@@ -147,7 +163,8 @@ func (p *Profile[R]) checkConfigFields() field.ErrorList {
 	return errs
 }
 
-// empty tells whether a JSON value says nothing, as the fields do that a client writes because it knows the type.
+// empty tells whether a JSON value says nothing, as the fields do that a client writes because it knows the type: nothing,
+// empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
 func empty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -160,7 +177,7 @@ func empty(value any) bool {
 	case []any:
 		return len(v) == 0
 	}
-	return value == nil || value == "" || value == false || value == 0.0
+	return value == nil || value == ""
 }
 
 // otherFormat compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than that
@@ -184,6 +201,9 @@ func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bo
 				}
 			}
 		}
+		if len(known) == 0 { // which Gardener then takes for amd64
+			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
+		}
 	default:
 		return false
 	}
@@ -199,11 +219,11 @@ func (p *Profile[R]) checkFormats() field.ErrorList {
 	own := parseConfig(p.spec.ProviderConfig)
 	for i := range p.images {
 		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			if version.Legacy || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
+			version, raw := &p.images[i].Versions[k], own.at(i, k)
+			if version.Legacy || raw == nil || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
 				continue
 			}
-			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(own.at(i, k), version, flavors) == nil {
+			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw, version, flavors) == nil {
 				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))

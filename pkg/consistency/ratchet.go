@@ -7,9 +7,13 @@ package consistency
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
 )
 
 // Ratchet turns the errors of an update that the old object had already into warnings (semantics S10): an update that
@@ -17,9 +21,14 @@ import (
 // object as it is stored, judged by the same checks. Both objects have to be what the paths of the findings go into, and
 // to marshal into JSON.
 //
-// Two errors are the same if they agree in rule, type and value and in what their paths go through: elements of lists
-// are known by their name, version, architecture and capabilities, or else by all that they say, and never by their index.
-// Worker pools are known by all that decides their image. Each error of the old object excuses one of the new one.
+// Two errors are the same if they agree in rule, type and value and in the names on their paths, not in indices. Elements
+// of lists are known by their name or version, regions by their architecture as well, flavors by their capabilities,
+// worker pools by their name and all that decides their image; what has none of these is known by all that it says. Of
+// things that are there twice either may be the second: such errors are the same if they are about the same name, and
+// flavors that support the same are the same if they are written with the same values. Each error of the old object
+// excuses one of the new one.
+//
+// None of the arguments is changed.
 func Ratchet(report, before Report, object, old any) Report {
 	if len(report.Errors) == 0 || len(before.Errors) == 0 {
 		return report
@@ -29,7 +38,7 @@ func Ratchet(report, before Report, object, old any) Report {
 	for _, err := range before.Errors {
 		excused[identify(err, was)]++
 	}
-	ratcheted := Report{Warnings: report.Warnings}
+	ratcheted := Report{Warnings: slices.Clone(report.Warnings)}
 	for _, err := range report.Errors {
 		id := identify(err, is)
 		if excused[id] == 0 {
@@ -51,11 +60,12 @@ type identity struct {
 }
 
 func identify(err *field.Error, tree any) identity {
-	value := ""
-	if err.BadValue != nil {
-		value = fmt.Sprint(err.BadValue)
+	path, flavor := namedPath(err, tree)
+	id := identity{rule: err.Origin, kind: err.Type, path: path}
+	if err.BadValue != nil && !flavor { // a flavor is quoted in the order of the vocabulary, which may change
+		id.value = fmt.Sprint(err.BadValue)
 	}
-	return identity{err.Origin, err.Type, namedPath(err.Field, tree), value}
+	return id
 }
 
 func treeOf(object any) any {
@@ -70,41 +80,102 @@ func treeOf(object any) any {
 	return tree
 }
 
-// namedPath replaces the indices of a path by what the elements are known by.
-func namedPath(path string, tree any) string {
+// namedPath replaces the indices in the path of an error by what the elements are known by, and tells whether the path
+// ends at a flavor that is known by its capabilities.
+func namedPath(err *field.Error, tree any) (path string, flavor bool) {
 	var named strings.Builder
-	for path != "" {
+	list, inConfig := "", false
+	for rest := err.Field; rest != ""; {
 		var segment string
-		segment, path = cutSegment(path)
-		next, found := lookUp(tree, []string{segment})
-		if isIndex(segment) && found {
-			segment = "[" + knownBy(next) + "]"
+		segment, rest = step(rest, tree)
+		next, found := lookUp(tree, segment)
+		switch {
+		case !found || !isIndex(segment):
+			list = strings.TrimPrefix(segment, ".")
+			inConfig = inConfig || list == "providerConfig"
+		case list == "regions" && rest == "", err.Type == field.ErrorTypeDuplicate && list != "capabilityFlavors" && !strings.Contains(rest, "["):
+			segment = "[]" // the value tells: the architecture of a legacy flavor, or the name that is there twice
+		default:
+			segment = "[" + knownBy(list, next, inConfig) + "]"
+			flavor = list == "capabilityFlavors" && rest == ""
 		}
 		named.WriteString(segment)
 		tree = next
 	}
-	return named.String()
+	return named.String(), flavor
+}
+
+// step splits a path behind its first index or name, which may have dots if tree has such a name.
+func step(path string, tree any) (segment, rest string) {
+	segment, rest = cutSegment(path)
+	object, _ := tree.(map[string]any)
+	for name := range object {
+		after, found := strings.CutPrefix(strings.TrimPrefix(path, "."), name)
+		if found && (after == "" || after[0] == '.' || after[0] == '[') && len(after) < len(rest) {
+			segment, rest = path[:len(path)-len(after)], after
+		}
+	}
+	return segment, rest
+}
+
+// lookUp follows one segment of a path down a JSON value.
+func lookUp(tree any, segment string) (any, bool) {
+	if list, isList := tree.([]any); isList && isIndex(segment) {
+		i, err := strconv.Atoi(strings.Trim(segment, "[]"))
+		if err != nil || i >= len(list) {
+			return nil, false
+		}
+		return list[i], true
+	}
+	object, _ := tree.(map[string]any)
+	value, found := object[strings.TrimPrefix(segment, ".")]
+	return value, found
 }
 
 // knownBy returns what an element of a list is known by.
-func knownBy(element any) string {
+func knownBy(list string, element any, inConfig bool) string {
 	object, isObject := element.(map[string]any)
 	if !isObject {
 		return text(element)
 	}
+	keys := []string{"name", "version"}
+	switch list {
+	case "capabilityFlavors":
+		if inConfig { // in core a flavor is the map of its capabilities
+			object, _ = object["capabilities"].(map[string]any)
+		}
+		return text(unordered(object))
+	case "regions":
+		keys = []string{"name", capability.Architecture}
+	case "workers":
+		keys = []string{"name", "machine", "providerConfig", "updateStrategy"}
+	}
 	known := map[string]any{}
-	for _, key := range []string{"name", "version", "architecture", "capabilities"} {
+	for _, key := range keys {
 		if value, found := object[key]; found {
 			known[key] = value
 		}
-	}
-	if machine, isPool := object["machine"]; isPool { // what decides the image of a worker pool
-		known["machine"], known["providerConfig"], known["updateStrategy"] = machine, object["providerConfig"], object["updateStrategy"]
 	}
 	if len(known) == 0 {
 		known = object
 	}
 	return text(known)
+}
+
+// unordered returns capabilities with their values in lexical order and once each, since order and repetition mean nothing
+// (semantics S2).
+func unordered(capabilities map[string]any) map[string]any {
+	sorted := make(map[string]any, len(capabilities))
+	for name, declared := range capabilities {
+		list, _ := declared.([]any)
+		values := make([]string, 0, len(list))
+		for _, value := range list {
+			values = append(values, text(value))
+		}
+		slices.Sort(values)
+		sorted[name] = slices.Compact(values)
+	}
+	return sorted
 }
 
 func text(value any) string {

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -32,32 +33,36 @@ type Change struct {
 // RenderConfig returns the changes that turn a provider config into that of a rendered NamespacedCloudProfile (semantics
 // S11): its images and versions are added or replaced. base is the parent's provider config, or one that has been
 // rendered before; then what is rendered already is not changed again. What base has and the profile does not define
-// keeps its place and its bytes; additions come after it, in the profile's order. Versions are converted to the parent's
-// format, which capabilities, its spec.machineCapabilities, decide.
+// keeps its place and its bytes; additions come after it, in the profile's order. Several entries of one version replace
+// those of base one by one. Versions are converted to the parent's format, which capabilities, its
+// spec.machineCapabilities, decide; one that has errors, or that the other format cannot express, stays as it is.
 //
-// The error says that one of the two configs is not a JSON object with lists of named images and versions. The arguments
-// are not changed.
+// There are no changes if the profile has no provider config, and one, the whole config, if base is nil or has no content.
+// The error says that one of the two configs is not a JSON object with lists of images and versions, or that the profile's
+// has one without a name. The arguments are not changed.
 func RenderConfig[R any](provider Provider[R], capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension) ([]Change, error) {
-	if profile.Spec.ProviderConfig == nil {
+	config := ownConfig(profile)
+	if config == nil {
 		return nil, nil
 	}
-	own, err := readConfig(profile.Spec.ProviderConfig)
+	own, err := readConfig(config)
+	if err == nil {
+		err = own.checkNames()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("spec.providerConfig: %w", err)
 	}
 	p := &Profile[R]{
 		provider: provider, at: field.NewPath("spec"), machines: map[string]machine{},
-		spec: &v1beta1.CloudProfileSpec{
-			MachineImages: profile.Spec.MachineImages, ProviderConfig: profile.Spec.ProviderConfig,
-		},
+		spec:   &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: config},
 		parent: &parent[R]{profile: &Profile[R]{spec: &v1beta1.CloudProfileSpec{}}},
 	}
 	p.vocabulary, _ = capability.Compile(capabilities, nil)
 	p.compile()
 	p.convert(own)
-	if base == nil || len(base.Raw) == 0 {
-		value, err := own.replaceIn(profile.Spec.ProviderConfig.Raw)
-		return []Change{{Op: "add", Value: value}}, err
+	own.unite()
+	if !hasContent(base) {
+		return []Change{{Op: "add", Value: own.whole()}}, nil
 	}
 	rendered, err := readConfig(base)
 	if err != nil {
@@ -68,9 +73,8 @@ func RenderConfig[R any](provider Provider[R], capabilities []v1beta1.Capability
 
 // rawConfig holds the machine images of a provider config as they stand there. All known providers share this shape.
 type rawConfig struct {
-	images []rawImage
-	// listed tells that there is a list of images, be it an empty one.
-	listed bool
+	members map[string]json.RawMessage
+	images  []rawImage
 }
 
 type rawImage struct {
@@ -85,15 +89,14 @@ type rawVersion struct {
 }
 
 func readConfig(config *runtime.RawExtension) (*rawConfig, error) {
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(config.Raw, &top); err != nil {
+	c := &rawConfig{}
+	if err := json.Unmarshal(config.Raw, &c.members); err != nil {
 		return nil, fmt.Errorf("not an object: %w", err)
 	}
-	images, err := readList(top["machineImages"], "name")
+	images, err := readList(c.members["machineImages"], "name")
 	if err != nil {
 		return nil, fmt.Errorf("machineImages: %w", err)
 	}
-	c := &rawConfig{listed: len(top["machineImages"]) > 0 && string(top["machineImages"]) != "null"}
 	for i, image := range images {
 		versions, err := readList(image.members["versions"], "version")
 		if err != nil {
@@ -106,6 +109,39 @@ func readConfig(config *runtime.RawExtension) (*rawConfig, error) {
 		c.images = append(c.images, r)
 	}
 	return c, nil
+}
+
+// checkNames demands that images and versions have names, without which nobody can use them.
+func (c *rawConfig) checkNames() error {
+	for i, image := range c.images {
+		if image.name == "" {
+			return fmt.Errorf("machineImages[%d]: no name", i)
+		}
+		for k, version := range image.versions {
+			if version.version == "" {
+				return fmt.Errorf("machineImages[%d].versions[%d]: no version", i, k)
+			}
+		}
+	}
+	return nil
+}
+
+// unite puts the versions of images with one name into the first of them.
+func (c *rawConfig) unite() {
+	var united []rawImage
+	for _, image := range c.images {
+		if at := byImageName(united, image.name); at < 0 {
+			united = append(united, image)
+		} else if len(image.versions) > 0 {
+			united[at].versions = slices.Concat(united[at].versions, image.versions)
+			united[at].rebuild()
+		}
+	}
+	c.images = united
+}
+
+func byImageName(images []rawImage, name string) int {
+	return slices.IndexFunc(images, func(i rawImage) bool { return i.name == name })
 }
 
 // parseConfig is readConfig for a config that has been checked: one with errors is empty.
@@ -156,101 +192,83 @@ func readList(raw json.RawMessage, key string) ([]element, error) {
 	return elements, nil
 }
 
-// merge returns the changes that put the images of own into c.
+// merge returns the changes that put the images of own into c, in which every name is there once. Of c's images with one
+// name the first counts.
 func (c *rawConfig) merge(own *rawConfig) []Change {
-	if !c.listed && len(own.images) > 0 {
-		return []Change{{"add", "/machineImages", rawList(own.images, func(i rawImage) json.RawMessage { return i.raw })}}
+	if len(c.images) == 0 {
+		if len(own.images) == 0 {
+			return nil
+		}
+		return []Change{{"add", "/machineImages", own.list()}}
 	}
 	var changes []Change
 	for _, image := range own.images {
-		at := slices.IndexFunc(c.images, func(i rawImage) bool { return i.name == image.name })
-		if at < 0 {
+		if at := byImageName(c.images, image.name); at >= 0 {
+			changes = append(changes, c.images[at].merge(image.versions, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
+		} else {
 			changes = append(changes, Change{"add", "/machineImages/-", image.raw})
-			c.images = append(c.images, image)
+		}
+	}
+	return changes
+}
+
+// merge returns the changes that put versions into an image, whose versions stand at the pointer at. The first entry of a
+// version replaces the first one that the image has, the second the second, and so on. If the image has more of them, the
+// list is written anew without those.
+func (i *rawImage) merge(own []rawVersion, at string) []Change {
+	if len(i.versions) == 0 && len(own) > 0 {
+		return []Change{{"add", at, rawVersions(own)}}
+	}
+	replacements, used := map[string][]rawVersion{}, map[string]int{}
+	for _, v := range own {
+		replacements[v.version] = append(replacements[v.version], v)
+	}
+	var changes []Change
+	merged := make([]rawVersion, 0, len(i.versions))
+	for k, v := range i.versions {
+		entries, n := replacements[v.version], used[v.version]
+		if len(entries) > 0 && n == len(entries) {
 			continue
 		}
-		changes = append(changes, c.images[at].merge(image, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
+		if len(entries) > 0 {
+			used[v.version]++
+			if !sameJSON(v.raw, entries[n].raw) {
+				v = entries[n]
+				changes = append(changes, Change{"replace", at + "/" + strconv.Itoa(k), v.raw})
+			}
+		}
+		merged = append(merged, v)
+	}
+	surplus := len(i.versions) > len(merged)
+	for _, v := range own {
+		if used[v.version] > 0 {
+			used[v.version]--
+			continue
+		}
+		merged = append(merged, v)
+		changes = append(changes, Change{"add", at + "/-", v.raw})
+	}
+	if surplus {
+		return []Change{{"replace", at, rawVersions(merged)}}
 	}
 	return changes
 }
 
-// merge returns the changes that put the versions of own into an image, whose versions stand at the pointer at.
-func (i *rawImage) merge(own rawImage, at string) []Change {
-	merged, changes := i.mergeVersions(own, at)
-	whole := len(i.versions) == 0
-	for _, c := range changes {
-		whole = whole || c.Op == ""
+// whole returns the config with c's images.
+func (c *rawConfig) whole() json.RawMessage {
+	members := maps.Clone(c.members)
+	if len(c.images) > 0 {
+		members["machineImages"] = c.list()
 	}
-	if whole && len(changes) > 0 {
-		changes = []Change{{"add", at, rawList(merged, func(v rawVersion) json.RawMessage { return v.raw })}}
-	}
-	i.versions = merged
-	return changes
+	return marshal(members)
 }
 
-// mergeVersions returns the versions after the merge, and the changes that lead there. A change without Op says that
-// single operations do not, because a version has several entries.
-func (i *rawImage) mergeVersions(own rawImage, at string) ([]rawVersion, []Change) {
-	byVersion := map[string][]rawVersion{}
-	for _, v := range own.versions {
-		byVersion[v.version] = append(byVersion[v.version], v)
-	}
-	var merged []rawVersion
-	var changes []Change
-	before := map[string]int{}
-	for _, v := range i.versions {
-		before[v.version]++
-	}
-	placed := map[string]bool{}
-	for k, v := range i.versions {
-		entries, replaced := byVersion[v.version]
-		switch {
-		case !replaced:
-			merged = append(merged, v)
-		case placed[v.version]: // its entries stand where the first one was
-		case len(entries) == 1 && before[v.version] == 1:
-			merged = append(merged, entries[0])
-			if !sameJSON(v.raw, entries[0].raw) {
-				changes = append(changes, Change{"replace", at + "/" + strconv.Itoa(k), entries[0].raw})
-			}
-		default:
-			merged = append(merged, entries...)
-			if !i.has(entries) {
-				changes = append(changes, Change{})
-			}
-		}
-		placed[v.version] = true
-	}
-	for _, v := range own.versions {
-		if !placed[v.version] {
-			merged = append(merged, v)
-			changes = append(changes, Change{"add", at + "/-", v.raw})
-		}
-	}
-	return merged, changes
+func (c *rawConfig) list() json.RawMessage {
+	return rawList(c.images, func(i rawImage) json.RawMessage { return i.raw })
 }
 
-// has tells whether the entries of one version are those that the image has, in their order.
-func (i *rawImage) has(entries []rawVersion) bool {
-	var present []rawVersion
-	for _, v := range i.versions {
-		if v.version == entries[0].version {
-			present = append(present, v)
-		}
-	}
-	return slices.EqualFunc(present, entries, func(a, b rawVersion) bool { return sameJSON(a.raw, b.raw) })
-}
-
-// replaceIn returns the config that c was read from, with c's images.
-func (c *rawConfig) replaceIn(config json.RawMessage) (json.RawMessage, error) {
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(config, &top); err != nil {
-		return nil, err
-	}
-	if c.listed {
-		top["machineImages"] = rawList(c.images, func(i rawImage) json.RawMessage { return i.raw })
-	}
-	return json.Marshal(top)
+func rawVersions(versions []rawVersion) json.RawMessage {
+	return rawList(versions, func(v rawVersion) json.RawMessage { return v.raw })
 }
 
 func rawList[T any](elements []T, raw func(T) json.RawMessage) json.RawMessage {

@@ -1,0 +1,417 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	gocmp "github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// apply applies changes to a config as the API server would.
+func apply(t fatal, changes []consistency.Change, base *runtime.RawExtension) *runtime.RawExtension {
+	if len(changes) == 0 {
+		return base
+	}
+	if changes[0].Path == "" {
+		return &runtime.RawExtension{Raw: changes[0].Value}
+	}
+	written, err := json.Marshal(changes)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	patch, err := jsonpatch.DecodePatch(written)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, written)
+	}
+	patched, err := patch.Apply(base.Raw)
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, written, base.Raw)
+	}
+	return &runtime.RawExtension{Raw: patched}
+}
+
+// lines renders changes one to a line.
+func lines(changes []consistency.Change) []string {
+	var lines []string
+	for _, c := range changes {
+		lines = append(lines, fmt.Sprintf("%s %s %s", c.Op, c.Path, c.Value))
+	}
+	return lines
+}
+
+func raw(t *testing.T, text string) *runtime.RawExtension {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	converted, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runtime.RawExtension{Raw: converted}
+}
+
+// Merging looks at nothing but the names of images and versions.
+func TestRenderConfig(t *testing.T) {
+	for name, tc := range map[string]struct {
+		own, base string
+		want      []string
+	}{
+		"nothing of its own":    {`{}`, `{machineImages: [{name: a}]}`, nil},
+		"no images of its own":  {`{machineImages: []}`, `{keystoneURL: k}`, nil},
+		"no base":               {`{kind: K, machineImages: [{name: a, versions: [{version: "1"}]}]}`, "", []string{`add  {"kind":"K","machineImages":[{"name":"a","versions":[{"version":"1"}]}]}`}},
+		"a base of null":        {`{kind: K}`, "null", []string{`add  {"kind":"K"}`}},
+		"a base without images": {`{kind: K, machineImages: [{name: a}, {name: b}]}`, `{keystoneURL: k}`, []string{`add /machineImages [{"name":"a"},{"name":"b"}]`}},
+		"a base of no images":   {`{machineImages: [{name: a}]}`, `{machineImages: null}`, []string{`add /machineImages [{"name":"a"}]`}},
+		"images, after the parent's in the profile's order": {
+			`{machineImages: [{name: c}, {name: b}, {name: d}]}`, `{machineImages: [{name: a}, {name: b}]}`,
+			[]string{`add /machineImages/- {"name":"c"}`, `add /machineImages/- {"name":"d"}`},
+		},
+		"versions, after the parent's in the profile's order": {
+			`{machineImages: [{name: b, versions: [{version: "3"}, {version: "2", x: 1}, {version: "0"}]}]}`, `{machineImages: [{name: a}, {name: b, versions: [{version: "1"}, {version: "2"}, {version: "4"}]}]}`,
+			[]string{`replace /machineImages/1/versions/1 {"version":"2","x":1}`, `add /machineImages/1/versions/- {"version":"3"}`, `add /machineImages/1/versions/- {"version":"0"}`},
+		},
+		"an image that had no versions": {`{machineImages: [{name: a, versions: [{version: "1"}]}]}`, `{machineImages: [{name: a}]}`, []string{`add /machineImages/0/versions [{"version":"1"}]`}},
+		"an image without versions":     {`{machineImages: [{name: a}]}`, `{machineImages: [{name: a, versions: [{version: "1"}]}]}`, nil},
+		"what is there already, in another order of keys": {
+			`{machineImages: [{name: a, versions: [{version: "1", x: {y: 1, z: [2]}}]}]}`, `{machineImages: [{versions: [{x: {z: [2], y: 1}, version: "1"}], name: a}]}`, nil,
+		},
+		"several entries of a version, one by one": {
+			`{machineImages: [{name: a, versions: [{version: "1", x: 1}, {version: "1", x: 2}, {version: "1", x: 3}]}]}`,
+			`{machineImages: [{name: a, versions: [{version: "1", x: 0}, {version: "2"}, {version: "1", x: 2}]}]}`,
+			[]string{`replace /machineImages/0/versions/0 {"version":"1","x":1}`, `add /machineImages/0/versions/- {"version":"1","x":3}`},
+		},
+		"more entries in the parent": {
+			`{machineImages: [{name: a, versions: [{version: "3"}, {version: "1", x: 1}]}]}`,
+			`{machineImages: [{name: a, versions: [{version: "1", x: 0}, {version: "2"}, {version: "1", x: 1}]}]}`,
+			[]string{`replace /machineImages/0/versions [{"version":"1","x":1},{"version":"2"},{"version":"3"}]`},
+		},
+		"images of one name": {
+			`{machineImages: [{name: a, versions: [{version: "1"}]}, {name: b}, {name: a, versions: [{version: "2"}]}]}`, `{machineImages: [{name: c}]}`,
+			[]string{`add /machineImages/- {"name":"a","versions":[{"version":"1"},{"version":"2"}]}`, `add /machineImages/- {"name":"b"}`},
+		},
+		"images of one name in the parent": {
+			`{machineImages: [{name: a, versions: [{version: "2"}]}]}`, `{machineImages: [{name: a, versions: [{version: "1"}]}, {name: a}]}`,
+			[]string{`add /machineImages/0/versions/- {"version":"2"}`},
+		},
+		"images without a name in the parent": {`{machineImages: [{name: a}]}`, `{machineImages: [{}, {name: null, versions: [{}, {version: ""}]}]}`, []string{`add /machineImages/- {"name":"a"}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
+			changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, raw(t, tc.base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := gocmp.Diff(tc.want, lines(changes)); diff != "" {
+				t.Error(diff)
+			}
+			rendered := apply(t, changes, raw(t, tc.base))
+			if again, err := consistency.RenderConfig(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
+				t.Error("rendered again:", lines(again), err)
+			}
+		})
+	}
+}
+
+func TestRenderConfigRefuses(t *testing.T) {
+	const sound = `{machineImages: [{name: a, versions: [{version: "1"}]}]}`
+	for name, tc := range map[string]struct{ own, base, want string }{
+		"a list":                  {`[]`, sound, "spec.providerConfig: not an object"},
+		"images that are none":    {`{machineImages: 5}`, sound, "spec.providerConfig: machineImages: not a list"},
+		"an image that is none":   {`{machineImages: [a]}`, sound, "spec.providerConfig: machineImages: [0]: not an object"},
+		"a name that is none":     {`{machineImages: [{name: 5}]}`, sound, "spec.providerConfig: machineImages: [0].name: not a string"},
+		"no name":                 {`{machineImages: [{name: a}, {}]}`, sound, "spec.providerConfig: machineImages[1]: no name"},
+		"no version":              {`{machineImages: [{name: a, versions: [{image: x}]}]}`, sound, "spec.providerConfig: machineImages[0].versions[0]: no version"},
+		"versions that are none":  {`{machineImages: [{name: a, versions: {}}]}`, sound, "spec.providerConfig: machineImages[0].versions: not a list"},
+		"a parent that is a list": {sound, `[]`, "the provider config of the parent: not an object"},
+		"a parent's versions":     {sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions: [0]: not an object"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
+			changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, raw(t, tc.base))
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || changes != nil {
+				t.Errorf("%v, %v", err, lines(changes))
+			}
+		})
+	}
+}
+
+// What the profile does not define keeps its bytes, whatever is in it, and what it does define is written as it stands.
+func TestRenderConfigKeepsBytes(t *testing.T) {
+	const kept = "{ \"version\":\"1\",\n  \"factor\": 1.50e0, \"big\": 12345678901234567890, \"text\": \"<&\\u00e9>\" }"
+	own := `{"machineImages":[{"name":"a","versions":[{"version":"2", "factor": 1.50e0, "text": "<&>"}]},{"name":"b", "unknown": [ ]}]}`
+	profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: &runtime.RawExtension{Raw: []byte(own)}}}
+	// Of the second version the parent has one entry too many, so that the list is written anew.
+	base := &runtime.RawExtension{Raw: []byte(`{"more": [ 1 ], "machineImages":[{"name":"a","versions":[` + kept + `,{"version":"2"},{"version":"2"}]}]}`)}
+	changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, base)
+	want := []consistency.Change{
+		{Op: "replace", Path: "/machineImages/0/versions", Value: json.RawMessage("[" + kept + `,{"version":"2", "factor": 1.50e0, "text": "<&>"}]`)},
+		{Op: "add", Path: "/machineImages/-", Value: json.RawMessage(`{"name":"b", "unknown": [ ]}`)},
+	}
+	if diff := gocmp.Diff(lines(want), lines(changes)); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// conversion is what becomes of a version that stands in another format than that of the parent.
+func conversion[R any](t *testing.T, provider consistency.Provider[R], vocabulary, profile string) string {
+	t.Helper()
+	capabilities := parse(t, vocabulary+"type: any\n").MachineCapabilities
+	object := namespaced(t, profile)
+	before := object.DeepCopy()
+	base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
+	changes, err := consistency.RenderConfig(provider, capabilities, object, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(before, object); diff != "" {
+		t.Errorf("the profile was changed: %s", diff)
+	}
+	if again, err := consistency.RenderConfig(provider, capabilities, object, apply(t, changes, base)); err != nil || len(again) > 0 {
+		t.Error("rendered again:", lines(again), err)
+	}
+	var images []struct{ Versions []json.RawMessage }
+	if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
+		t.Fatal(err, lines(changes))
+	}
+	return string(images[0].Versions[0])
+}
+
+func TestRenderConfigConverts(t *testing.T) {
+	const (
+		ofBoth  = ", capabilityFlavors: [{architecture: [amd64]}, {architecture: [arm64]}]"
+		regions = "regions: [{name: asia, id: p, architecture: arm64}, {name: europe, id: o}, {name: asia, id: q, architecture: amd64}]"
+	)
+	for name, tc := range map[string]struct{ vocabulary, core, provider, want string }{
+		"the same format, new":    {hypervisors, ", capabilityFlavors: [" + amdVirt + "]", ", capabilityFlavors: [{capabilities: " + amdVirt + ", image: o}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["virtualized"]},"image":"o"}],"version":"1"}`},
+		"the same format, legacy": {legacy, ", architectures: [amd64, arm64]", ", " + regions, `{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"id":"o","name":"europe"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`},
+		"legacy to new": {
+			hypervisors, ofBoth, ", " + regions,
+			`{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"p","name":"asia"}]},` +
+				`{"capabilities":{"architecture":["amd64"]},"regions":[{"id":"o","name":"europe"},{"id":"q","name":"asia"}]}],"version":"1"}`,
+		},
+		"legacy to new, with what core says": {
+			hypervisors, ", capabilityFlavors: [" + amdBare + "]", ", image: o, regions: [{name: europe, id: p}]",
+			`{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["baremetal"]},"image":"o","regions":[{"id":"p","name":"europe"}]}],"version":"1"}`,
+		},
+		"legacy to new, the image name for amd64 only": {
+			hypervisors, ", architectures: [amd64, arm64]", ", image: o, regions: [{name: europe, id: p, architecture: arm64}]",
+			`{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"p","name":"europe"}]},{"capabilities":{"architecture":["amd64"]},"image":"o"}],"version":"1"}`,
+		},
+		"legacy to new, by image name": {hypervisors, ", architectures: [amd64]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"}],"version":"1"}`},
+		"new to legacy": {
+			legacy, ofBoth, ", capabilityFlavors: [{capabilities: {architecture: [arm64]}, regions: [{name: asia, id: p}]}, {capabilities: {architecture: [amd64]}, image: o, regions: [{name: asia, id: q}]}]",
+			`{"image":"o","regions":[{"architecture":"arm64","id":"p","name":"asia"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`,
+		},
+		"new to legacy, a flavor of no architecture": {
+			legacy, ", architectures: [arm64, amd64]", ", capabilityFlavors: [{regions: [{name: asia, id: p}]}]",
+			`{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"architecture":"amd64","id":"p","name":"asia"}],"version":"1"}`,
+		},
+
+		"what core lists otherwise stays":       {hypervisors, "", ", " + regions, `{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"id":"o","name":"europe"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`},
+		"what has errors stays":                 {hypervisors, ", architectures: [amd64]", ", regions: [{name: asia, id: p, architecture: arm64}]", `{"regions":[{"architecture":"arm64","id":"p","name":"asia"}],"version":"1"}`},
+		"what nobody can read stays":            {hypervisors, ", architectures: [amd64]", ", image: o, more: 1.50", `{"image":"o","more":1.5,"version":"1"}`},
+		"what the legacy format has not, stays": {legacy, ", architectures: [arm64]", ", capabilityFlavors: [{capabilities: {architecture: [arm64]}, image: o}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"image":"o"}],"version":"1"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := gocmp.Diff(tc.want, conversion(t, openstack.Provider{}, tc.vocabulary, ownImage(tc.core, tc.provider))); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
+	for name, tc := range map[string]struct{ vocabulary, core, provider, want string }{
+		"legacy to new":                {hypervisors, ", capabilityFlavors: [" + amdBare + "]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["baremetal"]},"image":"o"}],"version":"1"}`},
+		"legacy to new, two of them":   {hypervisors, ", architectures: [amd64, arm64]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"},{"capabilities":{"architecture":["arm64"]},"image":"o"}],"version":"1"}`},
+		"legacy to new, of everything": {hypervisors, "", ", image: o", `{"capabilityFlavors":[{"image":"o"}],"version":"1"}`},
+		"new to legacy":                {legacy, "", ", capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: o}]", `{"image":"o","version":"1"}`},
+		"two images stay":              {legacy, ", architectures: [amd64, arm64]", ", capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: o}, {capabilities: {architecture: [arm64]}, image: p}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"},{"capabilities":{"architecture":["arm64"]},"image":"p"}],"version":"1"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			profile := strings.ReplaceAll(ownImage(tc.core, tc.provider), openstackConfig, localConfig)
+			if diff := gocmp.Diff(tc.want, conversion(t, local.Provider{}, tc.vocabulary, profile)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// below draws a NamespacedCloudProfile of the local provider with what may stand in one.
+func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
+	spec := drawSpec(t)
+	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+		MachineTypes: spec.MachineTypes, MachineImages: spec.MachineImages, ProviderConfig: spec.ProviderConfig,
+	}}
+}
+
+// Rendering is done once: what is rendered does not change when it is rendered again, and the order of the images that
+// were there is kept.
+func TestRenderingTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parent, profile := drawSpec(t), below(t)
+		base := parent.ProviderConfig
+		if rapid.IntRange(0, 5).Draw(t, "no base") == 0 {
+			base = nil
+		}
+		before, untouched := profile.DeepCopy(), base.DeepCopy()
+		changes, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, profile, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(before, profile) || !reflect.DeepEqual(untouched, base) {
+			t.Fatal("an argument was changed")
+		}
+		rendered := apply(t, changes, base)
+		again, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, profile, rendered)
+		if err != nil || len(again) > 0 {
+			t.Fatalf("%v %v\n%s\n%s", err, lines(again), profile.Spec.ProviderConfig.Raw, rendered.Raw)
+		}
+		if names, first := imageNames(t, rendered), imageNames(t, base); base != nil && !strings.HasPrefix(names, first) {
+			t.Fatalf("%s was %s", names, first)
+		}
+		for _, change := range changes {
+			var image, version int
+			if _, err := fmt.Sscanf(change.Path, "/machineImages/%d/versions/%d", &image, &version); err == nil && sameJSON(change.Value, versionAt(t, base, image, version)) {
+				t.Fatalf("%s is replaced by what is there", change.Path)
+			}
+		}
+	})
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func versionAt(t *rapid.T, config *runtime.RawExtension, image, version int) json.RawMessage {
+	var c struct {
+		MachineImages []struct{ Versions []json.RawMessage }
+	}
+	if err := json.Unmarshal(config.Raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c.MachineImages[image].Versions[version]
+}
+
+// What passes the check makes a rendered profile in which nothing is wrong.
+func TestRenderedProfilesAreSound(t *testing.T) {
+	sound, converted := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		parent := &v1beta1.CloudProfileSpec{
+			Type: "openstack", Regions: []v1beta1.Region{{Name: "europe"}, {Name: "asia"}},
+			ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"}`)},
+		}
+		if rapid.Bool().Draw(t, "capabilities") {
+			parent.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}}}
+		}
+		profile := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
+		above, _ := consistency.Compile(openstack.Provider{}, parent, field.NewPath("spec"))
+		if report := consistency.CheckNamespacedCloudProfile(above, profile); len(report.Errors) > 0 {
+			return
+		}
+		sound++
+		changes, err := consistency.RenderConfig(openstack.Provider{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := parent.DeepCopy()
+		rendered.ProviderConfig = apply(t, changes, parent.ProviderConfig)
+		rendered.MachineImages = gardenerutils.TransformSpecToParentFormat(profile.Spec, parent.MachineCapabilities).MachineImages
+		if _, report := consistency.Compile(openstack.Provider{}, rendered, field.NewPath("spec")); len(report.Errors) > 0 {
+			t.Fatalf("%v\n%s\n%s", report.Errors, profile.Spec.ProviderConfig.Raw, rendered.ProviderConfig.Raw)
+		}
+		if strings.Contains(string(profile.Spec.ProviderConfig.Raw), "capabilityFlavors") != strings.Contains(string(rendered.ProviderConfig.Raw), "capabilityFlavors") {
+			converted++
+		}
+	})
+	if sound < 10 || converted < 3 {
+		t.Errorf("%d sound, %d converted", sound, converted)
+	}
+}
+
+// drawOwnVersion draws a NamespacedCloudProfile with one image version, in core and the provider config in either format.
+func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
+	entry := object{"version": "1"}
+	inCore, inConfig := rapid.Bool().Draw(t, "core in the new format"), rapid.Bool().Draw(t, "config in the new format")
+	var flavors, regions list
+	for _, architecture := range []string{"amd64", "arm64"} {
+		for _, net := range []string{"", "fast", "slow"} {
+			if rapid.IntRange(0, 2).Draw(t, "there") > 0 {
+				continue
+			}
+			capabilities := v1beta1.Capabilities{"architecture": {architecture}}
+			if net != "" {
+				capabilities["net"] = v1beta1.CapabilityValues{net}
+			}
+			version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: capabilities})
+			if net == "" {
+				version.Architectures = append(version.Architectures, architecture)
+			}
+			flavor := object{"capabilities": capabilities}
+			if rapid.Bool().Draw(t, "by name") {
+				flavor["image"], entry["image"] = "x", "x"
+			} else {
+				flavor["regions"] = list{object{"name": "europe", "id": architecture}}
+				regions = append(regions, object{"name": "europe", "id": architecture, "architecture": architecture})
+			}
+			flavors = append(flavors, flavor)
+		}
+	}
+	if inCore {
+		version.Architectures = nil
+	} else {
+		version.CapabilityFlavors = nil
+	}
+	if inConfig {
+		entry = object{"version": "1", "capabilityFlavors": flavors}
+	} else if len(regions) > 0 {
+		entry["regions"] = regions
+	}
+	raw, err := json.Marshal(object{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": list{object{"name": "own", "versions": list{entry}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v1beta1.NamespacedCloudProfileSpec{
+		MachineImages:  []v1beta1.MachineImage{{Name: "own", Versions: []v1beta1.MachineImageVersion{version}}},
+		ProviderConfig: &runtime.RawExtension{Raw: raw},
+	}
+}
+
+func imageNames(t *rapid.T, config *runtime.RawExtension) string {
+	if config == nil {
+		return ""
+	}
+	var c struct{ MachineImages []struct{ Name string } }
+	if err := json.Unmarshal(config.Raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	var names strings.Builder
+	for _, image := range c.MachineImages {
+		names.WriteString(image.Name + " ")
+	}
+	return names.String()
+}

@@ -5,6 +5,7 @@
 package consistency
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,8 +29,9 @@ const reservedPrefix = "gardener-"
 
 // FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile that
 // have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left as it is
-// if its mapping is missing or has errors, which are for [CheckCloudProfile] to report, and if the field architectures
-// says something else. The spec is not changed, and the result shares nothing with it.
+// if its mapping is missing, if core and mapping would not correspond one to one, which is for [CheckCloudProfile] to
+// report, if the field architectures says something else, or if Gardener would refuse a flavor for its architectures. The
+// spec is not changed, and the result shares nothing with it.
 func FillCloudProfile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
 	p := &Profile[R]{provider: provider, spec: spec, at: field.NewPath("spec")}
 	return p.fill(spec.MachineCapabilities)
@@ -39,7 +41,7 @@ func FillCloudProfile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpe
 // vocabulary of its parent.
 func FillNamespacedCloudProfile[R any](provider Provider[R], profile *v1beta1.NamespacedCloudProfile, above *v1beta1.CloudProfileSpec) []Filled {
 	p := &Profile[R]{provider: provider, at: field.NewPath("spec"), parent: &parent[R]{versions: map[imageVersion]bool{}}}
-	p.spec = &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: profile.Spec.ProviderConfig}
+	p.spec = &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: ownConfig(profile)}
 	for _, image := range above.MachineImages {
 		for _, version := range image.Versions {
 			p.parent.versions[imageVersion{image.Name, version.Version}] = true
@@ -64,8 +66,7 @@ func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled 
 			if !found || !p.unfilled(image.Name, &image.Versions[k]) {
 				continue
 			}
-			flavors := p.flavorsOf(entries.versions[image.Versions[k].Version])
-			if len(flavors) > 0 && agreesWith(image.Versions[k].Architectures, flavors) {
+			if flavors := p.flavorsOf(image.Name, &image.Versions[k], entries); len(flavors) > 0 {
 				filled = append(filled, Filled{i, k, flavors})
 			}
 		}
@@ -81,32 +82,55 @@ func (p *Profile[R]) unfilled(image string, version *v1beta1.MachineImageVersion
 	return len(version.CapabilityFlavors) == 0 && !p.inherits(imageVersion{image, version.Version})
 }
 
-// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if one of them has
-// errors. A flavor that declares nothing is what core assumes anyway.
-func (p *Profile[R]) flavorsOf(entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
-	var flavors []v1beta1.MachineImageFlavor
-	seen := map[capability.Set]bool{}
-	for _, entry := range entries {
-		if p.unread.touches(entry.Path) {
-			return nil
-		}
-		for i := range entry.Flavors {
-			declared := declaredForCore(entry.Flavors[i].Capabilities)
-			set, errs := p.vocabulary.Set(declared, nil)
-			if len(errs) > 0 || len(declared) == 0 {
-				return nil
-			}
-			if !seen[set] {
-				seen[set] = true
-				flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: declared})
-			}
-		}
+// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not what
+// core could list. A single flavor that declares nothing is what core assumes anyway.
+func (p *Profile[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *named[R]) []v1beta1.MachineImageFlavor {
+	declared, flavors := p.declaredBy(entries.versions[version.Version])
+	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
+		!p.agreesWith(version.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {
+		return nil
+	}
+	filled := *version
+	filled.CapabilityFlavors = flavors
+	alone := &named[R]{images: entries.images, versions: map[string][]*imageselector.Version[R]{version.Version: declared}}
+	if _, errs := p.correspondVersion(image, &filled, alone, p.at); len(errs) > 0 {
+		return nil
 	}
 	return flavors
 }
 
-// declaredForCore returns a copy of capabilities without those that core reserves.
-func declaredForCore(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
+// declaredBy returns what the entries of one version declare, apart from what core reserves, and the flavors that core
+// has to list for it; none if an entry could not be read. Flavors that differ in nothing else are one.
+func (p *Profile[R]) declaredBy(entries []*imageselector.Version[R]) ([]*imageselector.Version[R], []v1beta1.MachineImageFlavor) {
+	var declared []*imageselector.Version[R]
+	var flavors []v1beta1.MachineImageFlavor
+	reserves := map[capability.Set]bool{}
+	for _, entry := range entries {
+		if p.unread.touches(entry.Path) {
+			return nil, nil
+		}
+		version := *entry
+		version.Flavors = nil
+		for _, flavor := range entry.Flavors {
+			written := len(flavor.Capabilities)
+			flavor.Capabilities = withoutReserved(flavor.Capabilities)
+			set, _ := p.vocabulary.Set(flavor.Capabilities, nil)
+			reserved, seen := reserves[set]
+			if here := len(flavor.Capabilities) < written; seen && (reserved || here) {
+				continue
+			} else if !seen {
+				reserves[set] = here
+			}
+			version.Flavors = append(version.Flavors, flavor)
+			flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: flavor.Capabilities})
+		}
+		declared = append(declared, &version)
+	}
+	return declared, flavors
+}
+
+// withoutReserved returns a copy of capabilities without those that core reserves.
+func withoutReserved(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	declared := make(v1beta1.Capabilities, len(capabilities))
 	for name, values := range capabilities {
 		if !strings.HasPrefix(name, reservedPrefix) {
@@ -116,21 +140,28 @@ func declaredForCore(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	return declared
 }
 
+// refusedByCore tells whether the API server refuses a core flavor for its architectures: it may name one at the most, and
+// has to if several are registered.
+func (p *Profile[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
+	named := len(flavor.Capabilities[capability.Architecture])
+	return named > 1 || named == 0 && len(p.vocabulary.Registered(capability.Architecture)) > 1
+}
+
 // agreesWith tells whether flavors have the architectures that the deprecated field lists, if it lists any.
-func agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
+func (p *Profile[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
 	if len(architectures) == 0 {
 		return true
 	}
-	var declared []string
+	supported := map[string]bool{}
 	for _, flavor := range flavors {
-		for _, architecture := range flavor.Capabilities[capability.Architecture] {
-			if !slices.Contains(architectures, architecture) {
-				return false
-			}
-			if !slices.Contains(declared, architecture) {
-				declared = append(declared, architecture)
-			}
+		set, _ := p.vocabulary.Set(flavor.Capabilities, nil)
+		for _, architecture := range set.Values(capability.Architecture) {
+			supported[architecture] = true
 		}
 	}
-	return len(declared) == len(architectures)
+	listed := map[string]bool{}
+	for _, architecture := range architectures {
+		listed[architecture] = true
+	}
+	return maps.Equal(supported, listed)
 }

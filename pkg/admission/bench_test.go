@@ -13,8 +13,8 @@ import (
 	"time"
 
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
-	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
 	"github.com/gardener/gardener/pkg/apis/core"
+	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	localvalidator "github.com/gardener/gardener/pkg/provider-local/admission/validator"
 	localinstall "github.com/gardener/gardener/pkg/provider-local/apis/local/install"

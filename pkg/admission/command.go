@@ -22,10 +22,14 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	componentbaseconfigv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	"k8s.io/component-base/version/verflag"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -114,11 +118,15 @@ func (s *serverOptions) Complete() error {
 // run serves the webhooks until ctx is done.
 func (o *options) run(ctx context.Context, providerType string) error {
 	logf.SetLogger(o.manager.Completed().Logger)
+	klog.SetLogger(o.manager.Completed().Logger)
 	config := o.rest.Completed().Config
 	util.ApplyClientConnectionConfigurationToRESTConfig(&componentbaseconfigv1alpha1.ClientConnectionConfiguration{QPS: 100, Burst: 130}, config)
 
 	managerOptions := o.manager.Completed().Options()
 	managerOptions.LeaderElectionReleaseOnCancel = true
+	managerOptions.Scheme = runtime.NewScheme()
+	utilruntime.Must(kubernetesscheme.AddToScheme(managerOptions.Scheme))
+	gardencoreinstall.Install(managerOptions.Scheme)
 	managerOptions.Cache = o.cache(providerType)
 	source, err := sourceConfig()
 	if err != nil {
@@ -130,7 +138,6 @@ func (o *options) run(ctx context.Context, providerType string) error {
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
 	}
-	gardencoreinstall.Install(mgr.GetScheme())
 	sourceCluster, err := o.sourceCluster(mgr, source)
 	if err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -211,7 +212,10 @@ func installed(ctx context.Context, g *garden.Garden) error {
 		Spec: v1beta1.CloudProfileSpec{
 			Type:         "openstack",
 			Kubernetes:   v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{{Version: "1.33.2"}}},
-			MachineTypes: []v1beta1.MachineType{}, MachineImages: []v1beta1.MachineImage{},
+			MachineTypes: []v1beta1.MachineType{{Name: "small", CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi")}},
+			MachineImages: []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{{
+				ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CRI: []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}},
+			}}}},
 			Regions: []v1beta1.Region{{Name: "eu"}},
 		},
 	}

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package admission tests the admission component on a real Gardener API: its binary runs beside a garden, and everything
+// goes through the API server.
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/garden/extension"
+)
+
+// g is the garden of all tests here. Each uses objects with names of its own.
+var g *garden.Garden
+
+// program is the path of the component.
+var program string
+
+func TestMain(m *testing.M) {
+	status, err := run(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+func run(m *testing.M) (status int, err error) {
+	ctx := context.Background()
+	if program, err = extension.Build(ctx); err != nil {
+		return 1, err
+	}
+	if g, err = garden.Start(ctx, garden.Options{}); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, g.Stop()) }()
+	replica, err := extension.New(program, g.Folder())
+	if err != nil {
+		return 1, err
+	}
+	if _, err := extension.Start(ctx, g, replica); err != nil {
+		return 1, err
+	}
+	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
+		return 1, err
+	}
+	return m.Run(), nil
+}

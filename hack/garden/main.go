@@ -22,10 +22,11 @@ import (
 // folder is where everything of the garden is. Removing it stops the garden, too.
 const folder = "bin/garden"
 
-const usage = `usage: go run ./hack/garden up | down
+const usage = `usage: go run ./hack/garden up | down | demo
 
 up    start a garden in the background, and say how to use it
 down  stop it
+demo  start a garden, show what admission does, and stop it again
 `
 
 func main() {
@@ -39,7 +40,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context) error{"up": up, "down": down}
+	commands := map[string]func(context.Context) error{"up": up, "down": down, "demo": demo}
 	if len(args) != 1 || commands[args[0]] == nil {
 		fmt.Fprint(os.Stderr, usage)
 		return errors.New("one command, please")
@@ -64,6 +65,9 @@ func up(ctx context.Context) error {
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
 	begin := time.Now()
 	g, err := garden.Start(ctx, garden.Options{Folder: folder, Programs: programs()})
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return fmt.Errorf("%w; what was started is stopped again", err)
+	}
 	if err != nil {
 		return err
 	}

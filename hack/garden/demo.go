@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/garden/extension"
+)
+
+// step is one thing that the demo does.
+type step struct {
+	// title says what is tried, and what for.
+	title string
+	// kubectl are the arguments of kubectl.
+	kubectl []string
+	// refused tells that the API server is expected to refuse it.
+	refused bool
+	// says are texts that have to be in what kubectl prints.
+	says []string
+	// eventually tells that it may take a moment until kubectl prints them.
+	eventually bool
+}
+
+func apply(file string) []string { return []string{"apply", "-f", file} }
+
+// steps are the demo. It fails if one of them ends otherwise than it should.
+var steps = []step{
+	{title: "The example CloudProfile: core and provider config agree one to one. It is admitted.",
+		kubectl: apply("example/cloudprofile.yaml"), says: []string{"created"}},
+	{title: "The provider config lacks a flavor that core lists. Refused, with the place and the repair.",
+		kubectl: apply("example/broken/provider-flavor-missing.yaml"), refused: true,
+		says: []string{"capabilityFlavors[", "add it under"}},
+	{title: "The provider config has a flavor that core does not list. Refused.",
+		kubectl: apply("example/broken/provider-flavor-unexpected.yaml"), refused: true,
+		says: []string{"spec.providerConfig.machineImages[", "Forbidden"}},
+	{title: "A flavor has no image in one of the regions. That may be meant: admitted, with a warning.",
+		kubectl: apply("hack/garden/demo/cloudprofile-gap.yaml"), says: []string{"Warning: ", "asia", "created"}},
+	{title: "A NamespacedCloudProfile adds an image version of its own, for one project.",
+		kubectl: apply("hack/garden/demo/namespacedcloudprofile.yaml"), says: []string{"created"}},
+	{title: "Admission has filled in the flavors that core needs.",
+		kubectl: []string{"get", "namespacedcloudprofile", "preview", "-n", "garden-demo", "-o", `jsonpath={.spec.machineImages[0].versions[*].capabilityFlavors}{"\n"}`},
+		says:    []string{"virtualized"}},
+	{title: "Gardener renders it into a CloudProfile, and admission merges the images of the provider config.",
+		kubectl: []string{"get", "namespacedcloudprofile", "preview", "-n", "garden-demo", "-o",
+			`jsonpath={range .status.cloudProfileSpec.providerConfig.machineImages[*].versions[*]}{.version}{": "}{.capabilityFlavors[*].regions[*].id}{"\n"}{end}`},
+		says: []string{"1877.5.0: ", "2000.0.0: 2000-amd64-virt 2001-amd64-virt"}, eventually: true},
+	{title: "A Shoot in asia, on the machine type whose flavor has no image there. Refused, with what would work.",
+		kubectl: apply("hack/garden/demo/shoot-bare.yaml"), refused: true,
+		says: []string{"no image fits machine type bare_8_16", "would work:", "medium_4_8"}},
+	{title: "The same Shoot on the machine type that was suggested. It is admitted.",
+		kubectl: apply("hack/garden/demo/shoot-virtual.yaml"), says: []string{"created"}},
+}
+
+// demo starts a garden and the admission component, does the steps, and stops everything again.
+func demo(ctx context.Context) (err error) {
+	program, err := extension.Build(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
+	begin := time.Now()
+	g, err := garden.Start(ctx, garden.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, g.Stop()) }()
+	if err := install(ctx, g, program); err != nil {
+		return err
+	}
+	fmt.Printf("A garden with the admission component of the OpenStack extension is ready, after %.0f seconds.\n", time.Since(begin).Seconds())
+	for _, s := range steps {
+		if err := s.run(ctx, g); err != nil {
+			return err
+		}
+	}
+	fmt.Println("\nAll of this went as it should. make up leaves such a garden running, to try more.")
+	return nil
+}
+
+// install starts the admission component and creates what Shoots need besides a profile.
+func install(ctx context.Context, g *garden.Garden, program string) error {
+	replica, err := extension.New(program, g.Folder())
+	if err != nil {
+		return err
+	}
+	if _, err := extension.Start(ctx, g, replica); err != nil {
+		return err
+	}
+	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
+		return err
+	}
+	return project(ctx, g)
+}
+
+// project creates the project of the examples, with credentials, and has the garden accept Shoots for OpenStack.
+func project(ctx context.Context, g *garden.Garden) error {
+	if _, err := g.NewProject(ctx, "demo"); err != nil {
+		return err
+	}
+	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
+		return err
+	}
+	return g.Apply(ctx, "hack/garden/demo/setup.yaml")
+}
+
+// run does one step and prints it as if somebody had typed it.
+func (s step) run(ctx context.Context, g *garden.Garden) error {
+	fmt.Printf("\n# %s\n$ kubectl %s\n", s.title, command(s.kubectl))
+	output, err := g.Kubectl(ctx, s.kubectl...)
+	for deadline := time.Now().Add(10 * time.Second); s.eventually && err == nil && !s.saysAll(output) && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Millisecond)
+		output, err = g.Kubectl(ctx, s.kubectl...)
+	}
+	fmt.Print(output)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case s.refused && err == nil:
+		return errors.New("this should have been refused")
+	case !s.refused && err != nil:
+		return errors.New("this should have been accepted")
+	case !s.saysAll(output):
+		return fmt.Errorf("this should have said %q", s.says)
+	}
+	return nil
+}
+
+func (s step) saysAll(output string) bool {
+	for _, text := range s.says {
+		if !strings.Contains(output, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// command writes arguments as one types them.
+func command(args []string) string {
+	quoted := make([]string, 0, len(args))
+	for _, arg := range args {
+		if strings.ContainsAny(arg, " {}\"*$") {
+			arg = "'" + arg + "'"
+		}
+		quoted = append(quoted, arg)
+	}
+	return strings.Join(quoted, " ")
+}

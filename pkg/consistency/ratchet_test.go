@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gocmp "github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// anything reads an object that need not be of Gardener's.
+func anything(t *testing.T, text string) any {
+	t.Helper()
+	var object any
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// reported makes errors of "type field value" or "type field".
+func reported(lines ...string) consistency.Report {
+	var report consistency.Report
+	for _, line := range lines {
+		parts := strings.SplitN(line, " ", 3)
+		err := &field.Error{Type: field.ErrorType("FieldValue" + parts[0]), Field: parts[1], Detail: "rule"}
+		if len(parts) == 3 {
+			err.BadValue = parts[2]
+		}
+		report.Errors = append(report.Errors, err.WithOrigin("rule"))
+	}
+	return report
+}
+
+func TestRatchetTellsErrorsApart(t *testing.T) {
+	const (
+		images    = "spec: {machineImages: [{name: a, versions: [{version: '1'}, {version: '2'}]}, {name: b, versions: [{version: '1'}]}]}"
+		reversed  = "spec: {machineImages: [{name: b, versions: [{version: '1'}]}, {name: a, versions: [{version: '2'}, {version: '1'}]}]}"
+		flavors   = "spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{architecture: [amd64], net: [x, y]}, {architecture: [amd64]}]}]}]}"
+		at        = "spec.machineImages[0].versions[0]"
+		mapping   = "spec.providerConfig.machineImages[0].versions[0]"
+		inConfig  = "spec: {providerConfig: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: x}]}]}]}}"
+		inRegions = "spec: {providerConfig: {machineImages: [{name: a, versions: [{version: '1', regions: [{name: asia, id: x, architecture: arm64}, {name: europe, id: y}]}]}]}}"
+		pool      = "spec: {provider: {workers: [{name: w, machine: {type: m, image: {name: gl, version: '1'}}, maximum: 1}]}}"
+	)
+	for name, tc := range map[string]struct {
+		was, is   string
+		old, here []string
+		known     bool
+	}{
+		"nothing changed":          {images, images, []string{"Required " + at}, []string{"Required " + at}, true},
+		"indices shifted":          {images, reversed, []string{"Required " + at}, []string{"Required spec.machineImages[1].versions[1]"}, true},
+		"another image there":      {images, reversed, []string{"Required " + at}, []string{"Required " + at}, false},
+		"another version":          {images, images, []string{"Required " + at}, []string{"Required spec.machineImages[0].versions[1]"}, false},
+		"version renamed":          {images, strings.ReplaceAll(images, "'1'", "'3'"), []string{"Required " + at}, []string{"Required " + at}, false},
+		"image renamed":            {images, strings.ReplaceAll(images, "name: a", "name: c"), []string{"Required " + at}, []string{"Required " + at}, false},
+		"another type":             {images, images, []string{"Required " + at}, []string{"Forbidden " + at}, false},
+		"another value":            {images, images, []string{"Invalid " + at + ".version x"}, []string{"Invalid " + at + ".version y"}, false},
+		"the same value":           {images, images, []string{"Invalid " + at + ".version x"}, []string{"Invalid " + at + ".version x"}, true},
+		"a value, and none":        {images, images, []string{"Invalid " + at + ".version"}, []string{"Invalid " + at + ".version x"}, false},
+		"another field":            {images, images, []string{"Required " + at + ".x"}, []string{"Required " + at + ".y"}, false},
+		"in core, not the mapping": {images, images, []string{"Required " + at}, []string{"Required spec.providerConfig.machineImages[0].versions[0]"}, false},
+		"content that is not in question": {
+			images, strings.Replace(images, "version: '1'", "version: '1', classification: supported", 1), []string{"Required " + at}, []string{"Required " + at}, true,
+		},
+
+		"a core flavor moved": {
+			flavors, "spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{architecture: [amd64]}, {net: [y, x, y], architecture: [amd64]}]}]}]}",
+			[]string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[1]"}, true,
+		},
+		"another core flavor of the architecture": {
+			flavors, flavors, []string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[1]"}, false,
+		},
+		"a core flavor with another value": {
+			flavors, strings.Replace(flavors, "y", "z", 1), []string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[0]"}, false,
+		},
+		"a core flavor of capabilities with names that are fields elsewhere": {
+			"spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{name: [x], version: [x], capabilities: [x]}]}]}]}",
+			"spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{name: [x], version: [x], capabilities: [x], net: [x]}]}]}]}",
+			[]string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[0]"}, false,
+		},
+		"a provider flavor with another image": {
+			inConfig, strings.Replace(inConfig, "image: x", "image: y", 1), []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, true,
+		},
+		"a provider flavor with other capabilities": {
+			inConfig, strings.Replace(inConfig, "amd64", "arm64", 1), []string{"Required " + mapping + ".capabilityFlavors[0].image"}, []string{"Required " + mapping + ".capabilityFlavors[0].image"}, false,
+		},
+		"a provider flavor without capabilities, with another image": {
+			strings.Replace(inConfig, "capabilities: {architecture: [amd64]}, ", "", 1), strings.Replace(inConfig, "capabilities: {architecture: [amd64]}, image: x", "image: y", 1),
+			[]string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, true,
+		},
+		"a flavor as another vocabulary quotes it": {
+			flavors, flavors, []string{"Duplicate " + at + ".capabilityFlavors[0] {architecture: [amd64], net: [x, y]}"}, []string{"Duplicate " + at + ".capabilityFlavors[0] {net: [y, x], architecture: [amd64]}"}, true,
+		},
+		"a value of a capability with a dotted name": {
+			"{capabilities: {a.b/c: [x, y]}}", "{capabilities: {a.b/c: [y, z]}}", []string{"NotSupported capabilities.a.b/c[1] y"}, []string{"NotSupported capabilities.a.b/c[0] y"}, true,
+		},
+		"the same index of a capability with a dotted name": {
+			"{capabilities: {a.b/c: [x, y]}}", "{capabilities: {a.b/c: [y, z]}}", []string{"NotSupported capabilities.a.b/c[0]"}, []string{"NotSupported capabilities.a.b/c[0]"}, false,
+		},
+
+		"a region moved": {
+			inRegions, strings.Replace(inRegions, "[{name: asia, id: x, architecture: arm64}, {name: europe, id: y}]", "[{name: europe, id: y}, {name: asia, id: z, architecture: arm64}]", 1),
+			[]string{"Required " + mapping + ".regions[0].id"}, []string{"Required " + mapping + ".regions[1].id"}, true,
+		},
+		"a region for another architecture": {
+			inRegions, strings.Replace(inRegions, "arm64", "amd64", 1), []string{"Required " + mapping + ".regions[0].id"}, []string{"Required " + mapping + ".regions[0].id"}, false,
+		},
+		"a legacy flavor that begins with another region": {
+			inRegions, strings.Replace(inRegions, "asia", "africa", 1), []string{"Forbidden " + mapping + ".regions[0] arm"}, []string{"Forbidden " + mapping + ".regions[0] arm"}, true,
+		},
+		"a legacy flavor of another architecture": {
+			inRegions, inRegions, []string{"Forbidden " + mapping + ".regions[0] arm"}, []string{"Forbidden " + mapping + ".regions[0] amd"}, false,
+		},
+		"a region that is there twice, the other of the two": {
+			inRegions, inRegions, []string{"Duplicate " + mapping + ".regions[0].name asia"}, []string{"Duplicate " + mapping + ".regions[1].name asia"}, true,
+		},
+
+		"a pool that did not change": {
+			pool, strings.Replace(pool, "maximum: 1", "maximum: 2, labels: {a: b}", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, true,
+		},
+		"a pool that moved": {
+			pool, strings.Replace(pool, "[{", "[{name: v, machine: {type: m}}, {", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[1].machine.type m"}, true,
+		},
+		"a pool of another name": {
+			pool, strings.Replace(pool, "name: w", "name: v", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
+		},
+		"a pool with another image": {
+			pool, strings.Replace(pool, "'1'", "'2'", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
+		},
+		"a pool with an architecture": {
+			pool, strings.Replace(pool, "type: m", "type: m, architecture: arm64", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
+		},
+		"a pool with another provider config": {
+			pool, strings.Replace(pool, "maximum: 1", "providerConfig: {kind: WorkerConfig}", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
+		},
+		"a pool with another update strategy": {
+			pool, strings.Replace(pool, "maximum: 1", "updateStrategy: AutoInPlaceUpdate", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
+		},
+
+		"elements of no name":              {"{list: [{a: 1}, {a: 2}]}", "{list: [{a: 2}]}", []string{"Required list[1]"}, []string{"Required list[0]"}, true},
+		"elements that are no objects":     {"{list: [a, 5, null]}", "{list: [null, a]}", []string{"Invalid list[2]"}, []string{"Invalid list[0]"}, true},
+		"paths that lead nowhere":          {"{}", "[]", []string{"Required a.b[0].c[x]"}, []string{"Required a.b[0].c[x]"}, true},
+		"paths that lead nowhere, indices": {"{}", "{a: {b: []}}", []string{"Required a.b[0]"}, []string{"Required a.b[1]"}, false},
+		"an old object of nothing":         {"null", images, []string{"Required " + at}, []string{"Required " + at}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := consistency.Ratchet(reported(tc.here...), reported(tc.old...), anything(t, tc.is), anything(t, tc.was))
+			if known := len(got.Errors) == 0; known != tc.known || len(got.Errors)+len(got.Warnings) != len(tc.here) {
+				t.Errorf("known %t, want %t: %v", known, tc.known, got)
+			}
+		})
+	}
+}
+
+// Each error of the old object excuses one of the new one.
+func TestRatchetCounts(t *testing.T) {
+	object := anything(t, "spec: {machineImages: [{name: a}, {name: a}, {name: a}, {name: b}]}")
+	one, two := "Duplicate spec.machineImages[1].name a", "Duplicate spec.machineImages[2].name a"
+	for _, tc := range []struct {
+		old, here []string
+		errs      int
+	}{
+		{nil, []string{one, two}, 2}, {[]string{one}, []string{one, two}, 1}, {[]string{two}, []string{one}, 0},
+		{[]string{one, two}, []string{one, two}, 0}, {[]string{one, two}, nil, 0}, {nil, nil, 0},
+	} {
+		got := consistency.Ratchet(reported(tc.here...), reported(tc.old...), object, object)
+		if len(got.Errors) != tc.errs || len(got.Warnings) != len(tc.here)-tc.errs {
+			t.Errorf("%v after %v: %v", tc.here, tc.old, got)
+		}
+	}
+}
+
+// What cannot be written as JSON tells nothing apart, and so excuses nothing that stands in a list elsewhere.
+func TestRatchetOfWhatIsNoObject(t *testing.T) {
+	report := reported("Required spec.machineImages[0]", "Required spec.type")
+	for _, garbage := range []any{make(chan int), func() {}, nil, "text", 5} {
+		got := consistency.Ratchet(report, report, anything(t, "spec: {machineImages: [{name: a}]}"), garbage)
+		if len(got.Errors) != 1 || got.Errors[0].Field != "spec.machineImages[0]" {
+			t.Errorf("%T: %v", garbage, got)
+		}
+	}
+}
+
+func TestRatchetDoesNotChangeReports(t *testing.T) {
+	report := reported("Required b", "Required a")
+	report.Warnings = append(make(field.ErrorList, 0, 8), reported("Required z", "Required y").Errors...)
+	before := plainly(slices.Concat(report.Errors, report.Warnings))
+	consistency.Ratchet(report, reported("Required a"), map[string]any{}, map[string]any{})
+	if diff := gocmp.Diff(before, plainly(slices.Concat(report.Errors, report.Warnings))); diff != "" {
+		t.Error(diff)
+	}
+	if behind := report.Warnings[:3][2]; behind != nil {
+		t.Errorf("%v was written behind the warnings", behind)
+	}
+}
+
+// A flavor is exchanged for another one that the provider config lacks as well: the error is a new one.
+func TestRatchetOfAnExchangedFlavor(t *testing.T) {
+	old := spec(t, hypervisors, core("1", amdVirt, armVirt), provider("1", armVirt))
+	for name, tc := range map[string]struct {
+		core  string
+		known bool
+	}{
+		"exchanged":        {core("1", amdBare, armVirt), false},
+		"moved":            {core("1", armVirt, amdVirt), true},
+		"written anew":     {core("1", "{hypervisor: [virtualized, virtualized], architecture: [amd64]}", armVirt), true},
+		"another version":  {core("0", armVirt) + core("1", amdVirt, armVirt), true},
+		"another one":      {core("1", amdVirt, amdBare, armVirt), false},
+		"in a new version": {core("2", amdVirt, armVirt) + core("1", armVirt), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			updated := spec(t, hypervisors, tc.core, provider("1", armVirt)+provider("2", armVirt)+provider("0", armVirt))
+			got := ratcheted(openstack.Provider{}, updated, old)
+			if known := len(got.Errors) == 0; known != tc.known {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+// Reordering the vocabulary changes how flavors are quoted, and nothing about what is wrong with them.
+func TestRatchetOfAReorderedVocabulary(t *testing.T) {
+	const reordered = "machineCapabilities:\n- {name: hypervisor, values: [baremetal, virtualized]}\n- {name: architecture, values: [arm64, amd64]}\n"
+	core, provider := core("1", amdVirt, amdVirt, armVirt), provider("1", amdVirt, amdVirt, "{architecture: [amd64]}")
+	got := ratcheted(openstack.Provider{}, spec(t, reordered, core, provider), spec(t, hypervisors, core, provider))
+	if len(got.Errors) > 0 || len(got.Warnings) < 4 {
+		t.Error(got)
+	}
+}
+
+// ratcheted checks an update of a CloudProfile.
+func ratcheted[R any](provider consistency.Provider[R], updated, old *v1beta1.CloudProfileSpec) consistency.Report {
+	is, was := &v1beta1.CloudProfile{Spec: *updated}, &v1beta1.CloudProfile{Spec: *old}
+	_, report := consistency.CheckCloudProfile(provider, is)
+	_, before := consistency.CheckCloudProfile(provider, was)
+	return consistency.Ratchet(report, before, is, was)
+}
+
+func TestNothingNewIsNoError(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := drawSpec(t)
+		if got := ratcheted(local.Provider{}, spec, spec.DeepCopy()); len(got.Errors) > 0 {
+			t.Fatal(got.Errors)
+		}
+	})
+}
+
+func TestRatchetKeepsEveryFinding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		is, was := &v1beta1.CloudProfile{Spec: *drawSpec(t)}, &v1beta1.CloudProfile{Spec: *drawSpec(t)}
+		_, report := consistency.CheckCloudProfile(local.Provider{}, is)
+		_, before := consistency.CheckCloudProfile(local.Provider{}, was)
+		got := consistency.Ratchet(report, before, is, was)
+		all := func(r consistency.Report) []string {
+			var all []string
+			for _, err := range slices.Concat(r.Errors, r.Warnings) {
+				all = append(all, fmt.Sprintf("%p", err))
+			}
+			slices.Sort(all)
+			return all
+		}
+		if diff := gocmp.Diff(all(report), all(got)); diff != "" {
+			t.Fatal(diff)
+		}
+		checkFindings(t, got.Errors)
+		checkFindings(t, got.Warnings)
+		for _, err := range got.Errors {
+			if !slices.Contains(report.Errors, err) {
+				t.Fatalf("a warning became an error: %v", err)
+			}
+		}
+	})
+}
+
+// Lists shift: in whatever order the new object is written, no error is new that was there before.
+func TestOrderDoesNotMatterToRatchet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old := writtenOut(t, drawSpec(t))
+		updated := &v1beta1.CloudProfileSpec{}
+		convert(t, shuffled(t, convert(t, old, new(any))), updated)
+		if got := ratcheted(local.Provider{}, updated, old); len(got.Errors) > 0 {
+			is, _ := json.Marshal(updated)
+			was, _ := json.Marshal(old)
+			t.Fatalf("%v\n%s\n%s", got.Errors, was, is)
+		}
+	})
+}
+
+// convert writes a value as JSON and reads it into another one.
+func convert[T any](t *rapid.T, value any, into T) T {
+	raw, err := json.Marshal(value)
+	if err == nil && string(raw) != "null" {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+// shuffled shuffles all lists in a JSON value.
+func shuffled(t *rapid.T, value any) any {
+	switch v := value.(type) {
+	case *any:
+		return shuffled(t, *v)
+	case list:
+		for i := range v {
+			v[i] = shuffled(t, v[i])
+		}
+		if len(v) > 1 {
+			return rapid.Permutation(v).Draw(t, "order")
+		}
+	case object:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			v[key] = shuffled(t, v[key])
+		}
+	}
+	return value
+}
+
+// writtenOut makes a profile such that of two equal flavors it does not matter which one comes first: they are written
+// with the same values, and each name is there once, as the API server demands.
+func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
+	full := func(c v1beta1.Capabilities) {
+		for _, def := range spec.MachineCapabilities {
+			if _, found := c[def.Name]; !found {
+				c[def.Name] = def.Values
+			}
+		}
+	}
+	config := object{}
+	convert(t, spec.ProviderConfig, &config)
+	images, _ := config["machineImages"].(list)
+	inFlavors := map[string]bool{}
+	for _, image := range images {
+		versions, _ := image.(object)["versions"].(list)
+		for _, version := range versions {
+			flavors, _ := version.(object)["capabilityFlavors"].(list)
+			name := fmt.Sprint(image.(object)["name"], version.(object)["version"])
+			if formerly, found := inFlavors[name]; found && formerly != (len(flavors) > 0) {
+				version.(object)["version"] = "of another format" // a legacy flavor is never written as another one is
+			} else {
+				inFlavors[name] = len(flavors) > 0
+			}
+			for _, flavor := range flavors {
+				capabilities := v1beta1.Capabilities{}
+				convert(t, flavor.(object)["capabilities"], &capabilities)
+				full(capabilities)
+				flavor.(object)["capabilities"] = capabilities
+			}
+		}
+	}
+	spec.ProviderConfig = convert(t, config, &runtime.RawExtension{})
+	seen := map[string]bool{}
+	twice := func(name string) bool {
+		defer func() { seen[name] = true }()
+		return seen[name]
+	}
+	spec.MachineImages = slices.DeleteFunc(spec.MachineImages, func(i v1beta1.MachineImage) bool { return twice(i.Name) })
+	for i := range spec.MachineImages {
+		image := &spec.MachineImages[i]
+		image.Versions = slices.DeleteFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return twice(image.Name + "@" + v.Version) })
+		for k := range image.Versions {
+			for f := range image.Versions[k].CapabilityFlavors {
+				full(image.Versions[k].CapabilityFlavors[f].Capabilities)
+			}
+		}
+	}
+	return spec
+}

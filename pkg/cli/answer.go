@@ -32,8 +32,6 @@ type Answer struct {
 	// reasoning is what explain adds.
 	reasoning Reasoning
 	err       *field.Error
-	// open tells that err is no reason to deny a Shoot.
-	open bool
 }
 
 // Selected is the part of an [Answer] about the image that was found.
@@ -71,7 +69,7 @@ type Rejected struct {
 func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
 	a := Answer{
 		Pool: r.Pool.Name, Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		err: r.Err, open: r.Open, reasoning: reasoning(p, r),
+		err: r.Err, reasoning: reasoning(p, r),
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]

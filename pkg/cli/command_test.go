@@ -21,7 +21,7 @@ var flavorQuestion = []string{"--image=gardenlinux", "--version=1877.5.0", "--ma
 
 func TestExitStatus(t *testing.T) {
 	profile, missing := examples+"/cloudprofile.yaml", broken+"/provider-flavor-missing.yaml"
-	unused := broken + "/provider-image-unused.yaml"
+	unused, namespaced := broken+"/provider-image-unused.yaml", examples+"/namespacedcloudprofile.yaml"
 	for name, tc := range map[string]struct {
 		args   []string
 		status int
@@ -48,7 +48,20 @@ func TestExitStatus(t *testing.T) {
 		"the profile that is named":     {append([]string{"select", examples, "--profile=openstack"}, flavorQuestion...), 0, ""},
 		"profile of unknown provider":   {append([]string{"select", broken + "/provider-unknown.yaml"}, flavorQuestion...), 2, "local, openstack"},
 		"profile that cannot be read":   {append([]string{"select", broken + "/field-type.yaml"}, flavorQuestion...), 1, "expected a list of strings"},
-		"profile not rendered":          {append([]string{"select", examples, "--profile=garden-demo/team"}, flavorQuestion...), 2, "no status.cloudProfileSpec"},
+		"profile of a namespace":        {append([]string{"select", examples, "--profile=garden-demo/team"}, flavorQuestion...), 0, ""},
+		"profile by its bare name":      {append([]string{"explain", examples, "--profile=team"}, flavorQuestion...), 0, ""},
+		"profile without its parent":    {append([]string{"select", namespaced}, flavorQuestion...), 2, "CloudProfile openstack, is not among the inputs, and there is no status.cloudProfileSpec"},
+		"profile with its parent":       {[]string{"select", namespaced, profile, "--image=gardenlinux", "--version=2000.1.0", "--machine-type=large_16_32", "--region=europe"}, 0, ""},
+		"no profile of that namespace":  {append([]string{"select", namespaced, "--profile=garden-demo/x"}, flavorQuestion...), 2, "NamespacedCloudProfile garden-demo/x is not among the inputs, which have garden-demo/team"},
+		"rendered":                      {[]string{"render", namespaced, profile}, 0, ""},
+		"rendered, the one named":       {[]string{"render", "--profile=garden-demo/team", examples}, 0, ""},
+		"rendered, the one of a name":   {[]string{"render", "--profile=team", examples}, 0, ""},
+		"nothing to render":             {[]string{"render", profile}, 2, "no NamespacedCloudProfile among the inputs"},
+		"nothing of that name":          {[]string{"render", "--profile=x", namespaced}, 2, "NamespacedCloudProfile x is not among the inputs, which have garden-demo/team"},
+		"several to render":             {[]string{"render", broken + "/namespaced-format.yaml", namespaced}, 2, "say --profile, one of garden-demo/namespaced-format, garden-demo/team"},
+		"render without the parent":     {[]string{"render", namespaced}, 1, "CloudProfile openstack is not among the inputs"},
+		"render something broken":       {[]string{"render", broken + "/namespaced-format.yaml"}, 1, "[namespaced-format]"},
+		"render in an unknown format":   {[]string{"render", "-o", "sarif", namespaced}, 2, "json, text, yaml"},
 		"shoot without its profile":     {[]string{"select", examples + "/shoot.yaml"}, 1, "CloudProfile openstack is not among the inputs"},
 		"profile for a Shoot":           {[]string{"select", examples + "/shoot.yaml", profile, "--profile=openstack"}, 2, "a Shoot names its profile itself"},
 		"profile with errors":           {append([]string{"select", missing}, flavorQuestion...), 0, "note: CloudProfile provider-flavor-missing has 1 error"},

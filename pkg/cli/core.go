@@ -39,7 +39,11 @@ func validateCore(object runtime.Object) field.ErrorList {
 	case *core.Shoot:
 		errs = validation.ValidateShoot(o)
 	}
-	errs = slices.DeleteFunc(errs, filledIn)
+	return byCore(slices.DeleteFunc(errs, filledIn))
+}
+
+// byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once.
+func byCore(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		err.Detail = stable(err.Detail)
 		err.Origin = RuleCore

@@ -22,22 +22,27 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// garden is what the command knows: the objects among its inputs, by name as the API server would have them, and what
-// was wrong with reading them.
+// garden is what the command knows: its providers, by type, the objects among its inputs, by name as the API server would
+// have them, and what was wrong with reading them.
 type garden struct {
+	providers  map[string]Provider
 	profiles   map[string]*source[v1beta1.CloudProfile]
 	namespaced map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]
 	shoots     []*source[v1beta1.Shoot]
-	// shootManifests holds the manifests of the Shoots, compiled the rendered NamespacedCloudProfiles.
+	// shootManifests holds the manifests of the Shoots.
 	shootManifests map[types.NamespacedName]*manifest.Object
-	compiled       map[types.NamespacedName]profile
 	// profileNames and namespacedNames keep the order of the inputs.
 	profileNames    []string
 	namespacedNames []types.NamespacedName
+	// compiled holds the profiles that have been asked for, compiledNamespaced those of NamespacedCloudProfiles.
+	compiled           map[string]profile
+	compiledNamespaced map[types.NamespacedName]profile
 
 	findings []Finding
-	objects  int
-	skipped  int
+	// notes are remarks about the profiles that answers come from.
+	notes   []string
+	objects int
+	skipped int
 	// unread counts the objects that could not be decoded, so that nothing else was checked about them.
 	unread int
 }
@@ -50,17 +55,19 @@ type source[T any] struct {
 }
 
 // load reads the inputs. The error is about inputs that cannot be read at all; what is wrong in them becomes findings.
-func load(args []string, stdin io.Reader) (*garden, error) {
+func load(args []string, stdin io.Reader, providers map[string]Provider) (*garden, error) {
 	objects, problems, err := manifest.Load(args, stdin)
 	if err != nil {
 		return nil, err
 	}
 	g := &garden{
+		providers:  providers,
 		profiles:   map[string]*source[v1beta1.CloudProfile]{},
 		namespaced: map[types.NamespacedName]*source[v1beta1.NamespacedCloudProfile]{},
 
-		shootManifests: map[types.NamespacedName]*manifest.Object{},
-		compiled:       map[types.NamespacedName]profile{},
+		shootManifests:     map[types.NamespacedName]*manifest.Object{},
+		compiled:           map[string]profile{},
+		compiledNamespaced: map[types.NamespacedName]profile{},
 	}
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid

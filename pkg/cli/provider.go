@@ -18,11 +18,19 @@ type Provider interface {
 	check(*v1beta1.CloudProfile) (profile, consistency.Report)
 	// compile compiles the spec of a CloudProfile, and counts its errors.
 	compile(*v1beta1.CloudProfileSpec) (profile, int)
+	// fill and fillNamespaced return the core flavors that follow from a provider config.
+	fill(*v1beta1.CloudProfileSpec) []consistency.Filled
+	fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled
+	// renderConfig returns the changes that put the provider config of a NamespacedCloudProfile into that of a spec.
+	renderConfig(*v1beta1.NamespacedCloudProfile, *v1beta1.CloudProfileSpec) ([]consistency.Change, error)
 }
 
-// profile answers questions about worker pools.
+// profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
 	resolve(consistency.Pool) Answer
+	checkNamespaced(*v1beta1.NamespacedCloudProfile) consistency.Report
+	// CheckShoot reports the worker pools of a Shoot that get no image.
+	CheckShoot(*v1beta1.Shoot) consistency.Report
 	// CheckRegion returns an error at the path if the profile does not have the region.
 	CheckRegion(region string, at *field.Path) *field.Error
 }
@@ -44,8 +52,24 @@ func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
 	return compiledProfile[R]{compiled}, len(report.Errors)
 }
 
+func (t typed[R]) fill(spec *v1beta1.CloudProfileSpec) []consistency.Filled {
+	return consistency.FillCloudProfile(t.provider, spec)
+}
+
+func (t typed[R]) fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled {
+	return consistency.FillNamespacedCloudProfile(t.provider, profile, parent)
+}
+
+func (t typed[R]) renderConfig(profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) ([]consistency.Change, error) {
+	return consistency.RenderConfig(t.provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
+}
+
 type compiledProfile[R any] struct{ *consistency.Profile[R] }
 
 func (p compiledProfile[R]) resolve(pool consistency.Pool) Answer {
 	return answer(p.Profile, p.ResolvePool(pool))
+}
+
+func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) consistency.Report {
+	return consistency.CheckNamespacedCloudProfile(p.Profile, object)
 }

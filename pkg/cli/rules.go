@@ -21,7 +21,7 @@ const (
 	RuleObjectKind       = "object-kind"
 	RuleObjectDuplicate  = "object-duplicate"
 	RuleFlavorWrapped    = "core-flavor-wrapped"
-	RuleProfileMissing   = "profile-missing"
+	RuleProfileMissing   = consistency.RuleProfileMissing
 	RuleProviderUnknown  = "provider-unknown"
 	RulePoolNotChecked   = "pool-not-checked"
 	RuleProfileUnreached = "profile-unreadable"
@@ -54,15 +54,15 @@ var manifestRules = []consistency.Rule{
 		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
 	{Name: RuleProfileMissing, Severity: consistency.SeverityError,
-		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, so it cannot be checked against it.",
-		Repair: "Give the manifest of the profile to the command as well, or correct the reference."},
+		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
+		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
 	{Name: RuleProfileUnreached, Severity: consistency.SeverityWarning,
-		Means:  "A Shoot refers to a profile whose manifest has errors that keep it from being read. The worker pools were not checked.",
+		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
 	{Name: RuleProviderUnknown, Severity: consistency.SeverityWarning,
 		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
 		Repair: "Use the command of that provider's extension, if it has one."},
 	{Name: RulePoolNotChecked, Severity: consistency.SeverityWarning,
-		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`: Gardener has not rendered it.",
-		Repair: "Give the NamespacedCloudProfile as the garden has it, with its status."},
+		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
+		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
 }

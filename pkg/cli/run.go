@@ -88,7 +88,7 @@ func (c *command) root(name string) *cobra.Command {
 admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
 
 A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
-other: a Shoot finds its CloudProfile.
+other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
 
 Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
 		Version:       Version,
@@ -96,7 +96,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(c.lint(), c.selectImage(), c.explain())
+	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render())
 	for _, cmd := range root.Commands() {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
@@ -120,11 +120,11 @@ Every rule has a section in docs/rules.md.`,
 			case failOn != "error" && failOn != "warning":
 				return fmt.Errorf("unknown --fail-on %q: use error or warning", failOn)
 			}
-			g, err := load(args, c.stdin)
+			g, err := load(args, c.stdin, c.providers)
 			if err != nil {
 				return err
 			}
-			report := lint(g, c.providers)
+			report := lint(g)
 			report.failOn = consistency.Severity(failOn)
 			if err := format(c.stdout, report); err != nil {
 				return err
@@ -148,7 +148,7 @@ func (c *command) selectImage() *cobra.Command {
 		Use:   "select FILE...",
 		Short: "Say which image a worker pool boots",
 		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
-			"  capkit select shoot.yaml cloudprofile.yaml",
+			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
 		Args: needFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
@@ -205,28 +205,18 @@ func wrap[T any](answers []T, one bool) any {
 
 // answer runs select and explain, which differ in what they show.
 func (c *command) answer(args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer))) error {
-	formats := []string{"json", "text", "yaml"}
-	if !slices.Contains(formats, output) {
-		return unknownFormat(output, formats)
+	if err := checkOutput(output); err != nil {
+		return err
 	}
-	g, err := load(args, c.stdin)
+	g, err := load(args, c.stdin, c.providers)
 	if err != nil {
 		return err
 	}
-	answers, one, notes, err := ask(g, c.providers, flags)
-	if len(g.findings) > 0 {
-		sortFindings(g.findings)
-		if err := printReportText(c.stderr, Report{Findings: g.findings}); err != nil {
-			return err
-		}
-	}
-	switch {
-	case err != nil && len(g.findings) > 0:
-		return errWrong
-	case err != nil:
+	answers, one, err := ask(g, flags)
+	if err := c.printFindings(g, err); err != nil {
 		return err
 	}
-	for _, note := range notes {
+	for _, note := range g.notes {
 		fmt.Fprintf(c.stderr, "note: %s\n", note)
 	}
 	value, text := show(answers, one)
@@ -247,6 +237,59 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 	return nil
 }
 
+func (c *command) render() *cobra.Command {
+	var output, profile string
+	cmd := &cobra.Command{
+		Use:   "render FILE...",
+		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
+		Long: `Prints what becomes of a NamespacedCloudProfile and its parent, which are both among the files: the spec that Gardener and
+the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
+NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
+
+If admission would refuse one of the two, the errors are printed instead.`,
+		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
+		Args:    needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			g, err := load(args, c.stdin, c.providers)
+			if err != nil {
+				return err
+			}
+			rendered, err := g.renderNamed(profile)
+			switch failed := c.printFindings(g, err); {
+			case failed != nil:
+				return failed
+			case rendered == nil:
+				return errWrong
+			case output == "json":
+				return printJSON(c.stdout, rendered)
+			}
+			return printYAML(c.stdout, rendered)
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
+	outputFlag(cmd, &output, answerFormats)
+	return cmd
+}
+
+// printFindings tells what was found wrong on the way to a result, which err kept from being found. It returns how the
+// command ends because of that: nil if there is a result.
+func (c *command) printFindings(g *garden, err error) error {
+	if len(g.findings) == 0 {
+		return err
+	}
+	sortFindings(g.findings)
+	if failed := printReportText(c.stderr, Report{Findings: g.findings}); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return errWrong
+	}
+	return nil
+}
+
 func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	f := cmd.Flags()
 	f.StringVar(&flags.image, "image", "", "name of the machine image")
@@ -256,7 +299,7 @@ func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	f.StringVar(&flags.architecture, "architecture", "", "architecture of the worker pool, for machine types that name none")
 	f.StringVar(&flags.profile, "profile", "", "the profile to ask, as [NAMESPACE/]NAME, if several are among the inputs")
 	choiceFlag(cmd, &flags.order, "order", "gep33", "preference order among the images that fit", []string{"gep33", "gardener"})
-	outputFlag(cmd, output, []string{"json", "text", "yaml"})
+	outputFlag(cmd, output, answerFormats)
 }
 
 func outputFlag(cmd *cobra.Command, value *string, formats []string) {
@@ -277,6 +320,16 @@ func complete(cmd *cobra.Command, flag string, choices []string) {
 func needFiles(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("no FILE given: name files or directories, or - for standard input")
+	}
+	return nil
+}
+
+// answerFormats are the formats of all commands but lint. What render prints as text is YAML.
+var answerFormats = []string{"json", "text", "yaml"}
+
+func checkOutput(format string) error {
+	if !slices.Contains(answerFormats, format) {
+		return unknownFormat(format, answerFormats)
 	}
 	return nil
 }

@@ -49,138 +49,150 @@ func (f *poolFlags) missing() error {
 }
 
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
-// is a single answer to the flags. What it finds wrong with the inputs becomes findings; notes are remarks about an answer.
-func ask(g *garden, providers map[string]Provider, flags poolFlags) (answers []Answer, one bool, notes []string, err error) {
+// is a single answer to the flags. What it finds wrong with the inputs becomes findings.
+func ask(g *garden, flags poolFlags) (answers []Answer, one bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
-		return nil, false, nil, err
+		return nil, false, err
 	}
 	if len(g.shoots) > 0 && !flags.set() {
 		if flags.profile != "" {
-			return nil, false, nil, errors.New("--profile goes with a question by flags: a Shoot names its profile itself")
+			return nil, false, errors.New("--profile goes with a question by flags: a Shoot names its profile itself")
 		}
-		answers, notes = g.askShoots(providers, order)
-		return answers, false, notes, nil
+		return g.askShoots(order), false, nil
 	}
 	if err := flags.missing(); err != nil {
-		return nil, false, nil, err
+		return nil, false, err
 	}
-	p, notes, err := g.profileNamed(flags.profile, providers)
+	p, err := g.profileNamed(flags.profile)
 	if err != nil {
-		return nil, false, nil, err
+		return nil, false, err
 	}
 	if err := p.CheckRegion(flags.region, nil); err != nil {
-		notes = append(notes, err.Detail)
+		g.notes = append(g.notes, err.Detail)
 	}
 	a := p.resolve(consistency.Pool{
 		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
 		Region: flags.region, Order: order,
 	})
-	return []Answer{a}, true, notes, nil
+	return []Answer{a}, true, nil
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that its
 // profile does not have, is a finding.
-func (g *garden) askShoots(providers map[string]Provider, order capability.Order) (answers []Answer, notes []string) {
-	compiled := make(map[string]profile, len(g.profiles))
-	for _, name := range g.profileNames {
-		if s := g.profiles[name]; s.object != nil && providers[s.object.Spec.Type] != nil {
-			p, wrong := providers[s.object.Spec.Type].compile(&defaulted(s.object).Spec)
-			compiled[name] = p
-			notes = append(notes, aboutErrors(name, wrong)...)
-		}
-	}
-	answers = []Answer{}
+func (g *garden) askShoots(order capability.Order) []Answer {
+	answers := []Answer{}
 	for _, s := range g.shoots {
 		if s.object == nil {
 			continue // a finding says why
 		}
-		p, problem := g.profileOf(s, compiled, providers)
+		p, problem := g.profileOf(s.object)
 		switch {
 		case problem != nil:
 		case p == nil:
-			problem = g.noAnswer(s, providers)
+			problem = g.noAnswer(s.object)
 		default:
-			problem = p.CheckRegion(s.object.Spec.Region, regionPath)
+			problem = p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region"))
 		}
 		if problem != nil {
 			g.error(s.manifest, problem)
 			continue
 		}
-		for _, pool := range poolsOf(s.object) {
+		for _, pool := range consistency.PoolsOf(s.object) {
 			pool.Order = order
 			a := p.resolve(pool)
 			a.Shoot = s.object.Namespace + "/" + s.object.Name
 			answers = append(answers, a)
 		}
 	}
-	return answers, notes
-}
-
-// aboutErrors remarks on an answer from a profile with errors.
-func aboutErrors(profile string, errs int) []string {
-	if errs == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("CloudProfile %s has %s, so the answer may change when it is repaired: see lint", profile, count(errs, "error"))}
+	return answers
 }
 
 // noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
 // that the command does not know, or the Shoot names none, which core refuses.
-func (g *garden) noAnswer(s *source[v1beta1.Shoot], providers map[string]Provider) *field.Error {
-	kind, name, at := profileRef(s.object)
-	if kind == "CloudProfile" {
-		return unknownProvider(g.profiles[name].object.Spec.Type, providers)
+func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
+	kind, name, at := profileRef(shoot)
+	switch kind {
+	case "CloudProfile":
+		return g.unknownProvider(g.profiles[name].object.Spec.Type)
+	case "NamespacedCloudProfile":
+		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}])
 	}
 	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
-// profileNamed returns the profile that the flag --profile names, or the only one among the inputs.
-func (g *garden) profileNamed(name string, providers map[string]Provider) (p profile, notes []string, err error) {
+// unknownProviderOf says that the provider of a NamespacedCloudProfile is unknown.
+func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile]) *field.Error {
+	if parent := g.parentOf(s); parent != nil && parent.object != nil {
+		return g.unknownProvider(parent.object.Spec.Type)
+	}
+	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type)
+}
+
+// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs, apart
+// from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without defaults.
+func (g *garden) profileNamed(name string) (profile, error) {
 	if name == "" {
-		names := g.allProfiles()
+		names := g.leaves()
 		switch len(names) {
 		case 0:
-			return nil, nil, errors.New("no CloudProfile among the inputs")
+			return nil, errors.New("no CloudProfile among the inputs")
 		case 1:
 			name = names[0]
 		default:
-			return nil, nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(names, ", "))
+			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(g.allProfiles(), ", "))
 		}
-	}
-	if namespace, short, found := strings.Cut(name, "/"); found {
-		p, err = g.namespacedProfile(types.NamespacedName{Namespace: namespace, Name: short}, providers)
-		return p, nil, err
 	}
 	s, found := g.profiles[name]
 	switch {
 	case !found:
-		return nil, nil, g.noProfile("CloudProfile", name)
+		return g.namespacedProfile(name)
 	case s.object == nil:
-		return nil, nil, fmt.Errorf("CloudProfile %s cannot be read", name)
-	case providers[s.object.Spec.Type] == nil:
-		return nil, nil, errors.New(unknownProvider(s.object.Spec.Type, providers).Detail)
+		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+	case g.providers[s.object.Spec.Type] == nil:
+		return nil, errors.New(g.unknownProvider(s.object.Spec.Type).Detail)
 	}
-	p, wrong := providers[s.object.Spec.Type].compile(&s.object.Spec)
-	return p, aboutErrors(name, wrong), nil
+	provider := g.providers[s.object.Spec.Type]
+	p, wrong := provider.compile(&filled(s.object, provider).Spec)
+	g.noteErrors("CloudProfile "+name, wrong)
+	return p, nil
 }
 
-func (g *garden) namespacedProfile(id types.NamespacedName, providers map[string]Provider) (profile, error) {
-	s, found := g.namespaced[id]
+// namespacedProfile returns a NamespacedCloudProfile by its name, as [NAMESPACE/]NAME.
+func (g *garden) namespacedProfile(name string) (profile, error) {
+	s, err := g.namespacedNamed(name)
 	switch {
-	case !found:
-		return nil, g.noProfile("NamespacedCloudProfile", id.String())
+	case err != nil:
+		return nil, g.noProfile(name)
 	case s.object == nil:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", id)
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
 	}
-	p, problem := g.rendered(s.object, "", providers)
+	p, problem := g.compileNamespaced(s, "")
+	if p == nil && problem == nil {
+		problem = g.unknownProviderOf(s)
+	}
 	if problem != nil {
 		return nil, errors.New(problem.Detail)
 	}
 	return p, nil
 }
 
-func (g *garden) noProfile(kind, name string) error {
+// leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
+func (g *garden) leaves() []string {
+	parents := map[string]bool{}
+	for _, s := range g.namespaced {
+		if s.object != nil {
+			parents[s.object.Spec.Parent.Name] = true
+		}
+	}
+	return slices.DeleteFunc(g.allProfiles(), func(name string) bool { return parents[name] })
+}
+
+func (g *garden) noProfile(name string) error {
+	kind := "CloudProfile"
+	if strings.Contains(name, "/") {
+		kind = "NamespacedCloudProfile"
+	}
 	return fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, strings.Join(g.allProfiles(), ", "))
 }
 

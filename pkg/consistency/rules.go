@@ -80,6 +80,10 @@ type Rule struct {
 	Repair string
 }
 
+// UpdateOnly tells whether a rule compares an object with its older version, or with those who use it. Only admission can
+// find that.
+func (r Rule) UpdateOnly() bool { return slices.Contains(updateRules, r) }
+
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
 	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, namespacedRules, updateRules)

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/api"
+	"github.com/gardener/gardener/pkg/api/core/validation"
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/client/core/informers/externalversions"
+	"github.com/gardener/gardener/plugin/pkg/namespacedcloudprofile/validator"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/admission"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// validateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of the
+// object, its own admission with a look at the parent, and the validation of what the two result in. As there, each is
+// only run if the one before found nothing, and the last one only for a parent that is right itself. own is what our rules
+// say about the object; what says the same is left out. Paths are those of the object, and neither object is changed.
+func validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
+	errs := validateCore(object)
+	if len(errs) > 0 {
+		return errs
+	}
+	if errs = validateOverrides(object, parent); len(errs) == 0 && len(validateCore(parent)) == 0 {
+		errs = validateResult(object, merge(object, parent))
+	}
+	return byCore(slices.DeleteFunc(errs, func(err *field.Error) bool { return repeats(err, own) }))
+}
+
+// repeats tells whether an error of Gardener's says about an inherited version what one of ours says.
+func repeats(err *field.Error, own field.ErrorList) bool {
+	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
+	if !overridden {
+		version, overridden = strings.CutSuffix(err.Field, ".architectures")
+	}
+	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
+		return o.Origin == consistency.RuleVersionInherited && strings.HasPrefix(o.Field, version+".")
+	})
+}
+
+// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents
+// in an informer. The lock is for whoever puts one there.
+type namespacedAdmission struct {
+	lock    sync.Mutex
+	plugin  *validator.ValidateNamespacedCloudProfile
+	parents cache.Indexer
+}
+
+var theNamespacedAdmission = sync.OnceValues(func() (*namespacedAdmission, error) {
+	plugin, err := validator.New()
+	if err != nil {
+		return nil, err
+	}
+	informers := externalversions.NewSharedInformerFactory(nil, 0)
+	plugin.SetCoreInformerFactory(informers)
+	plugin.AssignReadyFunc(func() bool { return true })
+	return &namespacedAdmission{plugin: plugin, parents: informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()}, nil
+})
+
+// review returns what the plugin says about the creation of an object.
+func (a *namespacedAdmission) review(object *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
+	a.lock.Lock()
+	defer a.lock.Unlock()
+	if err := a.parents.Add(parent); err != nil {
+		return err
+	}
+	err := a.plugin.Validate(context.Background(), admission.NewAttributesRecord(object, nil,
+		v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
+		v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", admission.Create, &metav1.CreateOptions{}, false, nil), nil)
+	return errors.Join(err, a.parents.Delete(parent))
+}
+
+// aboutResult begins the text of an error that validateResult gives piece by piece.
+const aboutResult = "error while validating merged NamespacedCloudProfile"
+
+// validateOverrides reports what a NamespacedCloudProfile must not change in its parent, as far as Gardener says so.
+func validateOverrides(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) field.ErrorList {
+	internal := &core.NamespacedCloudProfile{}
+	err := api.Scheme.Convert(object.DeepCopy(), internal, nil)
+	if err == nil {
+		var a *namespacedAdmission
+		if a, err = theNamespacedAdmission(); err == nil {
+			err = a.review(internal, parent)
+		}
+	}
+	var several utilerrors.Aggregate
+	switch {
+	case err == nil, strings.HasPrefix(err.Error(), aboutResult):
+		return nil
+	case !errors.As(err, &several): // of the versions of Kubernetes the plugin says no more than this
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "kubernetes", "versions"), field.OmitValueType{}, err.Error())}
+	}
+	var errs field.ErrorList
+	for _, err := range several.Errors() {
+		var at *field.Error
+		if !errors.As(err, &at) {
+			at = field.Invalid(field.NewPath("spec"), field.OmitValueType{}, err.Error())
+		}
+		errs = append(errs, at)
+	}
+	return errs
+}
+
+// validateResult reports what is wrong with a rendered profile.
+func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) field.ErrorList {
+	var spec core.CloudProfileSpec
+	if err := api.Scheme.Convert(rendered, &spec, nil); err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
+	}
+	errs := validation.ValidateNamespacedCloudProfileStatus(&spec, nil)
+	for _, err := range errs {
+		err.Field = inManifest(err.Field, object, rendered)
+	}
+	return errs
+}
+
+// renderedItem matches the path of a list item that a NamespacedCloudProfile can define, below the spec.
+var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes)\[(\d+)\](\.versions\[(\d+)\])?`)
+
+// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same name, or
+// at the list if there is none.
+func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) string {
+	m := renderedItem.FindStringSubmatch(path)
+	if m == nil {
+		return "spec." + path
+	}
+	i, _ := strconv.Atoi(m[2]) // which the expression has made sure of
+	own, at := &object.Spec, -1
+	switch m[1] {
+	case "machineImages":
+		at = slices.IndexFunc(own.MachineImages, func(o v1beta1.MachineImage) bool { return o.Name == rendered.MachineImages[i].Name })
+	case "machineTypes":
+		at = slices.IndexFunc(own.MachineTypes, func(o v1beta1.MachineType) bool { return o.Name == rendered.MachineTypes[i].Name })
+	case "volumeTypes":
+		at = slices.IndexFunc(own.VolumeTypes, func(o v1beta1.VolumeType) bool { return o.Name == rendered.VolumeTypes[i].Name })
+	}
+	if at < 0 {
+		return "spec." + m[1]
+	}
+	item, rest := fmt.Sprintf("spec.%s[%d]", m[1], at), path[len(m[0]):]
+	if m[3] == "" {
+		return item + rest
+	}
+	k, _ := strconv.Atoi(m[4])
+	version := rendered.MachineImages[i].Versions[k].Version
+	if k = slices.IndexFunc(own.MachineImages[at].Versions, func(o v1beta1.MachineImageVersion) bool { return o.Version == version }); k < 0 {
+		return item + ".versions"
+	}
+	return fmt.Sprintf("%s.versions[%d]%s", item, k, rest)
+}

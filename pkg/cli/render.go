@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/api"
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
+type Rendered struct {
+	metav1.TypeMeta `json:",inline"`
+	Metadata        Named                    `json:"metadata"`
+	Spec            v1beta1.CloudProfileSpec `json:"spec"`
+}
+
+// Named is the metadata of a rendered CloudProfile.
+type Named struct {
+	Name string `json:"name"`
+}
+
+// render returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
+// controller writes into the status, with the provider config that our webhook merges into it (semantics S11). The
+// provider is nil if the command does not know it; then the provider config is the parent's. The error says that a
+// provider config is not of the form that all have. Neither object is changed, nor shared with the result.
+func render(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
+	spec := merge(object, parent)
+	if provider == nil {
+		return spec, nil
+	}
+	changes, err := provider.renderConfig(object, spec)
+	if err != nil {
+		return nil, err
+	}
+	spec.ProviderConfig, err = patched(spec.ProviderConfig, changes)
+	return spec, err
+}
+
+// merge is the part that Gardener's controller has in it. Architectures, which Gardener lists in an order that changes from
+// run to run, are sorted.
+func merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
+	merged := object.DeepCopy() // MergeCloudProfiles lets the two share memory
+	namespacedcloudprofile.MergeCloudProfiles(merged, canonical(parent))
+	spec := &merged.Status.CloudProfileSpec
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			slices.Sort(spec.MachineImages[i].Versions[k].Architectures)
+		}
+	}
+	return spec
+}
+
+// canonical returns a copy of a CloudProfile in which the deprecated fields for architectures agree with the capabilities,
+// as the API server has it that writes the one from the other.
+func canonical(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
+	object = object.DeepCopy()
+	var spec core.CloudProfileSpec
+	if api.Scheme.Convert(&object.Spec, &spec, nil) != nil {
+		return object
+	}
+	gardenerutils.SyncArchitectureCapabilityFields(spec, core.CloudProfileSpec{})
+	_ = api.Scheme.Convert(&spec, &object.Spec, nil) // as it went one way, it goes the other
+	return object
+}
+
+// patched applies changes to a provider config, which may be nil.
+func patched(config *runtime.RawExtension, changes []consistency.Change) (*runtime.RawExtension, error) {
+	switch {
+	case len(changes) == 0:
+		return config, nil
+	case changes[0].Path == "": // the whole config; the library cannot replace that
+		return &runtime.RawExtension{Raw: changes[0].Value}, nil
+	}
+	operations, err := json.Marshal(changes)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.DecodePatch(operations)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := patch.Apply(config.Raw)
+	return &runtime.RawExtension{Raw: raw}, err
+}
+
+// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong with
+// it, with its parent, or with reading the inputs becomes findings, and then there is no result.
+func (g *garden) renderNamed(name string) (*Rendered, error) {
+	s, err := g.namespacedNamed(name)
+	if err != nil || len(g.findings) > 0 {
+		return nil, err
+	}
+	parent := g.parentOf(s)
+	if parent != nil {
+		g.lintProfile(parent)
+	}
+	g.lintNamespaced(s)
+	g.findings = slices.DeleteFunc(g.findings, func(f Finding) bool { return f.Severity != consistency.SeverityError })
+	switch {
+	case len(g.findings) > 0:
+		return nil, nil
+	case parent == nil: // of an object that is being deleted, about which lint is silent
+		g.error(s.manifest, missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
+		return nil, nil
+	case g.providers[parent.object.Spec.Type] == nil:
+		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
+		return nil, nil
+	}
+	spec, problem := g.rendered(s, "spec.providerConfig")
+	if problem != nil {
+		g.error(s.manifest, problem)
+		return nil, nil
+	}
+	return &Rendered{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		Metadata: Named{s.object.Name}, Spec: *spec,
+	}, nil
+}
+
+// namespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
+func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudProfile], error) {
+	var found []types.NamespacedName
+	for _, id := range g.namespacedNames {
+		if name == "" || name == id.Name || name == id.String() {
+			found = append(found, id)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return g.namespaced[found[0]], nil
+	case len(g.namespacedNames) == 0:
+		return nil, errors.New("no NamespacedCloudProfile among the inputs")
+	case len(found) == 0:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s", name, namesOf(g.namespacedNames))
+	}
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
+}
+
+func namesOf(ids []types.NamespacedName) string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		names = append(names, id.String())
+	}
+	return strings.Join(names, ", ")
+}

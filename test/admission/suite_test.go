@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// g is the garden of all tests here. Each uses objects with names of its own.
+// g is the garden of all tests here. Each uses objects with names of its own, in the project demo.
 var g *garden.Garden
 
 // program is the path of the component.
@@ -41,6 +41,9 @@ func run(m *testing.M) (status int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
+	if err := prepare(ctx); err != nil {
+		return 1, err
+	}
 	replica, err := extension.New(program, g.Folder())
 	if err != nil {
 		return 1, err
@@ -52,4 +55,16 @@ func run(m *testing.M) (status int, err error) {
 		return 1, err
 	}
 	return m.Run(), nil
+}
+
+// prepare creates what was there before the component was installed: a project that can have Shoots, and objects that the
+// component would refuse.
+func prepare(ctx context.Context) error {
+	if _, err := g.NewProject(ctx, "demo"); err != nil {
+		return err
+	}
+	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
+		return err
+	}
+	return g.Apply(ctx, "../../hack/garden/demo/setup.yaml", "testdata/before")
 }

@@ -115,12 +115,16 @@ func sameValues(a, b v1beta1.Capabilities) bool {
 	}
 	for name, values := range a {
 		other, found := b[name]
-		if !found || len(values) != len(other) ||
-			slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(other, value) }) {
+		if !found || !within(values, other) || !within(other, values) {
 			return false
 		}
 	}
 	return true
+}
+
+// within tells whether all values are among others.
+func within(values, others []string) bool {
+	return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
 }
 
 // brokenUses warns about machine types that are gone and used, and about pools that lose their image in another way.

@@ -39,7 +39,8 @@ const (
 // says how many were left out, under the origin of the one before it.
 //
 // Decode never panics because of data. If it returns errors, into may be partially filled. An into that is not a
-// non-nil pointer gives an internal error. Neither data nor at is retained. Decode is safe for concurrent use.
+// non-nil pointer gives an internal error. Options apply to documents without errors. Neither data nor at is retained.
+// Decode is safe for concurrent use.
 func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
 	if quickly(data, into, options) {
 		return nil

@@ -38,10 +38,10 @@ func Shared[T any]() Option {
 }
 
 // Unmarshal decodes the JSON document data into the value that into points to. It is for documents that an API server has
-// decoded and written: fields that the type does not have are left out, names are matched case-sensitively, and the error
-// is the first one. Data is not retained. Unmarshal is safe for concurrent use.
+// decoded and written: fields that the type does not have are left out, names are matched case-sensitively, of duplicate
+// keys the last one counts, and the error is the first one. What is written inside a runtime.RawExtension is kept as it is. Data is not retained. Unmarshal is safe for concurrent use.
 func Unmarshal(data []byte, into any, options ...Option) error {
-	return json.Unmarshal(data, into, json.WithUnmarshalers(join(options)))
+	return json.Unmarshal(data, into, json.WithUnmarshalers(join(options)), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // quickly decodes a document that has no errors, and returns whether it has none. Otherwise into is as before. What it

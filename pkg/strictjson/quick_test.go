@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package strictjson_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+const profile = `{"apiVersion":"v1","metadata":{"name":"a","Name":"b"},"unknown":1,"spec":{"type":"x","providerConfig":{"a":1,"a":2},` +
+	`"machineImages":[{"name":"i","versions":[{"version":"1","capabilityFlavors":[{"architecture":["amd64"]},{"architecture":["amd64"]},{"architecture":["arm64"]}]}]}]}}`
+
+func TestUnmarshalTakesWhatAnAPIServerWrites(t *testing.T) {
+	for name, options := range map[string][]strictjson.Option{
+		"plain":  nil,
+		"shared": {strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := &v1beta1.CloudProfile{}
+			if err := strictjson.Unmarshal([]byte(profile), object, options...); err != nil {
+				t.Fatal(err)
+			}
+			if object.Name != "a" || string(object.Spec.ProviderConfig.Raw) != `{"a":1,"a":2}` {
+				t.Errorf("got name %s and provider config %s", object.Name, object.Spec.ProviderConfig.Raw)
+			}
+			flavors := object.Spec.MachineImages[0].Versions[0].CapabilityFlavors
+			want := []string{"amd64", "amd64", "arm64"}
+			for i, flavor := range flavors {
+				if got := flavor.Capabilities["architecture"]; !reflect.DeepEqual([]string(got), want[i:i+1]) {
+					t.Errorf("flavor %d has %s", i, got)
+				}
+			}
+			if shared := reflect.ValueOf(flavors[0].Capabilities).Pointer() == reflect.ValueOf(flavors[1].Capabilities).Pointer(); shared != (options != nil) {
+				t.Errorf("equal flavors are shared: %t", shared)
+			}
+		})
+	}
+}
+
+func TestUnmarshalRefusesWhatIsNotJSON(t *testing.T) {
+	for _, data := range []string{"", "{", `{"spec":[]}`, `{} {}`, "\xff"} {
+		if err := strictjson.Unmarshal([]byte(data), &v1beta1.CloudProfile{}); err == nil {
+			t.Errorf("%q is accepted", data)
+		}
+	}
+}
+
+// What Decode has found in good order with shared values is the same as without.
+func TestDecodeShared(t *testing.T) {
+	type document struct {
+		Flavors []v1beta1.Capabilities `json:"flavors"`
+	}
+	for _, data := range []string{
+		`{"flavors":[{"a":["b"]},{"a":["b"]},{"a": ["b"]},null,{}]}`,
+		`{"flavors":[{"a":["b"]},{"a":"b"},{"a":["b"],"a":[]}]}`,
+	} {
+		plain, shared := &document{}, &document{}
+		want := strictjson.Decode([]byte(data), plain, nil)
+		got := strictjson.Decode([]byte(data), shared, nil, strictjson.Shared[v1beta1.Capabilities]())
+		if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(plain, shared) {
+			t.Errorf("%s: got %v %v, want %v %v", data, shared, got, plain, want)
+		}
+	}
+}

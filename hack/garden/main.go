@@ -58,10 +58,6 @@ func up(ctx context.Context) error {
 	case !errors.Is(err, garden.ErrNotRunning):
 		return err
 	}
-	// The logs of the garden before would only confuse.
-	if err := os.RemoveAll(filepath.Join(folder, "logs")); err != nil {
-		return err
-	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
 	begin := time.Now()
 	g, err := garden.Start(ctx, garden.Options{Folder: folder, Programs: programs()})

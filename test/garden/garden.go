@@ -50,9 +50,9 @@ var (
 
 // Options say how to start a garden. The zero value is good for tests.
 type Options struct {
-	// Folder is where the garden keeps its kubeconfig and its logs; it is created if it does not exist, and kept. If it is
-	// empty the garden has a temporary folder, which is removed when it stops. There can be one garden in a folder. If the
-	// folder is removed the garden stops.
+	// Folder is where the garden keeps its kubeconfig and its logs; it is created if it does not exist, and kept. The logs
+	// of a garden before are removed. If Folder is empty the garden has a temporary one, which is removed when it stops.
+	// There can be one garden in a folder. If the folder is removed the garden stops.
 	Folder string
 	// Progress receives what there is to say while programs are built. nil is os.Stderr.
 	Progress io.Writer
@@ -99,11 +99,14 @@ func Start(ctx context.Context, o Options) (*Garden, error) {
 	if err := g.makeFolder(); err != nil {
 		return nil, err
 	}
-	if err := g.startServer(ctx, server, o.Programs); err != nil {
-		if errors.Is(err, ErrRunning) {
-			return nil, errors.Join(err, g.alive.Close())
-		}
-		err = fmt.Errorf("start a garden: %w\n%s", err, g.LogTail(20))
+	switch err := g.startServer(ctx, server, o.Programs); {
+	case err == nil:
+	case errors.Is(err, ErrRunning):
+		return nil, errors.Join(err, g.alive.Close())
+	case ctx.Err() != nil:
+		return nil, errors.Join(err, g.Stop())
+	default:
+		err = fmt.Errorf("start a garden: %w; the last lines of its log:\n%s", err, g.LogTail(20))
 		return nil, errors.Join(err, g.Stop())
 	}
 	if err := g.connect(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,12 +84,18 @@ func (g *garden) prepare() error {
 			return err
 		}
 	}
-	// What a garden leaves from which everything was killed.
-	for _, name := range []string{g.temporary(), filepath.Join(g.config.Folder, protocol.Kubeconfig)} {
+	// The logs of a garden before would only confuse. Its other files are there only if everything was killed.
+	logs, err := filepath.Glob(g.log("*"))
+	if err != nil {
+		return err
+	}
+	logs = slices.DeleteFunc(logs, func(name string) bool { return filepath.Base(name) == protocol.ServerLog })
+	for _, name := range append(logs, g.temporary(), filepath.Join(g.config.Folder, protocol.Kubeconfig)) {
 		if err := os.RemoveAll(name); err != nil {
 			return err
 		}
 	}
+	_ = os.Stderr.Truncate(0) // nothing else than a file can be expected to allow that
 	for _, folder := range []string{g.temporary(), filepath.Join(g.config.Folder, protocol.Logs)} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return err

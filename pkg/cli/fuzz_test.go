@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// FuzzCommands feeds the commands any input, beginning with the examples: no panic, a status that means something, and
-// findings of known rules within the input.
+// FuzzCommands feeds the commands any input, beginning with the examples: no panic, a status that means something,
+// findings of known rules within the input, and no errors in what is rendered.
 func FuzzCommands(f *testing.F) {
 	for _, pattern := range []string{examples + "/*.yaml", broken + "/*.yaml", guide + "*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -35,6 +35,9 @@ func FuzzCommands(f *testing.F) {
 	}
 	f.Add(cloudProfile + "---\n" + shoot)
 	f.Add(strings.Replace(cloudProfile, "- name: europe", "- 5", 1) + "---\n" + strings.Replace(shoot, "kind: CloudProfile", "kind: Profile", 1))
+	for _, child := range []string{childProfile, withoutConfig(childProfile), strings.Replace(childProfile, coreFlavors, "", 1)} {
+		f.Add(parentProfile + child + "---\n" + strings.Replace(shoot, "kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", 1))
+	}
 	known := map[string]bool{}
 	for _, rule := range cli.Rules() {
 		known[rule.Name] = true
@@ -61,6 +64,11 @@ func FuzzCommands(f *testing.F) {
 			}
 			if status, _ := fuzzRun(input, command, "-"); status < 0 || status > 2 {
 				t.Fatalf("%s: status %d", command, status)
+			}
+		}
+		if status, rendered := fuzzRun(input, "render", "-o", "json", "-"); status == 0 {
+			if status, stdout := fuzzRun(string(rendered), "lint", "-"); status != 0 {
+				t.Fatalf("rendered with errors: %s\n%s", stdout, rendered)
 			}
 		}
 	})

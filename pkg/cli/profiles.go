@@ -95,6 +95,8 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 		return status, nil
 	case parent != nil:
 		return nil, unreadable("CloudProfile", s.object.Spec.Parent.Name, at)
+	case s.object.Spec.Parent.Kind != "CloudProfile" || s.object.Spec.Parent.Name == "":
+		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 	}
 	return nil, problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name, fmt.Sprintf(
 		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s/%s, CloudProfile %s, is not among the inputs, and there is no status.cloudProfileSpec",

@@ -123,10 +123,10 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
 		return nil, nil
 	}
-	spec, problem := g.rendered(s, "spec.providerConfig")
-	if problem != nil {
-		g.error(s.manifest, problem)
-		return nil, nil
+	above := g.stored(parent)
+	spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+	if err != nil { // of one that is being deleted, too
+		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
 	}
 	return &Rendered{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},

@@ -57,7 +57,7 @@ var manifestRules = []consistency.Rule{
 		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
 		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
 	{Name: RuleProfileUnreached, Severity: consistency.SeverityWarning,
-		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read. The worker pools were not checked.",
+		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
 	{Name: RuleProviderUnknown, Severity: consistency.SeverityWarning,
 		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",

@@ -26,10 +26,9 @@ import (
 // compiled. A version stays as it is if it has errors, or if the other format cannot say the same.
 func (p *Profile[R]) convert(own *rawConfig) {
 	for i := range p.images {
-		changed := false
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
-			raw := own.at(i, k)
+			image, raw := own.find(version.Path, p.at.Child("providerConfig"))
 			if raw == nil || version.Legacy == p.vocabulary.Legacy() || p.unread.touches(version.Path) {
 				continue
 			}
@@ -39,16 +38,13 @@ func (p *Profile[R]) convert(own *rawConfig) {
 			}
 			var converted json.RawMessage
 			if version.Legacy {
-				converted = p.toFlavors(raw, p.images[i].Name, version, flavors)
+				converted = p.toFlavors(raw.raw, p.images[i].Name, version, flavors)
 			} else {
-				converted = p.toLegacy(raw, version, flavors)
+				converted = p.toLegacy(raw.raw, version, flavors)
 			}
 			if converted != nil {
-				own.images[i].versions[k].raw, changed = converted, true
+				raw.raw, image.changed = converted, true
 			}
-		}
-		if changed {
-			own.images[i].rebuild()
 		}
 	}
 }
@@ -69,18 +65,6 @@ func (p *Profile[R]) agreedOn(image string, version *imageselector.Version[R]) (
 		}
 	}
 	return agreed, len(agreed) > 0
-}
-
-// rebuild writes the versions of an image into its raw form.
-func (i *rawImage) rebuild() {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(i.raw, &members) != nil {
-		return
-	}
-	members["versions"] = rawVersions(i.versions)
-	if raw, err := json.Marshal(members); err == nil {
-		i.raw = raw
-	}
 }
 
 // written is a reference as it stands in a version: the member that holds it, and what it says. Regions stand in a list.

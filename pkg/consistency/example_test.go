@@ -86,3 +86,124 @@ func ExampleProfile_ResolvePool() {
 	// Output:
 	// spec.provider.workers[0].machine.type: Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local: {hypervisor: [virtualized]} has hypervisor [virtualized], the machine type [baremetal]; would work: machine type small
 }
+
+func ExampleProfile_CheckShoot() {
+	profile, _ := consistency.CheckCloudProfile(local.Provider{}, exampleProfile(virtualized+","+baremetal))
+	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "local", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
+		{Name: "good", Machine: v1beta1.Machine{Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
+		{Name: "bad", Machine: v1beta1.Machine{Type: "huge", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
+	}}}}
+	for _, err := range profile.CheckShoot(shoot).Errors {
+		fmt.Println(err)
+	}
+	// Output:
+	// spec.provider.workers[1].machine.type: Unsupported value: "huge": worker pool bad: machine type huge is not in the profile; would work: machine type metal, machine type small
+}
+
+// exampleChild has one image version of its own, in the legacy format.
+func exampleChild() *v1beta1.NamespacedCloudProfile {
+	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+		Parent: v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "parent"},
+		MachineImages: []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{{
+			ExpirableVersion:  v1beta1.ExpirableVersion{Version: "2.0.0"},
+			CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"hypervisor": {"virtualized"}}}},
+		}}}},
+		ProviderConfig: &runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+			"machineImages": [{"name": "linux", "versions": [{"version": "2.0.0", "image": "linux:two"}]}]}`)},
+	}}
+}
+
+func ExampleCheckNamespacedCloudProfile() {
+	parent := exampleProfile(virtualized + "," + baremetal)
+	above, _ := consistency.Compile(local.Provider{}, &parent.Spec, field.NewPath("spec"))
+
+	child := exampleChild()
+	fmt.Println(len(consistency.CheckNamespacedCloudProfile(above, child).Errors), "errors")
+
+	child.Spec.MachineImages[0].Versions[0].Version = "1.0.0"
+	for _, err := range consistency.CheckNamespacedCloudProfile(above, child).Errors {
+		fmt.Println(err)
+	}
+	// Output:
+	// 0 errors
+	// spec.machineImages[0].versions[0].capabilityFlavors: Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here; remove capabilityFlavors
+}
+
+func ExampleRenderConfig() {
+	parent := exampleProfile(virtualized + "," + baremetal).Spec
+	changes, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, change := range changes {
+		fmt.Println(change.Op, change.Path, string(change.Value))
+	}
+	// Output:
+	// add /machineImages/0/versions/- {"capabilityFlavors":[{"capabilities":{"hypervisor":["virtualized"]},"image":"linux:two"}],"version":"2.0.0"}
+}
+
+func ExampleFillCloudProfile() {
+	profile := exampleProfile(virtualized + "," + baremetal)
+	profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
+	for _, filled := range consistency.FillCloudProfile(local.Provider{}, &profile.Spec) {
+		for _, flavor := range filled.Flavors {
+			fmt.Println(filled.Image, filled.Version, flavor.Capabilities)
+		}
+	}
+	// Output:
+	// 0 0 map[hypervisor:[virtualized]]
+	// 0 0 map[hypervisor:[baremetal]]
+}
+
+func ExampleFillNamespacedCloudProfile() {
+	parent, child := exampleProfile(""), exampleChild()
+	child.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
+	child.Spec.ProviderConfig.Raw = []byte(`{
+		"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [{"version": "2.0.0", "capabilityFlavors": [` + baremetal + `]}]}]}`)
+	for _, filled := range consistency.FillNamespacedCloudProfile(local.Provider{}, child, &parent.Spec) {
+		fmt.Println(filled.Image, filled.Version, filled.Flavors[0].Capabilities)
+	}
+	// Output:
+	// 0 0 map[hypervisor:[baremetal]]
+}
+
+// The update adds an image version without images. What was missing before is no reason to refuse it.
+func ExampleRatchet() {
+	old := exampleProfile(virtualized)
+	updated := old.DeepCopy()
+	updated.Spec.MachineImages[0].Versions = append([]v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}},
+	}, updated.Spec.MachineImages[0].Versions...)
+
+	_, before := consistency.CheckCloudProfile(local.Provider{}, old)
+	_, report := consistency.CheckCloudProfile(local.Provider{}, updated)
+	report = consistency.Ratchet(report, before, updated, old)
+	for _, err := range report.Errors {
+		fmt.Println("error:", err.Origin, "at", err.Field)
+	}
+	for _, warning := range report.Warnings {
+		fmt.Println("warning:", warning.Origin, "at", warning.Field)
+	}
+	// Output:
+	// error: provider-version-missing at spec.machineImages[0].versions[0]
+	// warning: provider-flavor-missing at spec.machineImages[0].versions[1].capabilityFlavors[1]
+}
+
+func ExampleCompareProfiles() {
+	old := exampleProfile(virtualized + "," + baremetal).Spec
+	updated := *old.DeepCopy()
+	updated.MachineTypes = updated.MachineTypes[:1]
+	before, _ := consistency.Compile(local.Provider{}, &old, field.NewPath("spec"))
+	after, _ := consistency.Compile(local.Provider{}, &updated, field.NewPath("spec"))
+
+	shoots := []consistency.Use{{Namespace: "garden-dev", Name: "blog", Pools: []consistency.Pool{
+		{MachineType: "small", Image: "linux", Version: "1.0.0", Region: "local"},
+	}}}
+	for _, warning := range consistency.CompareProfiles(before, after, shoots) {
+		fmt.Println(warning.Origin, warning.Detail)
+	}
+	// Output:
+	// machine-type-in-use machine type small is removed and still used by Shoot garden-dev/blog: later updates of them can fail; put it back with usable: false until nobody uses it
+}

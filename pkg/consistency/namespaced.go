@@ -5,6 +5,7 @@
 package consistency
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -72,7 +73,11 @@ func ownConfig(profile *v1beta1.NamespacedCloudProfile) *runtime.RawExtension {
 }
 
 func hasContent(config *runtime.RawExtension) bool {
-	return config != nil && len(config.Raw) > 0 && string(config.Raw) != "null"
+	if config == nil {
+		return false
+	}
+	content := bytes.TrimSpace(config.Raw)
+	return len(content) > 0 && string(content) != "null"
 }
 
 // inherits tells whether an image version is the parent's.
@@ -219,11 +224,12 @@ func (p *Profile[R]) checkFormats() field.ErrorList {
 	own := parseConfig(p.spec.ProviderConfig)
 	for i := range p.images {
 		for k := range p.images[i].Versions {
-			version, raw := &p.images[i].Versions[k], own.at(i, k)
+			version := &p.images[i].Versions[k]
+			_, raw := own.find(version.Path, p.at.Child("providerConfig"))
 			if version.Legacy || raw == nil || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
 				continue
 			}
-			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw, version, flavors) == nil {
+			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw.raw, version, flavors) == nil {
 				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))

@@ -350,7 +350,7 @@ func TestOrdersThatDifferInANamespacedCloudProfile(t *testing.T) {
 // A config without content is none, however it comes.
 func TestProviderConfigWithoutContent(t *testing.T) {
 	above, _ := consistency.Compile(openstack.Provider{}, parse(t, modernParent), field.NewPath("spec"))
-	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}} {
+	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}, {Raw: []byte(" null\n")}} {
 		profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: config}}
 		if report := consistency.CheckNamespacedCloudProfile(above, profile); !reflect.DeepEqual(report, consistency.Report{}) {
 			t.Error(report)

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -81,6 +82,8 @@ type rawImage struct {
 	name     string
 	raw      json.RawMessage
 	versions []rawVersion
+	// changed tells that raw does not have these versions.
+	changed bool
 }
 
 type rawVersion struct {
@@ -126,18 +129,31 @@ func (c *rawConfig) checkNames() error {
 	return nil
 }
 
-// unite puts the versions of images with one name into the first of them.
+// unite puts the versions of images with one name into the first of them, and writes what has changed into the raw form
+// of the images.
 func (c *rawConfig) unite() {
 	var united []rawImage
 	for _, image := range c.images {
 		if at := byImageName(united, image.name); at < 0 {
 			united = append(united, image)
 		} else if len(image.versions) > 0 {
-			united[at].versions = slices.Concat(united[at].versions, image.versions)
-			united[at].rebuild()
+			united[at].versions, united[at].changed = slices.Concat(united[at].versions, image.versions), true
 		}
 	}
+	for i := range united {
+		united[i].rebuild()
+	}
 	c.images = united
+}
+
+// rebuild writes the versions of an image into its raw form, if they have changed.
+func (i *rawImage) rebuild() {
+	var members map[string]json.RawMessage
+	if !i.changed || json.Unmarshal(i.raw, &members) != nil {
+		return
+	}
+	members["versions"] = rawVersions(i.versions)
+	i.raw, i.changed = marshal(members), false
 }
 
 func byImageName(images []rawImage, name string) int {
@@ -153,12 +169,15 @@ func parseConfig(config *runtime.RawExtension) *rawConfig {
 	return c
 }
 
-// at returns a version as it stands in the config, nil if it does not.
-func (c *rawConfig) at(image, version int) json.RawMessage {
-	if image >= len(c.images) || version >= len(c.images[image].versions) {
-		return nil
+// find returns the version that stands at a path below that of the config; nil if there is none.
+func (c *rawConfig) find(version, config *field.Path) (*rawImage, *rawVersion) {
+	var i, k int
+	below := strings.TrimPrefix(version.String(), config.String())
+	if n, err := fmt.Sscanf(below, ".machineImages[%d].versions[%d]", &i, &k); err != nil || n != 2 ||
+		i >= len(c.images) || k >= len(c.images[i].versions) {
+		return nil, nil
 	}
-	return c.images[image].versions[version].raw
+	return &c.images[i], &c.images[i].versions[k]
 }
 
 // element is an object in a list, known by a name.

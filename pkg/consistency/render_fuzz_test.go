@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider config,
+// with the machine capabilities of its parent beside it.
+func FuzzRenderConfig(f *testing.F) {
+	const (
+		header = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"`
+		core   = `"machineImages":[{"name":"a","versions":[{"version":"1","architectures":["amd64","arm64"]},{"version":"2","capabilityFlavors":[{"architecture":["amd64"]}]}]}]}`
+		defs   = `{"machineCapabilities":[{"name":"architecture","values":["amd64","arm64"]}],`
+		own    = `{` + header + `,"machineImages":[{"name":"a","versions":[{"version":"1","image":"x","regions":[{"name":"eu","id":"y","architecture":"arm64"}]},` +
+			`{"version":"2","capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"z"}]}]},{"name":"a","versions":[{"version":"1"}]}]}`
+	)
+	for _, core := range []string{"{" + core, defs + core, `{}`} {
+		for _, own := range []string{own, `{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`, `{"machineImages":[{}]}`, `{`, `null`} {
+			for _, base := range []string{own, `{"machineImages":[{"name":"a","versions":[{"version":"1"},{"version":"2"},{"version":"1"}]},{},{"versions":null}]}`, `{"machineImages":null}`, ``, `[]`} {
+				f.Add([]byte(core), []byte(own), []byte(base))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, core, own, base []byte) {
+		var spec struct {
+			v1beta1.NamespacedCloudProfileSpec `json:",inline"`
+			MachineCapabilities                []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
+		}
+		if json.Unmarshal(core, &spec) != nil {
+			return
+		}
+		start := time.Now()
+		renderTwice(t, local.Provider{}, spec.MachineCapabilities, spec.NamespacedCloudProfileSpec, own, base)
+		renderTwice(t, openstack.Provider{}, spec.MachineCapabilities, spec.NamespacedCloudProfileSpec, own, base)
+		if took := time.Since(start); took > slow {
+			t.Errorf("%d bytes took %s", len(core)+len(own)+len(base), took)
+		}
+	})
+}
+
+func renderTwice[R any](t *testing.T, provider consistency.Provider[R], capabilities []v1beta1.CapabilityDefinition, spec v1beta1.NamespacedCloudProfileSpec, own, base []byte) {
+	spec.ProviderConfig = &runtime.RawExtension{Raw: bytes.Clone(own)}
+	profile, onto := &v1beta1.NamespacedCloudProfile{Spec: spec}, &runtime.RawExtension{Raw: bytes.Clone(base)}
+	changes, err := consistency.RenderConfig(provider, capabilities, profile, onto)
+	if !bytes.Equal(spec.ProviderConfig.Raw, own) || !bytes.Equal(onto.Raw, base) {
+		t.Fatal("a config was changed")
+	}
+	if err != nil {
+		if changes != nil {
+			t.Fatalf("%v, and yet %v", err, lines(changes))
+		}
+		return
+	}
+	rendered := apply(t, changes, onto)
+	if again, err := consistency.RenderConfig(provider, capabilities, profile, rendered); err != nil || len(again) > 0 {
+		t.Fatalf("rendered again: %v %v\n%s", err, lines(again), rendered.Raw)
+	}
+}

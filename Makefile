@@ -11,7 +11,8 @@ MODULE   := github.com/capkit/capkit
 TOOL     := go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' 2>/dev/null)
 VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
-LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION)
+# The second is what --version of a Gardener component prints.
+LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/version.gitVersion=v$(VERSION) -X k8s.io/component-base/version/verflag.programName=gardener-extension
 FUZZTIME ?= 10s
 COUNT    ?= 1
 BASELINE ?=
@@ -25,9 +26,9 @@ LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 ##@ Build
 
 .PHONY: build
-build: ## Build bin/capkit
+build: ## Build the commands into bin
 	@mkdir -p bin
-	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/capkit ./cmd/capkit
+	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: install
 install: ## Install capkit where go install puts commands
@@ -115,8 +116,12 @@ verify: check check-format test ## Check, then test: to be run before a commit
 
 ##@ Garden
 
+.PHONY: demo
+demo: ## Start a garden with the admission component, show what it does, and stop it again
+	@go run ./hack/garden demo
+
 .PHONY: up
-up: ## Start a garden in the background, with the API of Gardener, and say how to use it
+up: ## Start a garden with the admission component in the background, and say how to use it
 	@go run ./hack/garden up
 
 .PHONY: down

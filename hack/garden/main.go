@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/garden/extension"
 )
 
 // folder is where everything of the garden is. Removing it stops the garden, too.
@@ -24,7 +25,7 @@ const folder = "bin/garden"
 
 const usage = `usage: go run ./hack/garden up | down | demo
 
-up    start a garden in the background, and say how to use it
+up    start a garden with the admission component in the background, and say how to use it
 down  stop it
 demo  start a garden, show what admission does, and stop it again
 `
@@ -58,16 +59,24 @@ func up(ctx context.Context) error {
 	case !errors.Is(err, garden.ErrNotRunning):
 		return err
 	}
+	path, err := extension.Build(ctx)
+	if err != nil {
+		return err
+	}
+	replica, err := extension.New(path, folder)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
 	begin := time.Now()
-	g, err := garden.Start(ctx, garden.Options{Folder: folder, Programs: programs()})
+	g, err := garden.Start(ctx, garden.Options{Folder: folder, Programs: []garden.Program{replica.Program()}})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return fmt.Errorf("%w; what was started is stopped again", err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := g.Detach(); err != nil {
+	if err := settle(ctx, g); err != nil {
 		return errors.Join(err, g.Stop())
 	}
 	fmt.Printf("A garden is ready, after %.0f seconds.\n", time.Since(begin).Seconds())
@@ -75,16 +84,26 @@ func up(ctx context.Context) error {
 	return nil
 }
 
-// programs are what runs beside the garden, as long as it does. An admission component would be started here.
-func programs() []garden.Program { return nil }
+// settle waits for the admission component, creates the project of the examples, and lets the garden live on.
+func settle(ctx context.Context, g *garden.Garden) error {
+	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
+		return err
+	}
+	if err := project(ctx, g); err != nil {
+		return err
+	}
+	return g.Detach()
+}
 
 func explain(g *garden.Garden) {
 	fmt.Printf(`
   export KUBECONFIG=%s
   export PATH=%s:$PATH   # for kubectl
-  kubectl get cloudprofiles
+  kubectl apply -f example/cloudprofile.yaml -f example/shoot.yaml
+  kubectl apply -f example/broken/provider-flavor-missing.yaml
 
-The logs are in %s. To stop it: make down
+The admission component of the OpenStack extension is installed, and there is a project, demo, for the Shoots of the
+examples. The logs are in %s. To stop it: make down
 `, g.Kubeconfig(), filepath.Dir(g.Binary("kubectl")), g.Logs())
 }
 

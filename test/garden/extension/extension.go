@@ -20,7 +20,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +33,7 @@ import (
 const (
 	// Name is that of the component and of its webhook configurations.
 	Name = "gardener-extension-admission-openstack"
-	// Namespace is where the component keeps its certificates and its lease.
+	// Namespace is where the component keeps its certificates and its lease. Every garden has it.
 	Namespace = "garden"
 )
 
@@ -71,6 +70,10 @@ func Build(ctx context.Context) (string, error) {
 
 // New returns a replica with addresses on loopback that are free, whose certificates are below folder.
 func New(path, folder string) (Replica, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return Replica{}, err
+	}
 	address, err := freeAddress()
 	if err != nil {
 		return Replica{}, err
@@ -113,17 +116,8 @@ func (r Replica) Program() garden.Program {
 	return garden.Program{Name: Name, Path: r.Path, Args: append(args, r.Args...)}
 }
 
-// Prepare creates the namespace of the component.
-func Prepare(ctx context.Context, g *garden.Garden) error {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}
-	return client.IgnoreAlreadyExists(g.Client().Create(ctx, namespace))
-}
-
 // Start starts a replica, whose logs go to a file named after its port, and waits until it is ready.
 func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, error) {
-	if err := Prepare(ctx, g); err != nil {
-		return nil, err
-	}
 	program := r.Program()
 	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
 		Path: program.Path, Args: program.Args, LogFile: LogFile(g, r),

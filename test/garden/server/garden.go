@@ -17,9 +17,13 @@ import (
 	"time"
 
 	managerapp "github.com/gardener/gardener/cmd/gardener-controller-manager/app"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/controllermanager/features"
 	netutils "github.com/gardener/gardener/pkg/utils/net"
 	gardenerenvtest "github.com/gardener/gardener/test/envtest"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/capkit/capkit/test/garden/internal/process"
@@ -65,6 +69,9 @@ func start(ctx context.Context, config protocol.Config) (*garden, error) {
 		return g, err
 	}
 	if err := g.startManager(ctx); err != nil {
+		return g, err
+	}
+	if err := g.createNamespace(ctx); err != nil {
 		return g, err
 	}
 	kubeconfig := filepath.Join(config.Folder, protocol.Kubeconfig)
@@ -216,6 +223,15 @@ func (g *garden) waitForManager(ctx context.Context, url string) error {
 		}
 	}
 	return fmt.Errorf("gardener-controller-manager is not ready after %s", startTimeout)
+}
+
+// createNamespace creates the namespace that every garden has: that of what belongs to the landscape and to no project.
+func (g *garden) createNamespace(ctx context.Context) error {
+	c, err := client.New(g.environment.Config, client.Options{})
+	if err != nil {
+		return err
+	}
+	return c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.GardenNamespace}})
 }
 
 func (g *garden) startPrograms(ctx context.Context, kubeconfig string) error {

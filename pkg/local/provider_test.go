@@ -5,6 +5,7 @@
 package local_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -69,5 +70,28 @@ func TestValidateRef(t *testing.T) {
 	}
 	if errs := (local.Provider{}).ValidateRef(local.Image{Image: "node:1.0.0"}, field.NewPath("image")); len(errs) != 0 {
 		t.Error(errs)
+	}
+}
+
+// Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
+func TestPathsLeadToWhatWasRead(t *testing.T) {
+	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
+		{"version": "1", "image": "node:1"}, {"version": "2", "image": "ignored", "capabilityFlavors": [{"image": "node:2"}, {"image": "node:3"}]}]}]}`
+	images, report := local.Provider{}.Images(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	if len(report.Errors) > 0 || len(report.Warnings) != 1 || report.Warnings[0].Field != "config.machineImages[1].versions[1].image" {
+		t.Fatal(report)
+	}
+	var found []string
+	for _, image := range images {
+		for _, version := range image.Versions {
+			for _, flavor := range version.Flavors {
+				found = append(found, flavor.Global.Path.String()+": "+flavor.Global.Ref.Image)
+			}
+		}
+	}
+	const versions = "config.machineImages[1].versions"
+	want := []string{versions + "[0].image: node:1", versions + "[1].capabilityFlavors[0].image: node:2", versions + "[1].capabilityFlavors[1].image: node:3"}
+	if !slices.Equal(found, want) {
+		t.Error(found)
 	}
 }

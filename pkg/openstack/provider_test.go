@@ -152,3 +152,38 @@ func TestValidateRef(t *testing.T) {
 		}
 	}
 }
+
+// Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
+func TestPathsLeadToWhatWasRead(t *testing.T) {
+	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
+		{"version": "1"}, {"version": "2", "image": "by-name", "regions": [{"name": "asia", "id": "i1", "architecture": "arm64"}, {"name": "europe", "id": "i2"}]},
+		{"version": "3", "capabilityFlavors": [{"image": "by-name"}, {"regions": [{"name": "asia", "id": "i3"}]}]}]}]}`
+	images, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	if len(report.Errors) > 0 {
+		t.Fatal(report)
+	}
+	at := map[string]string{}
+	for _, image := range images {
+		at[image.Path.String()] = image.Name
+		for _, version := range image.Versions {
+			at[version.Path.String()] = version.Version
+			for _, flavor := range version.Flavors {
+				for _, regional := range flavor.Regional {
+					at[regional.Path.String()] = regional.Ref.ID
+				}
+				if flavor.Global != nil {
+					at[flavor.Global.Path.String()] = flavor.Global.Ref.Name
+				}
+			}
+		}
+	}
+	const versions = "config.machineImages[1].versions"
+	want := map[string]string{
+		"config.machineImages[0]": "a", "config.machineImages[1]": "b", versions + "[0]": "1", versions + "[1]": "2", versions + "[2]": "3",
+		versions + "[1].image": "by-name", versions + "[1].regions[0]": "i1", versions + "[1].regions[1]": "i2",
+		versions + "[2].capabilityFlavors[0].image": "by-name", versions + "[2].capabilityFlavors[1].regions[0]": "i3",
+	}
+	if diff := cmp.Diff(want, at); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -80,7 +80,7 @@ func NewCommand[R any](provider consistency.Provider[R]) *cobra.Command {
 			if err := all.Complete(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
-			return o.run(cmd.Context(), provider.Type())
+			return o.run(cmd.Context(), provider.Type(), paths(provider))
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
@@ -115,8 +115,8 @@ func (s *serverOptions) Complete() error {
 	return nil
 }
 
-// run serves the webhooks until ctx is done.
-func (o *options) run(ctx context.Context, providerType string) error {
+// run serves the webhooks, which have these paths, until ctx is done.
+func (o *options) run(ctx context.Context, providerType string, paths []string) error {
 	logf.SetLogger(o.manager.Completed().Logger)
 	klog.SetLogger(o.manager.Completed().Logger)
 	config := o.rest.Completed().Config
@@ -145,6 +145,7 @@ func (o *options) run(ctx context.Context, providerType string) error {
 	if _, err := o.webhooks.Completed().AddToManager(ctx, mgr, sourceCluster); err != nil {
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
+	drain(ctx, mgr.GetWebhookServer().WebhookMux(), paths)
 	if err := addHealthChecks(ctx, mgr); err != nil {
 		return err
 	}
@@ -229,11 +230,4 @@ func addHealthChecks(ctx context.Context, mgr manager.Manager) error {
 		}
 	}
 	return nil
-}
-
-// delayed returns a context that is done some time after ctx.
-func delayed(ctx context.Context, delay time.Duration) context.Context {
-	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
-	return later
 }

@@ -33,6 +33,8 @@ func handle[T any, P object[T]](kind string, respond func(ctx context.Context, o
 		if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
 			return admission.Allowed("")
 		}
+		ctx, cancel := unhurried(ctx)
+		defer cancel()
 		object, err := decode[T, P](kind, req.Object)
 		if err != nil {
 			return refused(apierrors.NewBadRequest("object: " + err.Error()))

@@ -51,6 +51,17 @@ func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
 	}
 }
 
+func (e *entry) path() string { return "/webhooks/" + e.name }
+
+// paths returns the paths of all webhooks.
+func paths[R any](provider consistency.Provider[R]) []string {
+	var all []string
+	for _, e := range table[R](provider, nil) {
+		all = append(all, e.path())
+	}
+	return all
+}
+
 // webhook turns a row into what Gardener registers: for objects with the label that Gardener's API server puts on all that
 // belongs to a provider type, failing closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
@@ -61,7 +72,7 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 	return &extensionswebhook.Webhook{
 		Action:         e.action,
 		Name:           e.name,
-		Path:           "/webhooks/" + e.name,
+		Path:           e.path(),
 		Target:         extensionswebhook.TargetSeed,
 		Types:          []extensionswebhook.Type{types},
 		Webhook:        &admission.Webhook{Handler: e.handler, RecoverPanic: ptr.To(true), LogConstructor: discreetLogger},

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+)
+
+// enough is how many writes of each sort there are in each phase of a test, at least.
+const enough = 2
+
+func TestKilledWhileOthersWrite(t *testing.T) {
+	r := newReplica(t)
+	serve(t, r)
+	kinds := []*kind{&profiles, &shoots}
+	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
+	const times = 4
+	for i := range times {
+		l.enter(fmt.Sprint("up ", i))
+		l.await(t, kinds, enough)
+		l.enter(fmt.Sprint("down, dying ", i))
+		if err := r.process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		dead := fmt.Sprint("down ", i)
+		l.enter(dead)
+		l.await(t, kinds, enough)
+		if n := l.number(func(c counter) bool { return c.phase == dead && c.outcome != unavailable }); n > 0 {
+			t.Errorf("%d writes were answered while nobody could", n)
+		}
+		l.enter(fmt.Sprint("down, starting ", i))
+		r.start(t)
+	}
+	l.enter("up at the end")
+	l.await(t, kinds, enough)
+	for _, problem := range l.verify(t, kinds) {
+		t.Error(problem)
+	}
+}
+
+// TestTheWritersNotice lets the API server fail open, as it must not: what the writers then report is what the other tests
+// would report.
+func TestTheWritersNotice(t *testing.T) {
+	r := newReplica(t)
+	serve(t, r)
+	if err := r.process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { setFailurePolicy(t, admissionregistrationv1.Fail) })
+	setFailurePolicy(t, admissionregistrationv1.Ignore)
+	kinds := []*kind{&profiles, &shoots}
+	l := startLoad(t, map[*kind]int{&profiles: 1, &shoots: 1})
+	l.enter("down, and not noticed")
+	for _, k := range kinds {
+		waitFor(t, "something bad is accepted", func() bool {
+			return l.number(func(c counter) bool { return c.kind == k.name && c.bad && c.outcome == accepted }) > 0
+		})
+	}
+	problems := strings.Join(l.verify(t, kinds), "\n")
+	for _, k := range kinds {
+		for _, want := range []string{"create of " + k.name + " " + l.name + "-0-1 (bad: true)", k.name + " " + l.name + "-0-1 is stored, though"} {
+			if !strings.Contains(problems, want) {
+				t.Errorf("%q is not among the problems:\n%s", want, problems)
+			}
+		}
+	}
+}
+
+func setFailurePolicy(t *testing.T, policy admissionregistrationv1.FailurePolicyType) {
+	t.Helper()
+	ctx := context.Background() // it is also for cleaning up
+	validating, mutating := configurations(t)
+	for i := range validating.Webhooks {
+		validating.Webhooks[i].FailurePolicy = &policy
+	}
+	for i := range mutating.Webhooks {
+		mutating.Webhooks[i].FailurePolicy = &policy
+	}
+	if err := errors.Join(g.Client().Update(ctx, validating), g.Client().Update(ctx, mutating)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// badLabel marks what only the component refuses.
+const badLabel = "faults.capkit.example/bad"
+
+// prepareObjects creates what Shoots need. Nothing is registered with the API server yet that would check it.
+func prepareObjects(ctx context.Context) error {
+	if _, err := g.NewProject(ctx, "orchard"); err != nil {
+		return err
+	}
+	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
+		return err
+	}
+	return g.Apply(ctx, "testdata/profile.yaml", "testdata/credentials.yaml")
+}
+
+// read reads an object from testdata.
+func read[T any](name string) *T {
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	object := new(T)
+	if err == nil {
+		err = yaml.UnmarshalStrict(content, object)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return object
+}
+
+// kind is a kind of object that is written under load.
+type kind struct {
+	name string
+	// fresh returns a new object that is right.
+	fresh func(name string) client.Object
+	// vary changes the spec of an object that is right, n times differently, so that it still is right.
+	vary func(object client.Object, n int)
+	// spoil makes an object wrong in a way that only the component finds.
+	spoil func(object client.Object)
+	// errors returns what is wrong with an object.
+	errors func(object client.Object) field.ErrorList
+	list   func() client.ObjectList
+}
+
+var profiles = kind{
+	name: "CloudProfile",
+	fresh: func(name string) client.Object {
+		profile := read[v1beta1.CloudProfile]("profile.yaml")
+		profile.Name = name
+		return profile
+	},
+	vary: func(object client.Object, n int) {
+		changeConfig(object.(*v1beta1.CloudProfile), func(config *v1alpha1.CloudProfileConfig) {
+			config.MachineImages[0].Versions[0].CapabilityFlavors[0].Regions[0].ID = fmt.Sprintf("1877-amd64-%d", n)
+		})
+	},
+	spoil: func(object client.Object) {
+		changeConfig(object.(*v1beta1.CloudProfile), func(config *v1alpha1.CloudProfileConfig) {
+			version := &config.MachineImages[0].Versions[0]
+			version.CapabilityFlavors = version.CapabilityFlavors[:1]
+		})
+	},
+	errors: func(object client.Object) field.ErrorList {
+		_, report := consistency.CheckCloudProfile(openstack.Provider{}, object.(*v1beta1.CloudProfile))
+		return report.Errors
+	},
+	list: func() client.ObjectList { return &v1beta1.CloudProfileList{} },
+}
+
+var shoots = kind{
+	name: "Shoot",
+	fresh: func(name string) client.Object {
+		shoot := read[v1beta1.Shoot]("shoot.yaml")
+		shoot.Name = name
+		return shoot
+	},
+	vary: func(object client.Object, n int) {
+		object.(*v1beta1.Shoot).Spec.Provider.Workers[0].Maximum = int32(2 + n%50)
+	},
+	spoil: func(object client.Object) { // no image for arm64 in this region
+		workers := &object.(*v1beta1.Shoot).Spec.Provider.Workers
+		worker := (*workers)[0].DeepCopy()
+		worker.Name, worker.Machine.Type, worker.Machine.Architecture = "arm", "medium_arm", ptr.To("arm64")
+		*workers = append(*workers, *worker)
+	},
+	errors: func(object client.Object) field.ErrorList {
+		return orchard().CheckShoot(object.(*v1beta1.Shoot)).Errors
+	},
+	list: func() client.ObjectList { return &v1beta1.ShootList{} },
+}
+
+var orchard = sync.OnceValue(func() *consistency.Profile[openstack.Image] {
+	profile, report := consistency.Compile(openstack.Provider{}, &read[v1beta1.CloudProfile]("profile.yaml").Spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		panic(report.Errors.ToAggregate())
+	}
+	return profile
+})
+
+func changeConfig(profile *v1beta1.CloudProfile, change func(*v1alpha1.CloudProfileConfig)) {
+	config := &v1alpha1.CloudProfileConfig{}
+	err := json.Unmarshal(profile.Spec.ProviderConfig.Raw, config)
+	if err == nil {
+		change(config)
+		profile.Spec.ProviderConfig = &runtime.RawExtension{}
+		profile.Spec.ProviderConfig.Raw, err = json.Marshal(config)
+	}
+	if err != nil {
+		panic(err)
+	}
+}

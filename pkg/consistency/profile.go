@@ -95,7 +95,7 @@ func (p *Profile[R]) aboutVersions(findings field.ErrorList) {
 
 // CheckCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning
 // (semantics S6 to S9), ordered by path. It looks at one object alone: what depends on an older version of it, or on
-// the Shoots that use it, is not among the warnings.
+// the Shoots that use it, is not among the warnings, see [CompareProfiles].
 func CheckCloudProfile[R any](provider Provider[R], profile *v1beta1.CloudProfile) (*Profile[R], Report) {
 	p, report := Compile(provider, &profile.Spec, field.NewPath("spec"))
 	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
@@ -160,7 +160,7 @@ func (p *Profile[R]) machineArchitecture(t *v1beta1.MachineType, pool string) st
 	switch {
 	case t.Architecture != nil && *t.Architecture != "":
 		return *t.Architecture
-	case p.parent != nil && len(t.Capabilities[capability.Architecture]) > 0: // in legacy mode; see parent
+	case p.parent != nil && len(t.Capabilities[capability.Architecture]) > 0: // written in the new format below a legacy parent
 		return t.Capabilities[capability.Architecture][0]
 	case pool != "":
 		return pool

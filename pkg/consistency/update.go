@@ -96,11 +96,11 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	}
 	was := p.catalog.Flavors(request.Image, request.Version)[before].Capabilities
 	flavors := updated.catalog.Flavors(request.Image, request.Version)
-	if sameValues(was, flavors[after].Capabilities) {
+	if p.sameFlavor(was, updated, flavors[after].Capabilities) {
 		return false
 	}
 	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
-		if _, found := f.Reference(request.Region); !found || !sameValues(was, f.Capabilities) {
+		if _, found := f.Reference(request.Region); !found || !p.sameFlavor(was, updated, f.Capabilities) {
 			return false
 		}
 		set, _ := updated.vocabulary.Set(f.Capabilities, nil)
@@ -108,7 +108,23 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	})
 }
 
-// sameValues tells whether two flavors are written with the same capabilities, in whatever order.
+// sameFlavor tells whether a flavor of p is one of the updated profile: if they are written with the same values, in
+// whatever order, or if they support the same once omissions are filled in. The two vocabularies may differ.
+func (p *Profile[R]) sameFlavor(flavor v1beta1.Capabilities, updated *Profile[R], other v1beta1.Capabilities) bool {
+	return sameValues(flavor, other) || sameValues(p.inFull(flavor), updated.inFull(other))
+}
+
+// inFull returns capabilities with omissions filled in (semantics S2).
+func (p *Profile[R]) inFull(written v1beta1.Capabilities) v1beta1.Capabilities {
+	set, _ := p.vocabulary.Set(written, nil)
+	full := v1beta1.Capabilities{}
+	for _, def := range p.vocabulary.Definitions() {
+		full[def.Name] = set.Values(def.Name)
+	}
+	return full
+}
+
+// sameValues tells whether two flavors have the same capabilities with the same values, in whatever order.
 func sameValues(a, b v1beta1.Capabilities) bool {
 	if len(a) != len(b) {
 		return false

@@ -20,10 +20,10 @@ import (
 )
 
 // updated compares two specs of CloudProfiles, and renders the warnings.
-func updated(t *testing.T, old, new string, shoots ...consistency.Use) []string {
+func updated(t *testing.T, old, update string, shoots ...consistency.Use) []string {
 	t.Helper()
 	was, report := consistency.Compile(openstack.Provider{}, parse(t, old), field.NewPath("spec"))
-	is, after := consistency.Compile(openstack.Provider{}, parse(t, new), field.NewPath("spec"))
+	is, after := consistency.Compile(openstack.Provider{}, parse(t, update), field.NewPath("spec"))
 	if len(report.Errors)+len(after.Errors) > 0 {
 		t.Fatal(report.Errors, after.Errors)
 	}
@@ -103,20 +103,44 @@ func TestChangedChoices(t *testing.T) {
 	}
 }
 
-// The order of the capabilities is their priority.
-func TestChangedPriority(t *testing.T) {
-	profile := func(first, second string) string {
-		flavors := []string{"{storage: [NVMe], net: [basic]}", "{storage: [SCSI], net: [fast]}"}
-		mapped := "{capabilities: " + flavors[0] + ", regions: [{name: europe, id: a}]}, {capabilities: " + flavors[1] + ", regions: [{name: europe, id: b}]}"
-		return "machineCapabilities: [{name: architecture, values: [amd64]}, " + first + ", " + second + "]\n" +
-			"type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: m}]\n" +
-			"machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [" + strings.Join(flavors, ", ") + "]}]}]\n" +
-			"providerConfig: " + openstackConfig + "machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [" + mapped + "]}]}]}\n"
+// ofStorage has one image version in the flavors given, below a vocabulary.
+func ofStorage(capabilities string, flavors ...string) string {
+	var mapped []string
+	for _, flavor := range flavors {
+		mapped = append(mapped, "{capabilities: "+flavor+", regions: [{name: europe, id: a}]}")
 	}
-	storage, net := "{name: storage, values: [NVMe, SCSI]}", "{name: net, values: [fast, basic]}"
-	got := updated(t, profile(storage, net), profile(net, storage))
-	if len(got) != 1 || !strings.Contains(got[0], "machine type m boot another flavor") {
-		t.Error(got)
+	return "machineCapabilities: [{name: architecture, values: [amd64]}, " + capabilities + "]\n" +
+		"type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: m}]\n" +
+		"machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [" + strings.Join(flavors, ", ") + "]}]}]\n" +
+		"providerConfig: " + openstackConfig + "machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [" + strings.Join(mapped, ", ") + "]}]}]}\n"
+}
+
+func TestChangedChoicesBetweenVocabularies(t *testing.T) {
+	const (
+		storage = "{name: storage, values: [NVMe, SCSI]}"
+		net     = "{name: net, values: [fast, basic]}"
+		slow    = "{storage: [NVMe], net: [basic]}"
+		fast    = "{storage: [SCSI], net: [fast]}"
+		best    = "{storage: [NVMe], net: [fast]}"
+	)
+	for name, tc := range map[string]struct {
+		old, new string
+		changed  bool
+	}{
+		"priorities exchanged":                 {ofStorage(storage+", "+net, slow, fast), ofStorage(net+", "+storage, slow, fast), true},
+		"a better flavor":                      {ofStorage(storage+", "+net, "{net: [basic]}"), ofStorage(storage+", "+net, "{net: [basic]}", best), true},
+		"a better flavor, omissions filled in": {ofStorage(storage+", "+net, "{net: [basic]}"), ofStorage(storage+", "+net, "{storage: [SCSI, NVMe], net: [basic]}", best), true},
+		"a better flavor, and a new value":     {ofStorage(storage+", "+net, "{net: [basic]}"), ofStorage("{name: storage, values: [NVMe, SCSI, SATA]}, "+net, "{net: [basic]}", best), true},
+		"omissions filled in":                  {ofStorage(storage+", "+net, "{net: [basic]}", fast), ofStorage(storage+", "+net, "{storage: [SCSI, NVMe], net: [basic]}", fast), false},
+		"a capability registered":              {ofStorage(storage, "{storage: [SCSI]}", "{storage: [NVMe]}"), ofStorage(storage+", "+net, "{storage: [SCSI]}", "{storage: [NVMe]}"), false},
+		"another flavor instead":               {ofStorage(storage+", "+net, slow), ofStorage(storage+", "+net, fast, best), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := updated(t, tc.old, tc.new)
+			if (len(got) == 1) != tc.changed || tc.changed && !strings.Contains(got[0], "machine type m boot another flavor") {
+				t.Error(got)
+			}
+		})
 	}
 }
 

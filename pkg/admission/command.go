@@ -49,7 +49,9 @@ import (
 // The certificates of the server are managed in the namespace given by --webhook-config-namespace: in the cluster that
 // is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by default
 // the one that the process runs in.
-func NewCommand[R any](provider consistency.Provider[R]) *cobra.Command {
+//
+// further are webhooks of the extension's own. Their names and paths must not be those of this package.
+func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
 	name := "admission-" + provider.Type()
 	o := &options{
 		rest: &controllercmd.RESTOptions{},
@@ -63,7 +65,7 @@ func NewCommand[R any](provider consistency.Provider[R]) *cobra.Command {
 		server: serverOptions{shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod},
 	}
 	o.webhooks = webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
-		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, switches(provider))
+		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, webhookcmd.NewSwitchOptions(append(Switches(provider), further...)...))
 	all := controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.server)
 
 	cmd := &cobra.Command{

@@ -87,8 +87,10 @@ func providerLabel(providerType string) string {
 	return "provider.extensions.gardener.cloud/" + providerType
 }
 
-// switches makes the webhooks known to Gardener's command line options, by their names.
-func switches[R any](provider consistency.Provider[R]) *webhookcmd.SwitchOptions {
+// Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own command.
+// [NewCommand] has them already. The webhooks of one manager have to come from one call. They read CloudProfiles,
+// NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud.
+func Switches[R any](provider consistency.Provider[R]) []webhookcmd.NameToFactory {
 	var shared *lookup[R]
 	build := func(mgr manager.Manager, row int) (*extensionswebhook.Webhook, error) {
 		if shared == nil { // the webhooks are built one after the other
@@ -99,11 +101,11 @@ func switches[R any](provider consistency.Provider[R]) *webhookcmd.SwitchOptions
 		}
 		return table(provider, shared)[row].webhook(provider.Type()), nil
 	}
-	var pairs []webhookcmd.NameToFactory
-	for i, e := range table(provider, nil) {
-		pairs = append(pairs, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
+	var switches []webhookcmd.NameToFactory
+	for i, e := range table[R](provider, nil) {
+		switches = append(switches, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			return build(mgr, i)
 		}))
 	}
-	return webhookcmd.NewSwitchOptions(pairs...)
+	return switches
 }

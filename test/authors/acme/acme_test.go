@@ -122,27 +122,31 @@ func TestValidateRef(t *testing.T) {
 }
 
 func TestValidateCloudProfile(t *testing.T) {
-	if warnings, err := acme.ValidateCloudProfile(cloudProfile(t, "cloudprofile.yaml")); len(warnings) > 0 || err != nil {
+	good, broken := cloudProfile(t, "cloudprofile.yaml"), cloudProfile(t, "broken.yaml")
+	if warnings, err := acme.ValidateCloudProfile(good, nil); len(warnings) > 0 || err != nil {
 		t.Error(warnings, err)
 	}
-	warnings, err := acme.ValidateCloudProfile(cloudProfile(t, "broken.yaml"))
+	warnings, err := acme.ValidateCloudProfile(broken, nil)
 	if len(warnings) != 2 || !apierrors.IsInvalid(err) {
+		t.Error(warnings, err)
+	}
+	if warnings, err := acme.ValidateCloudProfile(broken, broken); len(warnings) <= 2 || err != nil {
 		t.Error(warnings, err)
 	}
 }
 
 func TestValidateShoot(t *testing.T) {
-	spec := &cloudProfile(t, "cloudprofile.yaml").Spec
+	profile := compiled(t)
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
 		{Name: "web", Machine: machine("m.large", "1877.5.0")},
 		{Name: "db", Machine: machine("m.large", "1.0.0")},
 	}}}}
-	err := acme.ValidateShoot(shoot, spec)
+	_, err := acme.ValidateShoot(shoot, profile)
 	if err == nil || !strings.Contains(err.Error(), "spec.provider.workers[1].machine.image.version") || strings.Contains(err.Error(), "web") {
 		t.Error(err)
 	}
 	shoot.Spec.Provider.Workers[1].Machine = machine("m.small", "1592.9.0")
-	if err := acme.ValidateShoot(shoot, spec); err != nil {
+	if _, err := acme.ValidateShoot(shoot, profile); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/api/core/validation"
 	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apiserver/features"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -37,6 +38,7 @@ func validateCore(object runtime.Object) field.ErrorList {
 	case *core.NamespacedCloudProfile:
 		errs = validation.ValidateNamespacedCloudProfile(o)
 	case *core.Shoot:
+		gardenerutils.SyncCloudProfileFields(nil, o) // as the API server does before
 		errs = validation.ValidateShoot(o)
 	}
 	return byCore(slices.DeleteFunc(errs, filledIn))

@@ -169,7 +169,7 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 		"profile of a Shoot missing": {shoot, []string{"profile-missing 9 spec.cloudProfile.name"}},
 		"profile without a kind": {
 			clean + "---\n" + replaced(t, replaced(t, shoot, "    kind: CloudProfile\n", ""), "type: medium", "type: large"),
-			[]string{"gardener-core 47 spec.cloudProfile.kind", "unknown-machine-type 63 spec.provider.workers[0].machine.type"},
+			[]string{"unknown-machine-type 63 spec.provider.workers[0].machine.type"},
 		},
 		"by the older field": {
 			replaced(t, shoot, "  cloudProfile:\n    kind: CloudProfile\n    name: openstack\n", "  cloudProfileName: elsewhere\n"),

@@ -37,7 +37,7 @@ func TestLintFormats(t *testing.T) {
 }
 
 func TestSARIFIsValid(t *testing.T) {
-	for name, input := range map[string]string{"findings": wrong, "none": ""} {
+	for name, input := range map[string]string{"findings": wrong, "none": "", "namespaced": childProfile + childShoot(t)} {
 		t.Run(name, func(t *testing.T) {
 			log, err := sarif.FromString(run(t, input, "lint", "-o", "sarif", "-").stdout)
 			if err != nil {

@@ -6,7 +6,8 @@
 // manifests with positions, asks Gardener's own validation and package consistency about them, and prints what they say
 // with file and line.
 //
-// Start reading at [Run]; garden.go is what the command knows of the objects it was given, lint.go, select.go and
-// explain.go are the commands, and each output format has a file of its own. No check of images is written here: an
-// extension author passes a Provider, wrapped by [For], and has the whole command.
+// Start reading at [Run]; garden.go is what the command knows of the objects it was given, and profiles.go what becomes of
+// the profiles among them in a garden. lint.go, select.go, explain.go and render.go are the commands, core.go and
+// namespaced.go ask Gardener, and each output format has a file of its own. No check of images is written here: an extension
+// author passes a Provider, wrapped by [For], and has the whole command.
 package cli

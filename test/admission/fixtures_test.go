@@ -102,7 +102,14 @@ func (w *writer) create(d *fixtures.Document) *fixtures.Answer {
 }
 
 // update replaces the object of a manifest. It does so again if somebody else was faster.
-func (w *writer) update(d *fixtures.Document) *fixtures.Answer {
+func (w *writer) update(d *fixtures.Document) *fixtures.Answer { return w.put(d, nil) }
+
+// propose asks what would be said about an update, and changes nothing.
+func (w *writer) propose(d *fixtures.Document) *fixtures.Answer {
+	return w.put(d, []string{metav1.DryRunAll})
+}
+
+func (w *writer) put(d *fixtures.Document, dryRun []string) *fixtures.Answer {
 	w.t.Helper()
 	_, one := path(d)
 	for {
@@ -117,7 +124,8 @@ func (w *writer) update(d *fixtures.Document) *fixtures.Answer {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		answer := w.send(w.client.Put().AbsPath(one).SetHeader("Content-Type", "application/json").Body(body))
+		answer := w.send(w.client.Put().AbsPath(one).VersionedParams(&metav1.UpdateOptions{DryRun: dryRun}, metav1.ParameterCodec).
+			SetHeader("Content-Type", "application/json").Body(body))
 		if answer.Status == nil || answer.Status.Reason != metav1.StatusReasonConflict {
 			return answer
 		}
@@ -198,7 +206,11 @@ func compare(t *testing.T, f *fixtures.Fixture) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, before := newWriter(t), beforehand(t, f)
+	w := newWriter(t)
+	var before []fixtures.Document
+	if f.Before != "" {
+		before = documentsIn(t, f.Before)
+	}
 	for i := range before {
 		if answer := w.create(&before[i]); answer.Status != nil {
 			t.Fatalf("before: %s", answer)
@@ -232,13 +244,9 @@ func compare(t *testing.T, f *fixtures.Fixture) {
 	}
 }
 
-// beforehand returns the objects that are there before.
-func beforehand(t *testing.T, f *fixtures.Fixture) []fixtures.Document {
+func documentsIn(t *testing.T, file string) []fixtures.Document {
 	t.Helper()
-	if f.Before == "" {
-		return nil
-	}
-	documents, err := fixtures.Documents(f.Before)
+	documents, err := fixtures.Documents(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	name := "admission-" + provider.Type()
+	name := component(provider.Type())
 	o := &options{
 		rest: &controllercmd.RESTOptions{},
 		manager: &controllercmd.ManagerOptions{
@@ -89,6 +89,9 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 	all.AddFlags(cmd.Flags())
 	return cmd
 }
+
+// component is the name of the component for a provider type.
+func component(providerType string) string { return "admission-" + providerType }
 
 type options struct {
 	rest     *controllercmd.RESTOptions
@@ -146,6 +149,9 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	}
 	if _, err := o.webhooks.Completed().AddToManager(ctx, mgr, sourceCluster); err != nil {
 		return fmt.Errorf("adding the webhooks: %w", err)
+	}
+	if err := serveTrusted(ctx, mgr, component(providerType), o.server.certificateSyncPeriod); err != nil {
+		return err
 	}
 	drain(ctx, mgr.GetWebhookServer().WebhookMux(), paths)
 	if err := addHealthChecks(ctx, mgr); err != nil {

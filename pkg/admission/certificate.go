@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
+	"github.com/gardener/gardener/pkg/utils/gardener/operator"
+	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+const (
+	// checkPeriod is how often files and webhook configurations are compared.
+	checkPeriod = time.Second
+	// mostSettling bounds how long after the webhook configurations a new certificate comes into use.
+	mostSettling = 5 * time.Second
+)
+
+// certificate is what the server shows to its clients. A new one in its files comes into use once the webhook
+// configurations trust it, and API servers have had some time to learn that: a new authority signs its first certificate
+// before it is in any configuration, and if the leader stops in between it may take long until it is.
+type certificate struct {
+	log logr.Logger
+	// reader finds the webhook configurations, which have this name.
+	reader        client.Reader
+	configuration string
+	folder        string
+	settling      time.Duration
+
+	current atomic.Pointer[tls.Certificate]
+	// trustedSince is when the new certificate was found to be trusted; zero if there is none.
+	trustedSince time.Time
+}
+
+// configurationName is the name that Gardener gives to the webhook configurations of a component.
+func configurationName(component string) string {
+	if strings.HasPrefix(os.Getenv("WEBHOOK_CONFIG_NAMESPACE"), operator.ExtensionRuntimeNamespacePrefix) {
+		component += extensionswebhook.NameSuffixRuntime
+	}
+	return extensionswebhook.PrefixedName(component, false)
+}
+
+// serveTrusted makes the webhook server show certificates from its folder, where there is one already.
+func serveTrusted(ctx context.Context, mgr manager.Manager, component string, syncPeriod time.Duration) error {
+	server, ok := mgr.GetWebhookServer().(*webhook.DefaultServer)
+	if !ok {
+		return fmt.Errorf("the webhook server is a %T", mgr.GetWebhookServer())
+	}
+	c := &certificate{
+		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(), configuration: configurationName(component),
+		folder: server.Options.CertDir, settling: min(mostSettling, syncPeriod),
+	}
+	if err := c.check(ctx, time.Now()); err != nil {
+		return fmt.Errorf("reading the certificate of the webhook server: %w", err)
+	}
+	server.Options.TLSOpts = append(server.Options.TLSOpts, func(config *tls.Config) {
+		config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current.Load(), nil }
+	})
+	return mgr.Add(c)
+}
+
+// NeedLeaderElection says that every replica does this.
+func (c *certificate) NeedLeaderElection() bool { return false }
+
+// Start checks the certificate until ctx is done.
+func (c *certificate) Start(ctx context.Context) error {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		if err := c.check(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			c.log.Info("Keeping the certificate as it is for now", "reason", err.Error())
+		}
+	}, checkPeriod)
+	return nil
+}
+
+// check takes the certificate in the files into use if it is time. The error says why that could not be found out; the
+// files may be about to be written.
+func (c *certificate) check(ctx context.Context, now time.Time) error {
+	next, err := tls.LoadX509KeyPair(filepath.Join(c.folder, "tls.crt"), filepath.Join(c.folder, "tls.key"))
+	if err != nil {
+		return err
+	}
+	current := c.current.Load()
+	switch {
+	case current == nil || now.After(current.Leaf.NotAfter):
+		c.current.Store(&next)
+		return nil
+	case bytes.Equal(current.Leaf.Raw, next.Leaf.Raw):
+		c.trustedSince = time.Time{}
+		return nil
+	}
+	if err := c.trusted(ctx, next.Leaf); err != nil {
+		c.trustedSince = time.Time{}
+		return err
+	}
+	if c.trustedSince.IsZero() {
+		c.trustedSince = now
+	}
+	if now.Sub(c.trustedSince) >= c.settling {
+		c.current.Store(&next)
+		c.log.Info("Serving with a new certificate", "notAfter", next.Leaf.NotAfter)
+	}
+	return nil
+}
+
+// trusted returns nil if all webhook configurations that there are trust a certificate.
+func (c *certificate) trusted(ctx context.Context, leaf *x509.Certificate) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
+	for _, object := range []client.Object{validating, mutating} {
+		if err := c.reader.Get(ctx, client.ObjectKey{Name: c.configuration}, object); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	var clients []admissionregistrationv1.WebhookClientConfig
+	for _, w := range validating.Webhooks {
+		clients = append(clients, w.ClientConfig)
+	}
+	for _, w := range mutating.Webhooks {
+		clients = append(clients, w.ClientConfig)
+	}
+	for _, config := range clients {
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM(config.CABundle)
+		if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots}); err != nil {
+			return fmt.Errorf("webhook configuration %s does not trust the new one: %w", c.configuration, err)
+		}
+	}
+	return nil
+}

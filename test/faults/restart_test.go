@@ -7,7 +7,6 @@ package faults
 import (
 	"fmt"
 	"testing"
-
 )
 
 func TestRestartedOneAfterTheOther(t *testing.T) {

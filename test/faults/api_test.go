@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+)
+
+// apiAccess is a way to the API server for a replica alone, which a test can close.
+type apiAccess struct {
+	// kubeconfig is the path of one that leads here.
+	kubeconfig string
+
+	mu      sync.Mutex
+	refuses func(*http.Request) bool
+	open    map[int]openRequest
+	last    int
+}
+
+type openRequest struct {
+	request *http.Request
+	cancel  context.CancelFunc
+}
+
+// newAPIAccess returns a way to the API server. Whoever uses it is the given user there, or has every right if the name is
+// empty.
+func newAPIAccess(t *testing.T, user string) *apiAccess {
+	t.Helper()
+	config := g.RESTConfig()
+	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	transport, err := rest.TransportFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &apiAccess{open: map[int]openRequest{}, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // watches
+		ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, done := a.begin(r)
+		defer done()
+		if ctx.Err() != nil {
+			http.Error(w, "refused by the test", http.StatusInternalServerError)
+			return
+		}
+		proxy.ServeHTTP(w, r.WithContext(ctx))
+	}))
+	t.Cleanup(func() {
+		a.refuse(func(*http.Request) bool { return true })
+		server.CloseClientConnections()
+		server.Close()
+	})
+	kubeconfig := api.NewConfig()
+	kubeconfig.Clusters["garden"] = &api.Cluster{Server: server.URL}
+	kubeconfig.Contexts["garden"] = &api.Context{Cluster: "garden"}
+	kubeconfig.CurrentContext = "garden"
+	if err := clientcmd.WriteToFile(*kubeconfig, a.kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// begin returns the context of a request, which is done already if the request is refused, and what is to be called at
+// its end.
+func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(r.Context())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.refuses != nil && a.refuses(r) {
+		cancel()
+		return ctx, func() {}
+	}
+	a.last++
+	number := a.last
+	a.open[number] = openRequest{r, cancel}
+	return ctx, func() {
+		cancel()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.open, number)
+	}
+}
+
+// refuse answers requests of one sort with status 500, and breaks off those that are running; nil refuses none.
+func (a *apiAccess) refuse(which func(*http.Request) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.refuses = which
+	for _, o := range a.open {
+		if which != nil && which(o.request) {
+			o.cancel()
+		}
+	}
+}

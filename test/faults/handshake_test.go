@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/utils/secrets"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/test/garden/extension"
+)
+
+// handshakes is a number of connections that are made all the time, each by somebody who trusts what the webhook
+// configurations trust at that moment. An API server would keep its connections, and only now and then make a new one.
+type handshakes struct {
+	cancel  context.CancelFunc
+	clients sync.WaitGroup
+
+	mu       sync.Mutex
+	made     int
+	problems []string
+}
+
+func startHandshakes(t *testing.T, replicas []*replica) *handshakes {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &handshakes{cancel: cancel}
+	h.clients.Go(func() {
+		for ctx.Err() == nil {
+			for _, r := range replicas {
+				h.count(r.Address, h.make(r))
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	t.Cleanup(h.stop)
+	return h
+}
+
+func (h *handshakes) make(r *replica) error {
+	// In the order in which they are written: the second one is the last to trust a new authority.
+	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	for _, object := range []client.Object{validating, mutating} {
+		if err := g.Client().Get(context.Background(), client.ObjectKey{Name: extension.Name}, object); err != nil {
+			return err
+		}
+	}
+	for _, bundle := range [][]byte{mutating.Webhooks[0].ClientConfig.CABundle, validating.Webhooks[0].ClientConfig.CABundle} {
+		pool := x509.NewCertPool()
+		pool.AppendCertsFromPEM(bundle)
+		conn, err := tls.Dial("tcp", r.Address, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12})
+		if err != nil {
+			return err
+		}
+		_ = conn.Close()
+	}
+	return nil
+}
+
+func (h *handshakes) count(address string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.made++
+	if err != nil {
+		h.problems = append(h.problems, fmt.Sprintf("%s: handshake with %s: %v", time.Now().Format(time.StampMilli), address, err))
+	}
+}
+
+func (h *handshakes) stop() {
+	h.cancel()
+	h.clients.Wait()
+}
+
+func (h *handshakes) verify(t *testing.T) []string {
+	t.Helper()
+	h.stop()
+	t.Logf("%d handshakes", h.made)
+	return h.problems
+}
+
+// serves tells whether the certificate in a secret is what a replica shows now.
+func serves(r *replica, secret *corev1.Secret) bool {
+	conn, err := tls.Dial("tcp", r.Address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	block, _ := pem.Decode(secret.Data[secrets.DataKeyCertificate])
+	return block != nil && bytes.Equal(conn.ConnectionState().PeerCertificates[0].Raw, block.Bytes)
+}
+
+// contains tells whether all certificates of a part are in a bundle.
+func contains(bundle string, part []byte) bool {
+	for block, rest := pem.Decode(part); block != nil; block, rest = pem.Decode(rest) {
+		if !bytes.Contains([]byte(bundle), bytes.TrimSpace(pem.EncodeToMemory(block))) {
+			return false
+		}
+	}
+	return true
+}

@@ -69,26 +69,18 @@ func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudPr
 }
 
 // namespacedCheck checks NamespacedCloudProfiles (semantics S10, S11).
-type namespacedCheck[R any] struct {
-	provider consistency.Provider[R]
-	lookup   *lookup[R]
-}
+type namespacedCheck[R any] struct{ lookup *lookup[R] }
 
 func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error)) (consistency.Report, error) {
 	old, err := stored()
 	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
 		return consistency.Report{}, err
 	}
-	parent, denial, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
-	switch {
-	case err != nil:
-		return consistency.Report{}, err
-	case denial != nil:
-		return consistency.Report{Errors: field.ErrorList{denial}}, nil
-	case parent == nil:
-		return consistency.Report{}, nil
+	parent, report, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
+	if err != nil || parent == nil {
+		return report, err
 	}
-	report := consistency.CheckNamespacedCloudProfile(parent.profile, object)
+	report = consistency.CheckNamespacedCloudProfile(parent.profile, object)
 	if old == nil || len(report.Errors) == 0 {
 		return report, nil
 	}
@@ -118,14 +110,9 @@ func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored 
 }
 
 func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consistency.Report, error) {
-	profile, denial, err := c.lookup.profileOf(ctx, shoot)
-	switch {
-	case err != nil:
-		return consistency.Report{}, err
-	case denial != nil:
-		return consistency.Report{Errors: field.ErrorList{denial}}, nil
-	case profile == nil:
-		return consistency.Report{}, nil
+	profile, report, err := c.lookup.profileOf(ctx, shoot)
+	if err != nil || profile == nil {
+		return report, err
 	}
 	return profile.profile.CheckShoot(shoot), nil
 }

@@ -80,33 +80,38 @@ func (l *lookup[R]) get(ctx context.Context, key client.ObjectKey, into client.O
 }
 
 // cloudProfile returns a CloudProfile, as it is and compiled; nil if it is of another provider. If there is none of that
-// name, the field error says so, at the path at. The other error is about reading it, and no fault of the user.
-func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], *field.Error, error) {
+// name the result is nil as well, and the report says so, at the path at. The error is about reading it, and no fault of
+// the user.
+func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], consistency.Report, error) {
 	object := &v1beta1.CloudProfile{}
 	if err := l.get(ctx, client.ObjectKey{Name: name}, object); apierrors.IsNotFound(err) {
-		return nil, consistency.ProfileMissing(at, "CloudProfile", name), nil
+		return nil, missing(at, "CloudProfile", name), nil
 	} else if err != nil {
-		return nil, nil, unreadable("CloudProfile", name, err)
+		return nil, consistency.Report{}, unreadable("CloudProfile", name, err)
 	}
-	return l.profiles.get("CloudProfile", object, &object.Spec), nil, nil
+	return l.profiles.get("CloudProfile", object, &object.Spec), consistency.Report{}, nil
 }
 
 // rendered does the same for the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile.
-func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], *field.Error, error) {
+func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], consistency.Report, error) {
 	object := &v1beta1.NamespacedCloudProfile{}
 	if err := l.get(ctx, key, object); apierrors.IsNotFound(err) {
-		return nil, consistency.ProfileMissing(at, "NamespacedCloudProfile", key.Name), nil
+		return nil, missing(at, "NamespacedCloudProfile", key.Name), nil
 	} else if err != nil {
-		return nil, nil, unreadable("NamespacedCloudProfile", key.String(), err)
+		return nil, consistency.Report{}, unreadable("NamespacedCloudProfile", key.String(), err)
 	}
 	if object.Status.CloudProfileSpec.Type == "" {
-		return nil, nil, unreadable("NamespacedCloudProfile", key.String(), errNotRendered)
+		return nil, consistency.Report{}, unreadable("NamespacedCloudProfile", key.String(), errNotRendered)
 	}
-	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), nil, nil
+	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), consistency.Report{}, nil
+}
+
+func missing(at *field.Path, kind, name string) consistency.Report {
+	return consistency.Report{Errors: field.ErrorList{consistency.ProfileMissing(at, kind, name)}}
 }
 
 // profileOf returns the profile of a Shoot.
-func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compiled[R], *field.Error, error) {
+func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compiled[R], consistency.Report, error) {
 	kind, name := reference(shoot)
 	at := field.NewPath("spec", "cloudProfile", "name")
 	if kind == "NamespacedCloudProfile" {

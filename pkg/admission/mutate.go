@@ -84,8 +84,8 @@ func (c namespacedFilling[R]) changes(ctx context.Context, object *v1beta1.Names
 	if before, err := old(); err != nil || before != nil && equality.Semantic.DeepEqual(object.Spec, before.Spec) {
 		return nil, err
 	}
-	parent, denial, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
-	if err != nil || denial != nil || parent == nil { // it is for the validation to deny
+	parent, _, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
+	if err != nil || parent == nil { // it is for the validation to deny
 		return nil, err
 	}
 	return filled(consistency.FillNamespacedCloudProfile(c.provider, object, parent.spec))

@@ -39,7 +39,7 @@ func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
 		{"validate-cloudprofile", extensionswebhook.ActionValidating, &v1beta1.CloudProfile{}, "",
 			validating("CloudProfile", cloudProfileCheck[R]{provider, lookup}.check)},
 		{"validate-namespacedcloudprofile", extensionswebhook.ActionValidating, &v1beta1.NamespacedCloudProfile{}, "",
-			validating("NamespacedCloudProfile", namespacedCheck[R]{provider, lookup}.check)},
+			validating("NamespacedCloudProfile", namespacedCheck[R]{lookup}.check)},
 		{"validate-shoot", extensionswebhook.ActionValidating, &v1beta1.Shoot{}, "",
 			validating("Shoot", shootCheck[R]{lookup}.check)},
 		{"mutate-cloudprofile", extensionswebhook.ActionMutating, &v1beta1.CloudProfile{}, "",

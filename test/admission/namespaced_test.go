@@ -155,7 +155,7 @@ func TestParentGainsAVersionOfTheNamespacedCloudProfile(t *testing.T) {
 	// The definition of the NamespacedCloudProfile wins, and the profile can still be updated.
 	eventually(t, "the profile can be updated", func() bool {
 		err := change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) {
-			p.Spec.MachineImages[0].Versions[0].ExpirationDate = ptr.To(metav1.Unix(1<<31, 0))
+			p.Spec.MachineImages[0].Versions[0].ExpirationDate = ptr.To(metav1.Unix(1<<31, 0)) //nolint:staticcheck // as people write it
 		})
 		u.accepted(t, err, "spec.providerConfig.machineImages[0].versions[0]: gardenlinux@2000.0.0: the parent, CloudProfile gains-version, has this version")
 		return true
@@ -164,7 +164,7 @@ func TestParentGainsAVersionOfTheNamespacedCloudProfile(t *testing.T) {
 
 	late := preview(t, "gains-version-too-late", "gains-version")
 	late.Spec.MachineImages[0].Versions[0] = v1beta1.MachineImageVersion{
-		ExpirableVersion: v1beta1.ExpirableVersion{Version: "2000.0.0", ExpirationDate: ptr.To(metav1.Unix(1<<31, 0))},
+		ExpirableVersion: v1beta1.ExpirableVersion{Version: "2000.0.0", ExpirationDate: ptr.To(metav1.Unix(1<<31, 0))}, //nolint:staticcheck // as people write it
 	}
 	refused(t, u.Create(t.Context(), late), "spec.providerConfig.machineImages[0].versions[0]")
 

@@ -51,7 +51,7 @@ func TestCloudProfileReportsEverythingAtOnce(t *testing.T) {
 }
 
 func TestCoreFlavorsAreFilledIn(t *testing.T) {
-	u, profile := newUser(t), openstack(t, "filled-in")
+	u, profile := newUser(t), openstack(t, "core-flavors")
 	versions := profile.Spec.MachineImages[0].Versions
 	want, err := json.Marshal(versions)
 	if err != nil {

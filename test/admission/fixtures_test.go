@@ -78,15 +78,15 @@ func path(d *fixtures.Document) (all, one string) {
 	return all, all + "/" + d.Name
 }
 
-// create creates the object of a manifest. Gardener's admission reads profiles from informers, and is asked again if it does
-// not know one yet. create waits until Gardener has rendered a NamespacedCloudProfile, for without that it accepts no Shoot.
+// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, for without that
+// there can be no Shoot. Who admits objects reads profiles from informers, and is asked again while they are behind.
 func (w *writer) create(d *fixtures.Document) *fixtures.Answer {
 	w.t.Helper()
 	all, one := path(d)
 	var answer *fixtures.Answer
-	eventually(w.t, "Gardener knows the profiles that were created", func() bool {
+	eventually(w.t, "the profiles that were created are known", func() bool {
 		answer = w.send(w.client.Post().AbsPath(all).SetHeader("Content-Type", "application/yaml").Body(d.Text))
-		return !slices.ContainsFunc(w.created, func(path string) bool { return answer.NotFound(path[strings.LastIndex(path, "/")+1:]) })
+		return !w.behind(answer)
 	})
 	if answer.Status != nil {
 		return answer
@@ -99,6 +99,13 @@ func (w *writer) create(d *fixtures.Document) *fixtures.Answer {
 		})
 	}
 	return answer
+}
+
+// behind tells whether an answer shows that an informer does not have a profile that was created, or not as it was rendered.
+func (w *writer) behind(answer *fixtures.Answer) bool {
+	return answer.Status != nil && (strings.Contains(answer.Status.Message, "the cloud profile does not contain any machine image") ||
+		strings.Contains(answer.Status.Message, "has not been rendered yet; try again") ||
+		slices.ContainsFunc(w.created, func(path string) bool { return answer.NotFound(path[strings.LastIndex(path, "/")+1:]) }))
 }
 
 // update replaces the object of a manifest. It does so again if somebody else was faster.

@@ -13,6 +13,7 @@ import (
 
 	controllercmd "github.com/gardener/gardener/extensions/pkg/controller/cmd"
 	"github.com/gardener/gardener/extensions/pkg/util"
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/extensions/pkg/webhook/certificates"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
@@ -82,6 +83,9 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 			if err := all.Complete(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
+			if err := o.checkWebhookServer(); err != nil {
+				return fmt.Errorf("completing the options: %w", err)
+			}
 			return o.run(cmd.Context(), provider.Type(), paths(provider))
 		},
 	}
@@ -117,6 +121,22 @@ func (s *serverOptions) Complete() error {
 		return fmt.Errorf("--shutdown-delay-duration must not be negative, and --webhook-certificate-sync-period must be positive")
 	}
 	certificates.DefaultSyncPeriod = s.certificateSyncPeriod
+	return nil
+}
+
+// checkWebhookServer checks options that Gardener's packages do not check: with wrong ones a leader would make certificates
+// that are of no use, also for the other replicas, before it failed to register the webhooks.
+func (o *options) checkWebhookServer() error {
+	server := o.webhooks.Server.Completed()
+	switch server.Mode {
+	case extensionswebhook.ModeService, extensionswebhook.ModeURLWithServiceName:
+	case extensionswebhook.ModeURL:
+		if server.URL == "" {
+			return fmt.Errorf("--%s must be set if --%s is %s", webhookcmd.URLFlag, webhookcmd.ModeFlag, server.Mode)
+		}
+	default:
+		return fmt.Errorf("invalid --%s: %s", webhookcmd.ModeFlag, server.Mode)
+	}
 	return nil
 }
 

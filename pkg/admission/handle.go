@@ -30,8 +30,12 @@ type object[T any] interface {
 // being deleted need not be right, and are admitted as they are.
 func handle[T any, P object[T]](kind string, respond func(ctx context.Context, object P, old func() (P, error)) admission.Response) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
-		if req.Operation != admissionv1.Create && req.Operation != admissionv1.Update {
+		switch req.Operation {
+		case admissionv1.Create, admissionv1.Update:
+		case admissionv1.Delete, admissionv1.Connect:
 			return admission.Allowed("")
+		default: // there may be no request at all
+			return refused(apierrors.NewBadRequest("the request has no operation that is known"))
 		}
 		ctx, cancel := unhurried(ctx)
 		defer cancel()

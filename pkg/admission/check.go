@@ -54,7 +54,7 @@ func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudPr
 	if old == nil {
 		return report, nil
 	}
-	before := c.lookup.profiles.get("CloudProfile", old, &old.Spec)
+	before := c.lookup.before(ctx, old)
 	if before == nil { // of another provider
 		return report, nil
 	}

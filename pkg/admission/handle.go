@@ -11,7 +11,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionv1 "k8s.io/api/admission/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -35,13 +34,13 @@ func handle[T any, P object[T]](kind string, respond func(ctx context.Context, o
 		case admissionv1.Delete, admissionv1.Connect:
 			return admission.Allowed("")
 		default: // there may be no request at all
-			return refused(apierrors.NewBadRequest("the request has no operation that is known"))
+			return unusable("the request has no operation that is known")
 		}
 		ctx, cancel := unhurried(ctx)
 		defer cancel()
 		object, err := decode[T, P](kind, req.Object)
 		if err != nil {
-			return refused(apierrors.NewBadRequest("object: " + err.Error()))
+			return unusable("object: " + err.Error())
 		}
 		if object.GetDeletionTimestamp() != nil {
 			return admission.Allowed("")

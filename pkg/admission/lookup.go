@@ -92,7 +92,22 @@ func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Pat
 	return l.profiles.get("CloudProfile", object, &object.Spec), consistency.Report{}, nil
 }
 
-// rendered does the same for the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile.
+// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever can
+// reach the server can send requests: what only a request says is not kept for others.
+func (l *lookup[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
+	known := &v1beta1.CloudProfile{}
+	err := l.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
+	if err == nil && known.UID == old.UID && known.ResourceVersion == old.ResourceVersion {
+		return l.profiles.get("CloudProfile", known, &known.Spec)
+	}
+	if old.Spec.Type != l.profiles.provider.Type() {
+		return nil
+	}
+	return l.profiles.compile(&old.Spec)
+}
+
+// rendered returns the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, as cloudProfile
+// does.
 func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], consistency.Report, error) {
 	object := &v1beta1.NamespacedCloudProfile{}
 	if err := l.get(ctx, key, object); apierrors.IsNotFound(err) {

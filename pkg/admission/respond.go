@@ -6,6 +6,7 @@ package admission
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"unicode/utf8"
@@ -22,6 +23,8 @@ import (
 const (
 	// mostText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit lint.
 	mostText = 64 << 10
+	// mostErrorText bounds one error. Only what no API server sends has names or values of such a size.
+	mostErrorText = 8 << 10
 	// The API server cuts each warning at 256 characters once all together have more than 4096.
 	mostWarningText = 4096
 )
@@ -32,8 +35,8 @@ func deny(kind, name string, errs field.ErrorList) *apierrors.StatusError {
 	if len(errs) == 0 {
 		return nil
 	}
-	errs, omitted := mostUseful(errs, mostText)
-	invalid := apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), name, errs)
+	errs, omitted := mostUseful(shortened(errs), mostText)
+	invalid := apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), cut(name, mostErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("%d more errors; capkit lint lists all", omitted)
 		invalid.ErrStatus.Message += ": and " + more
@@ -42,6 +45,21 @@ func deny(kind, name string, errs field.ErrorList) *apierrors.StatusError {
 		invalid.ErrStatus.Details.Causes = append(invalid.ErrStatus.Details.Causes, cause)
 	}
 	return invalid
+}
+
+// shortened returns the errors without any that is extremely long.
+func shortened(errs field.ErrorList) field.ErrorList {
+	short := make(field.ErrorList, 0, len(errs))
+	for _, err := range errs {
+		if len(err.Field)+len(err.Detail) > mostErrorText || len(err.ErrorBody()) > mostErrorText {
+			clone := *err
+			clone.Field, clone.Detail = cut(err.Field, mostErrorText/4), cut(err.Detail, mostErrorText/4)
+			clone.BadValue = cut(fmt.Sprint(err.BadValue), mostErrorText/4)
+			err = &clone
+		}
+		short = append(short, err)
+	}
+	return short
 }
 
 // mostUseful returns the errors that fit into a number of bytes, at least one, and the number of those that do not. If
@@ -114,7 +132,14 @@ func answer(kind, name string, report consistency.Report) admission.Response {
 }
 
 // failed answers that it is not the object's fault: status 500, after which clients may try again.
-func failed(err error) admission.Response { return refused(apierrors.NewInternalError(err)) }
+func failed(err error) admission.Response {
+	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), mostErrorText))))
+}
+
+// unusable answers that a request is not one that an API server sends: status 400.
+func unusable(reason string) admission.Response {
+	return refused(apierrors.NewBadRequest(cut(reason, mostErrorText)))
+}
 
 func refused(err *apierrors.StatusError) admission.Response {
 	status := err.Status()

@@ -36,9 +36,11 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 }
 
 // stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
-// Gardener its defaults.
+// Gardener its defaults, to which the architecture of machine types without capabilities belongs.
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	return defaulted(filled(s.object, g.providers[s.object.Spec.Type]))
+	object := defaulted(filled(s.object, g.providers[s.object.Spec.Type]))
+	object.Spec.MachineTypes = canonical(object).Spec.MachineTypes
+	return object
 }
 
 // compile returns a CloudProfile of the inputs compiled, once for all who ask; nil if its provider is unknown.

@@ -116,7 +116,7 @@ func cut(text string, most int) string {
 		return text
 	}
 	const mark = "…"
-	for most -= len(mark); most > 0 && !utf8.RuneStart(text[most]); {
+	for most = max(0, most-len(mark)); most > 0 && !utf8.RuneStart(text[most]); {
 		most--
 	}
 	return text[:most] + mark

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/utils/secrets"
+	"github.com/go-logr/logr"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// trusting is a client.Reader that finds webhook configurations with this bundle; none if it is nil.
+type trusting struct {
+	client.Reader
+	bundle []byte
+	err    error
+}
+
+func (r *trusting) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if r.err != nil {
+		return r.err
+	}
+	if r.bundle == nil {
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	config := admissionregistrationv1.WebhookClientConfig{CABundle: r.bundle}
+	switch into := into.(type) {
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
+		into.Webhooks = []admissionregistrationv1.ValidatingWebhook{{ClientConfig: config}}
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
+		into.Webhooks = []admissionregistrationv1.MutatingWebhook{{ClientConfig: config}}
+	}
+	return nil
+}
+
+// issue writes a certificate for the server into a folder, and returns its authority.
+func issue(t *testing.T, folder string, validity time.Duration) []byte {
+	t.Helper()
+	authority, err := (&secrets.CertificateSecretConfig{Name: "ca", CommonName: "ca", CertType: secrets.CACert}).GenerateCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := (&secrets.CertificateSecretConfig{
+		Name: "server", CommonName: "server", CertType: secrets.ServerCert, SigningCA: authority, Validity: &validity,
+	}).GenerateCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"tls.crt": server.CertificatePEM, "tls.key": server.PrivateKeyPEM} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return authority.CertificatePEM
+}
+
+func TestCertificate(t *testing.T) {
+	reader := &trusting{}
+	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir(), settling: 5 * time.Second}
+	now := time.Now()
+	check := func(after time.Duration) error { now = now.Add(after); return c.check(t.Context(), now) }
+	shown := func() string { return string(c.current.Load().Leaf.Raw) }
+
+	if check(0) == nil {
+		t.Fatal("there are no files, and no error")
+	}
+	first := issue(t, c.folder, time.Hour)
+	if err := check(0); err != nil {
+		t.Fatalf("the first certificate, before there are webhook configurations: %v", err)
+	}
+	reader.bundle = first
+	before := shown()
+	second := issue(t, c.folder, time.Hour)
+	if err := check(time.Minute); err == nil || shown() != before {
+		t.Errorf("a certificate that nobody trusts: %v", err)
+	}
+	reader.err = errors.New("no API server")
+	if err := check(time.Minute); !errors.Is(err, reader.err) || shown() != before {
+		t.Errorf("nobody knows who trusts it: %v", err)
+	}
+	reader.err, reader.bundle = nil, append(second, first...)
+	if err := check(time.Second); err != nil || shown() != before {
+		t.Errorf("a certificate that is trusted since just now: %v", err)
+	}
+	reader.bundle = first
+	if err := check(time.Minute); err == nil || shown() != before {
+		t.Errorf("a certificate that is not trusted any more: %v", err)
+	}
+	reader.bundle = append(second, first...)
+	for range 2 {
+		if err := check(5 * time.Second); err != nil {
+			t.Error(err)
+		}
+	}
+	if shown() == before {
+		t.Error("the new certificate does not come into use")
+	}
+
+	before = shown()
+	issue(t, c.folder, time.Hour)
+	if err := check(2 * time.Hour); err != nil || shown() == before {
+		t.Errorf("a certificate has expired, and is not replaced: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(c.folder, "tls.crt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before = shown()
+	if err := check(time.Second); err == nil || shown() != before {
+		t.Errorf("a file that is being written: %v", err)
+	}
+}
+
+func TestConfigurationName(t *testing.T) {
+	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack" {
+		t.Error(got)
+	}
+	t.Setenv("WEBHOOK_CONFIG_NAMESPACE", "runtime-extension-provider-openstack")
+	if got := configurationName("admission-openstack"); got != "gardener-extension-admission-openstack-runtime" {
+		t.Error(got)
+	}
+}

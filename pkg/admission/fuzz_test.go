@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// FuzzAdmissionReview sends any body to every webhook. Each answers, twice the same, with the UID of the request, without a
+// panic, and with nothing of the request in the log; a patch can be applied, and what comes out is an object again.
+func FuzzAdmissionReview(f *testing.F) {
+	for _, body := range seeds(f) {
+		f.Add(body)
+	}
+	e := newEndpoints(f)
+	f.Fuzz(func(t *testing.T, body []byte) {
+		request := requestOf(body)
+		for _, endpoint := range e.names {
+			response, logged := e.send(t, endpoint, "application/json", body)
+			if strings.Contains(logged, secret) && !named(request, secret) {
+				t.Errorf("%s: the log is %s", endpoint, logged)
+			}
+			if response.Result != nil && strings.Contains(response.Result.Message, "[recovered]") {
+				t.Errorf("%s: %s", endpoint, response.Result.Message)
+			}
+			if again, _ := e.send(t, endpoint, "application/json", body); !bytes.Equal(encode(t, response), encode(t, again)) {
+				t.Errorf("%s: the answer is %s, and then %s", endpoint, encode(t, response), encode(t, again))
+			}
+			if request == nil {
+				if response.Allowed || response.UID != "" {
+					t.Errorf("%s: the answer to what cannot be read is %v", endpoint, response)
+				}
+				continue
+			}
+			if response.UID != request.UID {
+				t.Errorf("%s: the UID is %q, not %q", endpoint, response.UID, request.UID)
+			}
+			if len(response.Patch) > 0 {
+				checkPatch(t, endpoint, request, response)
+			}
+		}
+	})
+}
+
+// seeds are requests about the examples, right and broken: their creation, and an update from the examples that are right.
+func seeds(t testing.TB) [][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", "..", "example", "*", "*.yaml"))
+	more, _ := filepath.Glob(filepath.Join("..", "..", "example", "*.yaml"))
+	if err != nil || len(files) == 0 || len(more) == 0 {
+		t.Fatalf("%d examples, %d broken, %v", len(more), len(files), err)
+	}
+	right := map[string]any{
+		"CloudProfile":           example[v1beta1.CloudProfile](t, "cloudprofile.yaml"),
+		"NamespacedCloudProfile": example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"),
+		"Shoot":                  example[v1beta1.Shoot](t, "shoot.yaml"),
+	}
+	var all [][]byte
+	for _, file := range append(more, files...) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, document := range strings.Split(string(content), "\n---\n") {
+			object := map[string]any{}
+			if len(document) > 100<<10 || yaml.Unmarshal([]byte(document), &object) != nil {
+				continue
+			}
+			kind, _ := object["kind"].(string)
+			if metadata, ok := object["metadata"].(map[string]any); ok {
+				metadata["annotations"] = map[string]string{"password": secret}
+			}
+			all = append(all, encode(t, reviewed(t, kind, object, nil)))
+			if old := right[kind]; old != nil {
+				all = append(all, encode(t, reviewed(t, kind, object, old)))
+			}
+		}
+	}
+	return append(all, patchable(t)...)
+}
+
+// patchable are requests that the mutating webhooks answer with a patch.
+func patchable(t testing.TB) [][]byte {
+	t.Helper()
+	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	child.Status.CloudProfileSpec = *profile.Spec.DeepCopy()
+	child.Spec.MachineImages[0].Versions = append(child.Spec.MachineImages[0].Versions,
+		v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1999.1.0"}})
+	child.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "gardenlinux", "versions": [{"version": "1999.1.0", "capabilityFlavors": [
+			{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "europe", "id": "` + secret + `"}]}]}]}]}`)}
+	for i := range profile.Spec.MachineImages[0].Versions {
+		profile.Spec.MachineImages[0].Versions[i].CapabilityFlavors = nil
+	}
+	return [][]byte{
+		encode(t, reviewed(t, "CloudProfile", profile, nil)), encode(t, reviewed(t, "NamespacedCloudProfile", child, nil)),
+		encode(t, reviewed(t, "NamespacedCloudProfile", child, example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"))),
+	}
+}
+
+// named tells whether a text is in what the log may show of a request.
+func named(request *admissionv1.AdmissionRequest, text string) bool {
+	return request != nil && strings.Contains(strings.Join([]string{
+		request.Name, request.Namespace, request.Resource.Resource, request.SubResource, string(request.Operation), request.UserInfo.Username, string(request.UID),
+	}, "\n"), text)
+}
+
+func checkPatch(t *testing.T, endpoint string, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) {
+	t.Helper()
+	if !strings.HasPrefix(endpoint, "mutate-") || !response.Allowed {
+		t.Fatalf("%s: a patch is in %v", endpoint, response)
+	}
+	patch, err := jsonpatch.DecodePatch(response.Patch)
+	if err != nil {
+		t.Fatalf("%s: the patch %s: %v", endpoint, response.Patch, err)
+	}
+	patched, err := patch.Apply(request.Object.Raw)
+	if err != nil {
+		t.Fatalf("%s: the patch %s: %v", endpoint, response.Patch, err)
+	}
+	var object client.Object = &v1beta1.NamespacedCloudProfile{}
+	if endpoint == "mutate-cloudprofile" {
+		object = &v1beta1.CloudProfile{}
+	}
+	if err := json.Unmarshal(patched, object); err != nil {
+		t.Fatalf("%s: what the patch makes is not an object: %v", endpoint, err)
+	}
+}
+
+func TestSeedsMeanSomething(t *testing.T) {
+	e := newEndpoints(t)
+	allowed, denied, patched := 0, 0, map[string]int{}
+	for _, body := range seeds(t) {
+		for _, endpoint := range e.names {
+			response, _ := e.send(t, endpoint, "application/json", body)
+			switch {
+			case len(response.Patch) > 0:
+				patched[endpoint]++
+			case response.Allowed:
+				allowed++
+			case response.Result.Code == 422:
+				denied++
+			}
+		}
+	}
+	if allowed < 50 || denied < 50 || len(patched) != 3 {
+		t.Errorf("of the answers to the seeds %d admit, %d deny, and there are patches from %v", allowed, denied, patched)
+	}
+}

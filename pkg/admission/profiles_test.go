@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// counting counts how often profiles are compiled: each compilation reads the provider config once.
+type counting struct {
+	openstack.Provider
+	number *atomic.Int32
+	delay  time.Duration
+}
+
+func newCounting() counting { return counting{number: &atomic.Int32{}} }
+
+func (c counting) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[openstack.Image], consistency.Report) {
+	c.number.Add(1)
+	time.Sleep(c.delay)
+	return c.Provider.Images(raw, at)
+}
+
+func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
+	provider := newCounting()
+	provider.delay = 10 * time.Millisecond // all ask before the first is done
+	kept := newProfiles(provider)
+	stored := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	const versions, askers = 3, 20
+	var group sync.WaitGroup
+	for version := range versions {
+		var results [askers]*compiled[openstack.Image]
+		for i := range askers {
+			group.Go(func() {
+				profile := stored.DeepCopy() // each has a copy of its own
+				profile.UID, profile.ResourceVersion = "a", fmt.Sprint(version)
+				results[i] = kept.get("CloudProfile", profile, &profile.Spec)
+			})
+		}
+		group.Wait()
+		for _, result := range results {
+			if result == nil || result != results[0] || result.profile == nil {
+				t.Fatalf("version %d: not all have got the same", version)
+			}
+		}
+		if n := provider.number.Load(); int(n) != version+1 {
+			t.Errorf("%d compilations for %d versions", n, version+1)
+		}
+	}
+}
+
+func TestProfilesAreToldApart(t *testing.T) {
+	provider := newCounting()
+	kept := newProfiles(provider)
+	spec := &example[v1beta1.CloudProfile](t, "cloudprofile.yaml").Spec
+	for i, object := range []struct {
+		kind, namespace string
+		uid             types.UID
+	}{
+		{"CloudProfile", "", "a"},
+		{"NamespacedCloudProfile", "garden-a", "a"},
+		{"NamespacedCloudProfile", "garden-b", "a"},
+		{"CloudProfile", "", "deleted and created again"},
+	} {
+		profile := &v1beta1.CloudProfile{}
+		profile.Name, profile.Namespace, profile.UID, profile.ResourceVersion = "openstack", object.namespace, object.uid, "1"
+		for range 2 {
+			kept.get(object.kind, profile, spec)
+		}
+		if n := provider.number.Load(); int(n) != i+1 {
+			t.Errorf("%v: there were %d compilations", object, n)
+		}
+	}
+}
+
+func TestProfilesOfAnotherProvider(t *testing.T) {
+	provider := newCounting()
+	profile := example[v1beta1.CloudProfile](t, "cloudprofile-local.yaml")
+	if newProfiles(provider).get("CloudProfile", profile, &profile.Spec) != nil || provider.number.Load() != 0 {
+		t.Error("it is compiled")
+	}
+}
+
+func TestAnOldObjectIsNotKept(t *testing.T) {
+	reader := garden(t)
+	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
+	pretended := reader.profiles["openstack"].DeepCopy()
+	pretended.Spec.MachineTypes = nil
+	if before := shared.before(t.Context(), pretended); len(before.spec.MachineTypes) == 0 {
+		t.Error("a request has replaced what is stored")
+	}
+	pretended.ResourceVersion = "older"
+	if before := shared.before(t.Context(), pretended); len(before.spec.MachineTypes) != 0 {
+		t.Error("what a request says about an older version does not count")
+	}
+	if after, _, err := shared.cloudProfile(t.Context(), "openstack", nil); err != nil || len(after.spec.MachineTypes) == 0 {
+		t.Error("what a request says is kept")
+	}
+	pretended.Spec.Type = "local"
+	if shared.before(t.Context(), pretended) != nil {
+		t.Error("a profile of another provider is compiled")
+	}
+}
+
+func TestReference(t *testing.T) {
+	for _, test := range []struct {
+		reference *v1beta1.CloudProfileReference
+		name      *string
+		want      string
+	}{
+		{&v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "a"}, nil, "CloudProfile/a"},
+		{&v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: "a"}, nil, "NamespacedCloudProfile/a"},
+		{&v1beta1.CloudProfileReference{Name: "a"}, nil, "CloudProfile/a"},
+		{&v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: "a"}, ptr.To("b"), "NamespacedCloudProfile/a"},
+		{nil, ptr.To("b"), "CloudProfile/b"},
+		{nil, nil, "CloudProfile/"},
+	} {
+		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{CloudProfile: test.reference, CloudProfileName: test.name}}
+		if got := profileOf(shoot); len(got) != 1 || got[0] != test.want {
+			t.Errorf("%v, %v: %q instead of %q", test.reference, test.name, got, test.want)
+		}
+	}
+}
+
+// TestStripShoot wants of a Shoot in memory that it has the same pools and profile, and nothing of the rest.
+func TestStripShoot(t *testing.T) {
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	shoot.UID, shoot.ResourceVersion, shoot.Labels = "a", "1", map[string]string{"b": "c"}
+	shoot.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
+	shoot.Annotations = map[string]string{"password": secret}
+	shoot.Spec.Provider.InfrastructureConfig = &runtime.RawExtension{Raw: []byte(`{"a":"` + secret + `"}`)}
+	shoot.Spec.Provider.Workers[0].ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"a":"` + secret + `"}`)}
+	before := shoot.DeepCopy()
+	result, err := stripShoot(shoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stripped := result.(*v1beta1.Shoot)
+	if string(encode(t, before)) != string(encode(t, shoot)) {
+		t.Error("the Shoot that was given has changed")
+	}
+	if stripped.Name != shoot.Name || stripped.Namespace != shoot.Namespace || stripped.UID != "a" || stripped.ResourceVersion != "1" || stripped.Labels["b"] != "c" {
+		t.Errorf("the metadata are %v", stripped.ObjectMeta)
+	}
+	if profileOf(stripped)[0] != profileOf(shoot)[0] {
+		t.Error("it uses another profile")
+	}
+	shoot.Spec.Provider.Workers[0].ProviderConfig = nil
+	if got, want := encode(t, consistency.PoolsOf(stripped)), encode(t, consistency.PoolsOf(shoot)); string(got) != string(want) {
+		t.Errorf("the pools are %s instead of %s", got, want)
+	}
+	if size, whole := len(encode(t, stripped)), len(encode(t, before)); size > whole*2/3 {
+		t.Errorf("%d of %d bytes are kept", size, whole)
+	}
+	if other, err := stripShoot("something else"); other != "something else" || err != nil {
+		t.Errorf("%v, %v", other, err)
+	}
+}

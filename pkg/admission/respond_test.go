@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// findings returns so many findings, whose origins are those given in turn, and whose texts have about size bytes.
+func findings(number, size int, origins ...string) field.ErrorList {
+	var list field.ErrorList
+	for i := range number {
+		err := field.Invalid(field.NewPath("spec").Index(i), "value", strings.Repeat("ö", size/2)).WithOrigin(origins[i%len(origins)])
+		list = append(list, err)
+	}
+	return list
+}
+
+func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
+	errs := findings(20, 100, "a", "a", "b")
+	invalid := deny("Shoot", "shop", errs)
+	if invalid.ErrStatus.Code != 422 || invalid.ErrStatus.Reason != "Invalid" || invalid.ErrStatus.Details.Kind != "Shoot" || invalid.ErrStatus.Details.Name != "shop" {
+		t.Errorf("the status is %v", invalid.ErrStatus)
+	}
+	if len(invalid.ErrStatus.Details.Causes) != len(errs) {
+		t.Fatalf("there are %d causes", len(invalid.ErrStatus.Details.Causes))
+	}
+	for i, cause := range invalid.ErrStatus.Details.Causes {
+		if cause.Field != errs[i].Field || cause.Message != errs[i].ErrorBody() {
+			t.Errorf("cause %d is %v", i, cause)
+		}
+	}
+	if deny("Shoot", "shop", nil) != nil {
+		t.Error("nothing is wrong, and it is denied")
+	}
+}
+
+func TestDenyCutsTheLeastUseful(t *testing.T) {
+	errs := findings(900, 300, "often", "often", "often")
+	errs = append(errs, findings(1, 300, "once")...)
+	invalid := deny("CloudProfile", "openstack", errs)
+	causes := invalid.ErrStatus.Details.Causes
+	shown := len(causes) - 1
+	if size := len(invalid.ErrStatus.Message); size > mostText+10<<10 || size < mostText/2 {
+		t.Errorf("the message has %d bytes", size)
+	}
+	if want := fmt.Sprintf("and %d more errors; capkit lint lists all", len(errs)-shown); causes[shown].Message != want || !strings.HasSuffix(invalid.ErrStatus.Message, want) {
+		t.Errorf("the end is %q, and %q is wanted", causes[shown].Message, want)
+	}
+	if causes[0].Message != errs[0].ErrorBody() || causes[1].Message != errs[900].ErrorBody() || causes[2].Message != errs[1].ErrorBody() {
+		t.Error("the first of each rule does not come first")
+	}
+	if len(errs) != 901 || errs[1].Origin != "often" {
+		t.Error("the list that was given has changed")
+	}
+}
+
+func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
+	errs := field.ErrorList{field.Invalid(field.NewPath(strings.Repeat("ö", 1<<20)), strings.Repeat("ü", 1<<20), strings.Repeat("ä", 1<<20)).WithOrigin("a")}
+	invalid := deny("CloudProfile", strings.Repeat("é", 1<<20), errs)
+	if size := len(invalid.ErrStatus.Message); size > 4*mostErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
+		t.Errorf("the message has %d bytes", size)
+	}
+	if len(errs[0].Detail) != 2<<20 {
+		t.Error("the list that was given has changed")
+	}
+}
+
+func TestWarn(t *testing.T) {
+	for _, test := range []struct{ number, size int }{{0, 1}, {1, 10}, {10, 100}, {1, 10000}, {3, 5000}, {200, 30}, {5000, 200}, {40, 99}, {41, 99}} {
+		for shift := range 4 { // so that cuts come at every byte of a character
+			list := findings(test.number, test.size, "a", "b", "b")
+			for _, err := range list {
+				err.Detail = strings.Repeat("x", shift) + err.Detail
+			}
+			warnings := warn(list)
+			total := 0
+			for _, warning := range warnings {
+				total += len(warning)
+				if !utf8.ValidString(warning) || warning == "" {
+					t.Errorf("%v: the warning is %q", test, warning)
+				}
+			}
+			if total > mostWarningText {
+				t.Errorf("%v: the warnings have %d bytes", test, total)
+			}
+			if test.number > 0 && len(warnings) == 0 {
+				t.Errorf("%v: there is none", test)
+			}
+			if len(warnings) < test.number {
+				if want := fmt.Sprintf("and %d more warnings; capkit lint lists all", test.number-len(warnings)+1); warnings[len(warnings)-1] != want {
+					t.Errorf("%v: the last is %q, and %q is wanted", test, warnings[len(warnings)-1], want)
+				}
+			}
+		}
+	}
+}
+
+func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
+	list := findings(10, 20, "a", "a", "b")
+	var want []string
+	for _, err := range list {
+		want = append(want, err.Field+": "+err.Detail)
+	}
+	if got := warn(list); !slices.Equal(got, want) {
+		t.Errorf("%q instead of %q", got, want)
+	}
+}
+
+func TestCut(t *testing.T) {
+	const text = "aä€😀z"
+	for most := range len(text) + 2 {
+		got := cut(text, most)
+		if !utf8.ValidString(got) || len(got) > max(most, len("…")) {
+			t.Errorf("%q cut to %d bytes is %q", text, most, got)
+		}
+		if most >= len(text) && got != text {
+			t.Errorf("%q fits into %d bytes, and is cut to %q", text, most, got)
+		}
+	}
+}

@@ -97,7 +97,7 @@ func bodies(t testing.TB, kind, document string) map[string]string {
 		"3 MiB of garbage":        strings.Repeat(secret, 3<<20/len(secret)),
 		"3 MiB of garbage inside": object(`{"kind": "` + strings.Repeat(secret, 3<<20/len(secret)) + `"}`),
 		"3 MiB in a version":      object(strings.Replace(document, secret, strings.Repeat(secret, 3<<20/len(secret)), 1)),
-		"3 MiB in a name":         object(strings.Replace(document, `"openstack"`, `"`+strings.Repeat(secret, 3<<20/len(secret))+`"`, -1)),
+		"3 MiB in a name":         object(strings.ReplaceAll(document, `"openstack"`, `"`+strings.Repeat(secret, 3<<20/len(secret))+`"`)),
 		"8 MiB":                   object(`{"kind": "` + strings.Repeat(secret, 8<<20/len(secret)) + `"}`),
 	}
 }

@@ -125,7 +125,7 @@ func (c *certificate) trusted(ctx context.Context, leaf *x509.Certificate) error
 	defer cancel()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
-		if err := c.reader.Get(ctx, client.ObjectKey{Name: c.configuration}, object); client.IgnoreNotFound(err) != nil {
+		if err := client.IgnoreNotFound(c.reader.Get(ctx, client.ObjectKey{Name: c.configuration}, object)); err != nil {
 			return err
 		}
 	}

@@ -64,7 +64,7 @@ func ask(client *http.Client, address, webhook string, body io.Reader) (*admissi
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	answer := &admissionv1.AdmissionReview{}
 	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
 		return nil, fmt.Errorf("%s: %w", response.Status, err)

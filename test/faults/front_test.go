@@ -54,7 +54,7 @@ func (f *front) lead(replicas ...*replica) {
 }
 
 func (f *front) handle(conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	f.mu.Lock()
 	replicas := slices.Clone(f.replicas)
 	f.mu.Unlock()

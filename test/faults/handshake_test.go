@@ -97,7 +97,7 @@ func serves(r *replica, secret *corev1.Secret) bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	block, _ := pem.Decode(secret.Data[secrets.DataKeyCertificate])
 	return block != nil && bytes.Equal(conn.ConnectionState().PeerCertificates[0].Raw, block.Bytes)
 }

@@ -60,7 +60,7 @@ var loads atomic.Int32
 func startLoad(t *testing.T, writers map[*kind]int) *load {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, counts: map[counter]int{}}
+	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, phase: "beginning", counts: map[counter]int{}}
 	for k, number := range writers {
 		for i := range number {
 			l.writers.Go(func() { l.write(ctx, k, fmt.Sprintf("%s-%d", l.name, i)) })

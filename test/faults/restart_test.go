@@ -15,7 +15,11 @@ func TestRestartedOneAfterTheOther(t *testing.T) {
 	kinds := []*kind{&profiles, &shoots}
 	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
 	direct := startDirect(t)
-	for round := range 2 {
+	rounds := 2
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
 		for i, r := range replicas {
 			l.enter(fmt.Sprintf("round %d, stopping %d", round, i))
 			l.await(t, kinds, enough)

@@ -31,7 +31,7 @@ func TestNotStarting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer occupied.Close()
+	defer func() { _ = occupied.Close() }()
 	_, port, _ := net.SplitHostPort(occupied.Addr().String())
 	unreachable := file("unreachable", `{"apiVersion": "v1", "kind": "Config", "current-context": "a",
 		"contexts": [{"name": "a", "context": {"cluster": "a"}}], "clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}]}`)

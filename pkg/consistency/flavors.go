@@ -32,6 +32,8 @@ type correspondence[R any] struct {
 	namespaced, architectures bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
+	// fits holds what the method fitting has found.
+	fits map[capability.Set][2][]*coreFlavor
 	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
 	stray   map[capability.Set]*field.Path
 	unclear []capability.Set
@@ -173,15 +175,28 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 			}
 			c.report(RuleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
-				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(alike)))
+				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(len(alike), func(i int) *coreFlavor { return alike[i] })))
 		default:
 			c.claim(flavor, set, fitting)
 		}
 	}
 }
 
-// fitting returns the core flavors of the architectures in set, and those among them that share one with another.
+// fitting returns the core flavors of the architectures in set, and those among them that share one with another. Many
+// entries may ask about few sets.
 func (c *correspondence[R]) fitting(set capability.Set) (fitting, alike []*coreFlavor) {
+	known, found := c.fits[set]
+	if !found {
+		known[0], known[1] = c.findFitting(set)
+		if c.fits == nil {
+			c.fits = map[capability.Set][2][]*coreFlavor{}
+		}
+		c.fits[set] = known
+	}
+	return known[0], known[1]
+}
+
+func (c *correspondence[R]) findFitting(set capability.Set) (fitting, alike []*coreFlavor) {
 	byArchitecture := map[string][]*coreFlavor{}
 	for i := range c.core {
 		core := &c.core[i]
@@ -248,13 +263,10 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 	if c.architectures {
 		place = c.at.Child("architectures")
 	}
-	all := make([]*coreFlavor, 0, len(c.core))
-	for i := range c.core {
-		all = append(all, &c.core[i])
-	}
+	all := list(len(c.core), func(i int) *coreFlavor { return &c.core[i] })
 	c.report(RuleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
 		"core does not list a flavor %s, only %s; add it to %s, or remove it here",
-		c.format(flavor.Capabilities, set), list(all), place))
+		c.format(flavor.Capabilities, set), all, place))
 }
 
 // missing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
@@ -300,13 +312,13 @@ func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.
 	return short
 }
 
-// list names core flavors, the first few of them.
-func list(core []*coreFlavor) string {
-	flavors := make([]string, 0, min(len(core), most+1))
-	for _, flavor := range core {
-		flavors = append(flavors, flavor.set.String())
+// list names the first few of n core flavors, and only looks at those: many findings may each list many.
+func list(n int, flavor func(i int) *coreFlavor) string {
+	names := make([]string, 0, most)
+	for i := range min(n, most) {
+		names = append(names, flavor(i).set.String())
 	}
-	return few(flavors)
+	return firstOf(n, names, ", ")
 }
 
 func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.Path, value any, detail string) {

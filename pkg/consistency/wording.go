@@ -18,10 +18,16 @@ const most = 5
 func few(names []string) string { return joinFew(names, ", ") }
 
 func joinFew(clauses []string, separator string) string {
-	if len(clauses) <= most {
-		return strings.Join(clauses, separator)
+	return firstOf(len(clauses), clauses[:min(len(clauses), most)], separator)
+}
+
+// firstOf joins the first of n clauses.
+func firstOf(n int, first []string, separator string) string {
+	joined := strings.Join(first, separator)
+	if n <= len(first) {
+		return joined
 	}
-	return fmt.Sprintf("%s%sand %d more", strings.Join(clauses[:most], separator), separator, len(clauses)-most)
+	return fmt.Sprintf("%s%sand %d more", joined, separator, n-len(first))
 }
 
 func plural(names []string, noun string) string {

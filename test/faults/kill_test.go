@@ -18,6 +18,7 @@ import (
 const enough = 2
 
 func TestKilledWhileOthersWrite(t *testing.T) {
+	t.Cleanup(func() { removeLease(t) })
 	r := newReplica(t)
 	serve(t, r)
 	kinds := []*kind{&profiles, &shoots}
@@ -49,6 +50,7 @@ func TestKilledWhileOthersWrite(t *testing.T) {
 // TestTheWritersNotice lets the API server fail open, as it must not: what the writers then report is what the other tests
 // would report.
 func TestTheWritersNotice(t *testing.T) {
+	t.Cleanup(func() { removeLease(t) })
 	r := newReplica(t)
 	serve(t, r)
 	if err := r.process.Kill(); err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -143,6 +144,16 @@ func configurations(t *testing.T) (*admissionregistrationv1.ValidatingWebhookCon
 		}
 	}
 	return validating, mutating
+}
+
+// removeLease removes the lease of a replica that was killed, as if the time for which it holds had passed.
+func removeLease(t *testing.T) {
+	t.Helper()
+	lease := &coordinationv1.Lease{}
+	lease.Namespace, lease.Name = extension.Namespace, extension.Name+"-leader-election"
+	if err := client.IgnoreNotFound(g.Client().Delete(context.Background(), lease)); err != nil {
+		t.Error(err)
+	}
 }
 
 // waitFor waits for a minute at most.

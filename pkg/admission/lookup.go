@@ -135,8 +135,8 @@ func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compi
 	return l.cloudProfile(ctx, name, at)
 }
 
-// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; without the pools that
-// depend on what such a one defines itself.
+// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without the
+// machine types and images that such a one defines itself.
 func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
 	uses, err := l.shoots(ctx, "", "CloudProfile/"+name, nil)
 	if err != nil {
@@ -167,28 +167,30 @@ func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child
 	for i := range shoots.Items {
 		use := consistency.Use{Namespace: shoots.Items[i].Namespace, Name: shoots.Items[i].Name}
 		for _, pool := range consistency.PoolsOf(&shoots.Items[i]) {
-			if child == nil || !defines(child, pool) {
-				use.Pools = append(use.Pools, pool)
+			if child != nil {
+				pool = inherited(child, pool)
 			}
+			use.Pools = append(use.Pools, pool)
 		}
 		uses = append(uses, use)
 	}
 	return uses, nil
 }
 
-// defines tells whether a NamespacedCloudProfile itself has the machine type or the image version of a pool.
-func defines(child *v1beta1.NamespacedCloudProfile, pool consistency.Pool) bool {
-	for _, t := range child.Spec.MachineTypes {
-		if t.Name == pool.MachineType {
-			return true
-		}
-	}
+// inherited returns a pool without the machine type and the image that a NamespacedCloudProfile defines itself. Those
+// are not its parent's to take away; the rest of the pool is.
+func inherited(child *v1beta1.NamespacedCloudProfile, pool consistency.Pool) consistency.Pool {
 	for _, image := range child.Spec.MachineImages {
 		for _, version := range image.Versions {
 			if image.Name == pool.Image && version.Version == pool.Version && len(version.CapabilityFlavors)+len(version.Architectures) > 0 {
-				return true
+				pool.Image, pool.Version = "", ""
 			}
 		}
 	}
-	return false
+	for _, t := range child.Spec.MachineTypes {
+		if t.Name == pool.MachineType {
+			pool.MachineType = ""
+		}
+	}
+	return pool
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -100,6 +101,18 @@ func TestMachineTypeInUseIsWarnedAbout(t *testing.T) {
 	u, profile := newUser(t), openstack(t, "type-in-use")
 	u.create(t, profile)
 	u.create(t, shoot(t, "type-in-use", "type-in-use"))
+
+	// The image version of this one is not the CloudProfile's, but its machine type is.
+	child := preview(t, "type-in-use", "type-in-use")
+	u.create(t, child)
+	eventually(t, "the NamespacedCloudProfile is rendered", func() bool {
+		return u.Get(t.Context(), client.ObjectKeyFromObject(child), child) == nil && child.Status.CloudProfileSpec.Type != ""
+	})
+	own := shoot(t, "type-in-use-below", child.Name)
+	own.Spec.CloudProfile.Kind = "NamespacedCloudProfile"
+	own.Spec.Provider.Workers = own.Spec.Provider.Workers[:1]
+	own.Spec.Provider.Workers[0].Machine.Image.Version = ptr.To("2000.0.0")
+	u.create(t, own)
 	eventually(t, "the webhook knows that the Shoot uses the machine type", func() bool {
 		err := change(t, u, profile, func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = p.Spec.MachineTypes[1:] })
 		if err != nil {
@@ -111,7 +124,7 @@ func TestMachineTypeInUseIsWarnedAbout(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		return strings.Contains(warnings, "spec.machineTypes: machine type medium_4_8 is removed and still used by Shoot garden-demo/type-in-use")
+		return strings.Contains(warnings, "spec.machineTypes: machine type medium_4_8 is removed and still used by Shoots garden-demo/type-in-use, garden-demo/type-in-use-below")
 	})
 }
 

@@ -81,10 +81,19 @@ func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.Namespace
 		return report, err
 	}
 	report = consistency.CheckNamespacedCloudProfile(parent.profile, object)
-	if old == nil || len(report.Errors) == 0 {
+	if old == nil {
 		return report, nil
 	}
-	return consistency.Ratchet(report, consistency.CheckNamespacedCloudProfile(parent.profile, old), object, old), nil
+	if len(report.Errors) > 0 {
+		report = consistency.Ratchet(report, consistency.CheckNamespacedCloudProfile(parent.profile, old), object, old)
+	}
+	users, err := c.lookup.shoots(ctx, object.Namespace, "NamespacedCloudProfile/"+object.Name, nil)
+	if err != nil {
+		return consistency.Report{}, err
+	}
+	report.Warnings = append(report.Warnings, consistency.CompareNamespacedCloudProfiles(parent.profile, old, object, users)...)
+	consistency.SortByPath(report.Warnings)
+	return report, nil
 }
 
 // shootCheck checks the worker pools of Shoots (semantics S10, S13).

@@ -39,8 +39,10 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 			}
 			seen[id] = true
 			if p.inherits(id) {
-				errs = append(errs, p.checkInherited(id, version, path.Child("versions").Index(k))...)
-				continue
+				errs = append(errs, p.checkInherited(id, version, entries, path.Child("versions").Index(k))...)
+				if !redefined(version, entries) {
+					continue
+				}
 			}
 			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, found...)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // parent is the CloudProfile of a NamespacedCloudProfile.
@@ -94,6 +95,65 @@ func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
+// declares tells whether core says here what a version supports.
+func (p *Profile[R]) declares(image, version string) bool {
+	return slices.ContainsFunc(p.spec.MachineImages, func(i v1beta1.MachineImage) bool {
+		return i.Name == image && slices.ContainsFunc(i.Versions, func(v v1beta1.MachineImageVersion) bool {
+			return v.Version == version && len(v.CapabilityFlavors)+len(v.Architectures) > 0
+		})
+	})
+}
+
+// redefined tells whether the profile says on both sides what a version of the parent is. It should not, unless it was there
+// first; in any case that is what is rendered.
+func redefined[R any](version *v1beta1.MachineImageVersion, entries *named[R]) bool {
+	return len(version.CapabilityFlavors)+len(version.Architectures) > 0 && entries != nil && len(entries.versions[version.Version]) > 0
+}
+
+// asMapped tells whether a version of core supports what the parent's mapping of it does.
+func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
+	own := p.newCorrespondence(image, version, p.at).bySet
+	mapped := p.parent.profile.catalog.Flavors(image, version.Version)
+	return len(own) == len(mapped) && !slices.ContainsFunc(mapped, func(f imageselector.Flavor[R]) bool {
+		set, _ := p.vocabulary.Set(f.Capabilities, nil)
+		_, found := own[set]
+		return !found
+	})
+}
+
+// machineNamed returns a machine type, which may be the parent's.
+func (p *Profile[R]) machineNamed(name string) (machine, bool) {
+	m, found := p.machines[name]
+	if !found && p.parent != nil {
+		return p.parent.profile.machineNamed(name)
+	}
+	return m, found
+}
+
+// usableTypes returns the names of the usable machine types, the parent's first.
+func (p *Profile[R]) usableTypes() []string {
+	every := func(capability.Set) bool { return true }
+	if p.parent == nil {
+		return p.typesAmong(every)
+	}
+	own := p.typesAmong(every)
+	inherited := slices.DeleteFunc(p.parent.profile.typesAmong(every), func(name string) bool { return slices.Contains(own, name) })
+	return append(inherited, own...)
+}
+
+// catalogOf returns the catalog that has an image version: the parent's, unless the profile defines it itself.
+func (p *Profile[R]) catalogOf(image, version string) *imageselector.Catalog[R] {
+	if p.parent != nil && len(p.catalog.Flavors(image, version)) == 0 {
+		return p.parent.profile.catalog
+	}
+	return p.catalog
+}
+
+// choose returns the index of the flavor that answers a request, in the version's flavors; negative if there is none.
+func (p *Profile[R]) choose(r imageselector.Request) int {
+	return p.catalogOf(r.Image, r.Version).Choose(r)
+}
+
 // converted tells whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
 // written in the legacy format.
 func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
@@ -101,13 +161,20 @@ func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
 }
 
 // checkInherited checks a version that the parent has: the profile may change its lifecycle, and nothing else.
-func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, at *field.Path) field.ErrorList {
-	name := id.image + "@" + id.version
+func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) field.ErrorList {
 	var errs field.ErrorList
+	also := ""
+	if redefined(version, entries) {
+		also = ", and its entry in the provider config"
+	}
 	forbid := func(at *field.Path) {
-		errs = append(errs, finding(RuleVersionInherited, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
-			"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s",
-			name, p.parent.name, lastName(at))))
+		err := finding(RuleVersionInherited, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+			"%s@%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
+			id.image, id.version, p.parent.name, lastName(at), also))
+		if !redefined(version, entries) && !p.asMapped(id.image, version) {
+			err.BadValue = "without images" // an update that takes them away does not leave this as it was
+		}
+		errs = append(errs, err)
 	}
 	if len(version.CapabilityFlavors) > 0 {
 		forbid(at.Child("capabilityFlavors"))
@@ -137,9 +204,13 @@ func (p *Profile[R]) checkMappings() field.ErrorList {
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
 			if p.inherits(imageVersion{p.images[i].Name, version.Version}) {
+				also := ""
+				if p.declares(p.images[i].Name, version.Version) {
+					also = ", and the flavors of the version"
+				}
 				errs = append(errs, finding(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
-					"%s@%s: the parent, CloudProfile %s, has this version, and so its images are the parent's; remove the entry",
-					p.images[i].Name, version.Version, p.parent.name)))
+					"%s@%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
+					p.images[i].Name, version.Version, p.parent.name, also)))
 			}
 		}
 	}

@@ -104,7 +104,7 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 
 // machineOf returns what the machine type of a pool supports, and whether the profile has it.
 func (p *Profile[R]) machineOf(pool Pool) (capability.Set, bool) {
-	m, found := p.machines[pool.MachineType]
+	m, found := p.machineNamed(pool.MachineType)
 	if found && !m.named && pool.Architecture != "" {
 		return p.machineSet(m.written, pool.Architecture), true
 	}

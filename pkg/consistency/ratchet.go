@@ -28,6 +28,9 @@ import (
 // flavors that support the same are the same if they are written with the same values. Each error of the old object
 // excuses one of the new one.
 //
+// Some errors keep what is around them from being checked: an unknown field its image version, say. Such an error is the
+// same only if nothing of that has changed, since the update might have brought others along that nobody sees.
+//
 // None of the arguments is changed.
 func Ratchet(report, before Report, object, old any) Report {
 	if len(report.Errors) == 0 || len(before.Errors) == 0 {
@@ -57,11 +60,13 @@ type identity struct {
 	kind  field.ErrorType
 	path  string
 	value string
+	// silenced is what is not checked because of the error.
+	silenced string
 }
 
 func identify(err *field.Error, tree any) identity {
 	path, flavor := namedPath(err, tree)
-	id := identity{rule: err.Origin, kind: err.Type, path: path}
+	id := identity{rule: err.Origin, kind: err.Type, path: path, silenced: silenced(err, tree)}
 	if err.BadValue != nil && !flavor { // a flavor is quoted in the order of the vocabulary, which may change
 		id.value = fmt.Sprint(err.BadValue)
 	}

@@ -135,7 +135,7 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 
 // fits tells whether an image version boots in a region on a machine type that supports set.
 func (p *Profile[R]) fits(set capability.Set, image, version, region string) bool {
-	return p.catalog.Choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: set}) >= 0
+	return p.choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: set}) >= 0
 }
 
 // WouldWork stands between an error and what would work, in the Detail of a [Resolution].

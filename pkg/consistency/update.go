@@ -28,6 +28,14 @@ func CompareProfiles[R any](old, updated *Profile[R], shoots []Use) field.ErrorL
 	return warnings
 }
 
+// CompareNamespacedCloudProfiles does the same for an update of a NamespacedCloudProfile with this parent. shoots are those
+// that use the profile. Paths are those of the updated one.
+func CompareNamespacedCloudProfiles[R any](above *Profile[R], old, updated *v1beta1.NamespacedCloudProfile, shoots []Use) field.ErrorList {
+	before, _ := compileNamespaced(above, old)
+	after, _ := compileNamespaced(above, updated)
+	return CompareProfiles(before, after, shoots)
+}
+
 // Use is a Shoot that uses a CloudProfile.
 type Use struct {
 	Namespace, Name string
@@ -63,13 +71,13 @@ func several[R any](old, updated *Profile[R], image, version string) bool {
 func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version string) []string {
 	var types []string
 	known := map[[2]capability.Set]bool{}
-	for i := range updated.spec.MachineTypes {
-		t := &updated.spec.MachineTypes[i]
-		before, found := p.machines[t.Name]
-		if !found || t.Usable != nil && !*t.Usable {
+	for _, name := range updated.usableTypes() {
+		before, found := p.machineNamed(name)
+		if !found {
 			continue
 		}
-		sets := [2]capability.Set{before.set, updated.machines[t.Name].set}
+		now, _ := updated.machineNamed(name)
+		sets := [2]capability.Set{before.set, now.set}
 		differs, done := known[sets]
 		if !done {
 			differs = slices.ContainsFunc(updated.regions(), func(region string) bool {
@@ -78,7 +86,7 @@ func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version st
 			known[sets] = differs
 		}
 		if differs {
-			types = append(types, t.Name)
+			types = append(types, name)
 		}
 	}
 	return types
@@ -148,7 +156,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 	shoots = slices.SortedFunc(slices.Values(shoots), func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	gone, unmapped := map[string][]string{}, map[imageVersion][]string{}
+	gone, unmapped := map[string][]string{}, map[lost][]string{}
 	note := func(list []string, shoot Use) []string {
 		name := shoot.Namespace + "/" + shoot.Name
 		if len(list) > 0 && list[len(list)-1] == name {
@@ -158,14 +166,14 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 	}
 	for _, shoot := range shoots {
 		for _, pool := range shoot.Pools {
-			_, had := p.machines[pool.MachineType]
-			_, has := updated.machines[pool.MachineType]
-			id := imageVersion{pool.Image, pool.Version}
+			_, had := p.machineNamed(pool.MachineType)
+			_, has := updated.machineNamed(pool.MachineType)
+			use := lost{image: imageVersion{pool.Image, pool.Version}, all: !updated.hasImage(pool)}
 			switch {
 			case had && !has:
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
-			case p.hasImage(pool) && !updated.hasImage(pool):
-				unmapped[id] = note(unmapped[id], shoot)
+			case p.hasImage(pool) && !p.keepsFlavor(updated, pool):
+				unmapped[use] = note(unmapped[use], shoot)
 			}
 		}
 	}
@@ -175,12 +183,32 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 			"machine type %s is removed and still used by %s %s: later updates of them can fail; put it back with usable: false until nobody uses it",
 			name, plural(users, "Shoot"), few(users))))
 	}
-	for id, users := range unmapped {
-		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, updated.at.Child("providerConfig", "machineImages"), id.image+"@"+id.version, fmt.Sprintf(
-			"%s@%s: no image is left for worker pools of %s %s: they get no new machines; put the flavor or the reference back until nobody uses it",
-			id.image, id.version, plural(users, "Shoot"), few(users))))
+	for use, users := range unmapped {
+		name, what := use.image.image+"@"+use.image.version, "the image that worker pools of %s %s boot is removed, and new machines boot another one"
+		if use.all {
+			what = "no image is left for worker pools of %s %s: they get no new machines"
+		}
+		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, updated.at.Child("providerConfig", "machineImages"), name,
+			fmt.Sprintf(name+": "+what+"; put the flavor or the reference back until nobody uses it", plural(users, "Shoot"), few(users))))
 	}
 	return found
+}
+
+// lost is an image version of which worker pools lose the flavor that they boot, or all.
+type lost struct {
+	image imageVersion
+	all   bool
+}
+
+// keepsFlavor tells whether the updated profile still has the flavor that a worker pool boots, in its region.
+func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
+	machine, _ := p.machineOf(pool)
+	request := imageselector.Request{Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Order: pool.Order}
+	was := p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)].Capabilities
+	return slices.ContainsFunc(updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
+		_, found := f.Reference(pool.Region)
+		return found && p.sameFlavor(was, updated, f.Capabilities)
+	}) && updated.hasImage(pool)
 }
 
 // hasImage tells whether a worker pool gets an image.

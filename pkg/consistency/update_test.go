@@ -162,6 +162,9 @@ func TestUsesThatBreak(t *testing.T) {
 	lost := func(who string) string {
 		return "Forbidden spec.providerConfig.machineImages mapping-in-use: gl@1: no image is left for worker pools of " + who + ": they get no new machines; put the flavor or the reference back until nobody uses it"
 	}
+	replaced := func(who string) string {
+		return "Forbidden spec.providerConfig.machineImages mapping-in-use: gl@1: the image that worker pools of " + who + " boot is removed, and new machines boot another one; put the flavor or the reference back until nobody uses it"
+	}
 	for name, tc := range map[string]struct {
 		new    string
 		shoots []consistency.Use
@@ -179,7 +182,7 @@ func TestUsesThatBreak(t *testing.T) {
 		"a version, on both sides":             {strings.ReplaceAll(choosy, `version: "1"`, `version: "2"`), []consistency.Use{use("s", "any"), use("t", "bare")}, []string{lost("Shoots garden-a/s, garden-a/t")}},
 		"a machine type, and a reference": {
 			strings.Replace(strings.Replace(choosy, bare, "", 1), "{name: europe, id: virt-eu}, ", "", 1),
-			[]consistency.Use{use("s", "bare"), use("t", "any")}, []string{gone("Shoot garden-a/s")}, // any boots the other flavor
+			[]consistency.Use{use("s", "bare"), use("t", "any")}, []string{gone("Shoot garden-a/s"), replaced("Shoot garden-a/t")}, // any boots the other flavor
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -161,6 +162,13 @@ func TestParentGainsAVersionOfTheNamespacedCloudProfile(t *testing.T) {
 		return true
 	})
 	rendered(t, u, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
+	more := `{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"2000-arm64","name":"europe"},{"id":"2001-arm64","name":"asia"}]}`
+	err = change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) {
+		p.Spec.ProviderConfig.Raw = []byte(strings.Replace(string(p.Spec.ProviderConfig.Raw), `"capabilityFlavors":[`, `"capabilityFlavors":[`+more+",", 1))
+	})
+	refused(t, err, "spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]")
+	err = change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil })
+	refused(t, err, "spec.machineImages[0].versions[0].capabilityFlavors")
 
 	late := preview(t, "gains-version-too-late", "gains-version")
 	late.Spec.MachineImages[0].Versions[0] = v1beta1.MachineImageVersion{

@@ -95,6 +95,22 @@ func TestShootOfANamespacedCloudProfile(t *testing.T) {
 		err := u.Create(t.Context(), s)
 		return err == nil
 	})
+
+	// What the Shoot uses is taken away: its image, which the update replaces by that of other machines.
+	eventually(t, "the webhook knows that the Shoot uses the image", func() bool {
+		replace := func(from, to string) {
+			err := change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) {
+				p.Spec.ProviderConfig.Raw = []byte(strings.Replace(string(p.Spec.ProviderConfig.Raw), from, to, 1))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		replace(`"name":"europe"`, `"name":"elsewhere"`)
+		warnings := strings.Join(u.heard(), "\n")
+		replace(`"name":"elsewhere"`, `"name":"europe"`)
+		return strings.Contains(warnings, "gardenlinux@2000.0.0: no image is left for worker pools of Shoot garden-demo/of-namespaced")
+	})
 }
 
 func TestShootWhosePoolHasBecomeImpossible(t *testing.T) {

@@ -22,7 +22,7 @@ func lint(g *garden) Report {
 		g.lintShoot(shoot)
 	}
 	sortFindings(g.findings)
-	r := Report{Findings: g.findings, Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
+	r := Report{Findings: append([]Finding{}, g.findings...), Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
 	for _, f := range g.findings {
 		if f.Severity == consistency.SeverityError {
 			r.Summary.Errors++

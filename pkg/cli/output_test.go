@@ -114,10 +114,3 @@ func TestExplainShowsWhatTheOtherOrderPicks(t *testing.T) {
 		t.Errorf("%s\n%s", gep33, gardener)
 	}
 }
-
-// A script may rely on a list being there.
-func TestNoFindingsAreAList(t *testing.T) {
-	if r := run(t, "", "lint", "-o", "json", "../../example/cloudprofile.yaml"); r.status != 0 || !strings.Contains(r.stdout, `"findings": []`) {
-		t.Errorf("status %d: %s", r.status, r.stdout)
-	}
-}

@@ -38,11 +38,9 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 				continue // core refuses the second one
 			}
 			seen[id] = true
-			if p.inherits(id) {
-				errs = append(errs, p.checkInherited(id, version, entries, path.Child("versions").Index(k))...)
-				if !redefined(version, entries) {
-					continue
-				}
+			errs = append(errs, p.checkInherited(id, version, entries, path.Child("versions").Index(k))...)
+			if p.inherits(id) && !redefined(version, entries) {
+				continue
 			}
 			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, found...)

@@ -160,8 +160,11 @@ func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
 	return p.parent != nil && len(t.Capabilities) == 0
 }
 
-// checkInherited checks a version that the parent has: the profile may change its lifecycle, and nothing else.
+// checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing else.
 func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) field.ErrorList {
+	if !p.inherits(id) {
+		return nil
+	}
 	var errs field.ErrorList
 	also := ""
 	if redefined(version, entries) {

@@ -194,12 +194,9 @@ func (w *writer) clean() {
 // Whoever writes a fixture to the API is told what the command says about it.
 func TestFixtures(t *testing.T) {
 	for _, f := range allFixtures(t) {
-		t.Run(f.Name, func(t *testing.T) {
-			if reason := fixtures.OfflineOnly[f.Name]; reason != "" {
-				t.Skip(reason)
-			}
-			compare(t, &f)
-		})
+		if fixtures.OfflineOnly[f.Name] == "" {
+			t.Run(f.Name, func(t *testing.T) { compare(t, &f) })
+		}
 	}
 }
 

@@ -50,10 +50,10 @@ var updates = map[string]string{
 func TestRepairs(t *testing.T) {
 	all := allFixtures(t)
 	for _, rule := range cli.Rules() {
+		if irreparable[rule.Name] != "" {
+			continue
+		}
 		t.Run(rule.Name, func(t *testing.T) {
-			if reason := irreparable[rule.Name]; reason != "" {
-				t.Skip(reason)
-			}
 			if said := updates[rule.Name]; said != "" {
 				repairUpdate(t, rule.Name, said)
 				return

@@ -20,6 +20,9 @@ BASELINE ?=
 # The packages that decide: what is worth running under the race detector, which compiles everything once more.
 PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/consistency/... ./pkg/strictjson/...
 
+# The compiler is silent for minutes when nothing was built before.
+GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
+
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 
@@ -118,11 +121,11 @@ verify: check check-format test ## Check, then test: to be run before a commit
 
 .PHONY: demo
 demo: ## Start a garden with the admission component, show what it does, and stop it again
-	@go run ./hack/garden demo
+	@$(GARDEN) demo
 
 .PHONY: up
 up: ## Start a garden with the admission component in the background, and say how to use it
-	@go run ./hack/garden up
+	@$(GARDEN) up
 
 .PHONY: down
 down: ## Stop the garden

@@ -60,6 +60,9 @@ func Build(ctx context.Context) (string, error) {
 	}
 	root := filepath.Dir(strings.TrimSpace(string(output)))
 	path := filepath.Join(root, "bin", Name)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(os.Stderr, "building %s, which takes minutes the first time\n", Name)
+	}
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/"+Name)
 	build.Dir, build.Stderr = root, os.Stderr
 	if err := build.Run(); err != nil {

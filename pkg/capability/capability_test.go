@@ -129,7 +129,7 @@ func TestManyCapabilitiesAndValues(t *testing.T) {
 	if got := a.Intersect(b).Values("c39"); len(got) != 1 || got[0] != "v98" {
 		t.Error(got)
 	}
-	if got := capability.Compare(a, b, v.All(), capability.GEP33); got.Sign != 1 || got.First != "v98" || got.Second != "v97" || got.Round != 1 {
+	if got := capability.Compare(a, b, v.All(), capability.Set{}, capability.GEP33); got.Sign != 1 || got.First != "v98" || got.Second != "v97" || got.Round != 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -139,16 +139,16 @@ func TestConflicts(t *testing.T) {
 	image := set(t, v, caps{"storage": {"NVMe"}, "net": {"basic"}})
 	machine := set(t, v, caps{"storage": {"SCSI"}, "net": {"accelerated"}})
 	want := []capability.Conflict{
-		{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}},
-		{Capability: "net", Offer: []string{"basic"}, Need: []string{"accelerated"}},
+		{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine},
+		{Capability: "net", Offer: []string{"basic"}, Need: []string{"accelerated"}, Cause: capability.CauseMachine},
 	}
-	if diff := cmp.Diff(want, image.Conflicts(machine)); diff != "" {
+	if diff := cmp.Diff(want, image.Conflicts(machine, capability.Set{})); diff != "" {
 		t.Error(diff)
 	}
 	if image.Compatible(machine) {
 		t.Error("compatible although there are conflicts")
 	}
-	if got := image.Conflicts(v.All()); got != nil {
+	if got := image.Conflicts(v.All(), capability.Set{}); got != nil {
 		t.Error(got)
 	}
 }
@@ -163,11 +163,11 @@ func TestSetsOfOtherVocabularies(t *testing.T) {
 		if v.All().Intersect(other) != zero || other.Intersect(v.All()) != zero {
 			t.Error("an intersection across vocabularies must be the zero set")
 		}
-		if capability.Compare(v.All(), other, v.All(), capability.GEP33).Sign != 0 {
+		if capability.Compare(v.All(), other, v.All(), capability.Set{}, capability.GEP33).Sign != 0 {
 			t.Error("ranked across vocabularies")
 		}
 	}
-	if len(v.All().Conflicts(w.All())) != 3 || zero.String() != "{}" || zero.Values("net") != nil || len(zero.Capabilities()) != 0 {
+	if len(v.All().Conflicts(w.All(), capability.Set{})) != 3 || zero.String() != "{}" || zero.Values("net") != nil || len(zero.Capabilities()) != 0 {
 		t.Error("a foreign set conflicts in everything, the zero set holds nothing")
 	}
 }
@@ -215,10 +215,10 @@ func TestCompare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := storageAndNet(t)
 			a, b, machine := set(t, v, tc.a), set(t, v, tc.b), set(t, v, tc.machine)
-			if diff := cmp.Diff(tc.want, capability.Compare(a, b, machine, tc.order)); diff != "" {
+			if diff := cmp.Diff(tc.want, capability.Compare(a, b, machine, capability.Set{}, tc.order)); diff != "" {
 				t.Error(diff)
 			}
-			if reverse := capability.Compare(b, a, machine, tc.order); reverse.Sign != -tc.want.Sign {
+			if reverse := capability.Compare(b, a, machine, capability.Set{}, tc.order); reverse.Sign != -tc.want.Sign {
 				t.Errorf("the other way round: %+v", reverse)
 			}
 		})

@@ -43,14 +43,15 @@ func ExampleVocabulary_Set() {
 	fmt.Println(flavor.Compatible(machine), flavor.Intersect(machine))
 
 	arm, _ := v.Set(v1beta1.Capabilities{"architecture": {"arm64"}}, nil)
-	fmt.Println(arm.Compatible(machine), arm.Conflicts(machine))
+	c := arm.Conflicts(machine, capability.Set{})[0]
+	fmt.Println(arm.Compatible(machine), c.Capability, c.Offer, c.Need)
 
 	_, errs := v.Set(v1beta1.Capabilities{"hypervisor": {"metal"}}, field.NewPath("capabilities"))
 	fmt.Println(errs[0])
 	// Output:
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64], hypervisor: [virtualized]}
-	// false [{architecture [arm64] [amd64]}]
+	// false architecture [arm64] [amd64]
 	// capabilities.hypervisor[0]: Unsupported value: "metal": value "metal" is not registered for capability hypervisor; registered are [baremetal, virtualized]
 }
 
@@ -63,7 +64,7 @@ func ExampleCompare() {
 	a, _ := v.Set(v1beta1.Capabilities{"net": {"basic"}}, nil)
 	b, _ := v.Set(v1beta1.Capabilities{"storage": {"NVMe"}, "net": {"accelerated"}}, nil)
 	for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-		p := capability.Compare(a, b, v.All(), order)
+		p := capability.Compare(a, b, v.All(), capability.Set{}, order)
 		fmt.Printf("%s: %+d because of %s, %q against %q\n", order, p.Sign, p.Capability, p.First, p.Second)
 	}
 	// Output:

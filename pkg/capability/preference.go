@@ -58,13 +58,17 @@ type Preference struct {
 	// Own tells that the flavors' own sets were compared because their effective sets are equal, or because the order
 	// looks at nothing else.
 	Own bool
+	// LeftOut tells that one of the flavors declares the capability, a worker capability, and the other one, which is
+	// preferred, does not. First and Second are then empty.
+	LeftOut bool
 }
 
-// Compare ranks two sets that are both compatible with need, the set of the machine type. For each order it is a total
-// order: transitive, antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero need stands for no
-// constraint. Sets of different vocabularies are ranked as ties. It does not allocate.
-func Compare(a, b, need Set, order Order) Preference {
-	r, x, y, round, own := rank(a, b, need, order)
+// Compare ranks the sets of two flavors that both fit a machine type and the request of a worker pool. For each order it
+// is a total order: transitive, antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero machine
+// stands for no constraint, and then worker is not looked at; the zero worker requests nothing. Sets of different
+// vocabularies are ranked as ties. It does not allocate.
+func Compare(a, b, machine, worker Set, order Order) Preference {
+	r, x, y, round, own := rank(a, b, machine, worker, order)
 	if r == nil {
 		return Preference{}
 	}
@@ -72,18 +76,26 @@ func Compare(a, b, need Set, order Order) Preference {
 	if x < y {
 		p.Sign = -1
 	}
+	if min(x, y) < r.marks {
+		p.LeftOut, p.First, p.Second = true, "", ""
+	}
 	return p
 }
 
 // Prefers tells whether [Compare] prefers the first set, without saying why, which takes less time.
-func Prefers(a, b, need Set, order Order) bool {
-	_, x, y, _, _ := rank(a, b, need, order)
+func Prefers(a, b, machine, worker Set, order Order) bool {
+	_, x, y, _, _ := rank(a, b, machine, worker, order)
 	return x < y
 }
 
+// need is what flavors are compared within: the bits of a machine type and of a request.
+type need struct{ machine, worker string }
+
+func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
+
 // rank finds the capability that decides, nil for a tie, and the indices of the values that were compared in it. The
 // lower one is preferred. For the rest of the results see [Preference].
-func rank(a, b, need Set, order Order) (r *registered, x, y, round int, own bool) {
+func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, own bool) {
 	v := a.vocabulary
 	if v == nil || b.vocabulary != v {
 		return nil, 0, 0, 0, false
@@ -92,13 +104,16 @@ func rank(a, b, need Set, order Order) (r *registered, x, y, round int, own bool
 		r, x, y = v.compareValues(a.bits, b.bits)
 		return r, x, y, 0, r != nil
 	}
-	mask := need.bits
-	if need.vocabulary != v {
-		mask, own = v.all.bits, true
+	mask := need{machine.bits, worker.bits}
+	if worker.vocabulary != v {
+		mask.worker = v.unrequested.bits
+	}
+	if machine.vocabulary != v {
+		mask, own = need{v.everything, v.everything}, true
 	}
 	r, shared := v.decides(a.bits, b.bits, mask)
 	if r == nil && a != b { // only the effective sets are equal
-		mask, own = v.all.bits, true
+		mask, own = need{v.everything, v.everything}, true
 		r, shared = v.decides(a.bits, b.bits, mask)
 	}
 	if r == nil {
@@ -110,15 +125,20 @@ func rank(a, b, need Set, order Order) (r *registered, x, y, round int, own bool
 // decides finds what decides if the n-th most preferred values within need are compared, capability by capability, for
 // n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such the
 // first. It returns that capability, nil if the sets are equal within need, and how many values they share in it.
-func (v *Vocabulary) decides(a, b, need string) (*registered, int) {
-	var decisive *registered
+func (v *Vocabulary) decides(a, b string, within need) (*entry, int) {
+	var decisive *entry
 	fewest := math.MaxInt
 	for i := range v.capabilities {
-		if shared := v.capabilities[i].shared(a, b, need); shared < fewest {
+		if shared := v.capabilities[i].shared(a, b, within); shared < fewest {
 			fewest, decisive = shared, &v.capabilities[i]
 			if shared == 0 {
-				break
+				return decisive, 0
 			}
+		}
+	}
+	for i := range v.groups {
+		if shared := v.groups[i].shared(a, b, within); shared < fewest {
+			fewest, decisive = shared, &v.groups[i].entry
 		}
 	}
 	return decisive, fewest
@@ -126,10 +146,11 @@ func (v *Vocabulary) decides(a, b, need string) (*registered, int) {
 
 // shared counts the values within need that come before the first value which only one of the sets has. If there is no
 // such value, it returns math.MaxInt.
-func (r *registered) shared(a, b, need string) int {
+func (r *entry) shared(a, b string, within need) int {
 	count := 0
 	for i := r.from; i < r.to; i++ {
-		x, y := a[i]&need[i], b[i]&need[i]
+		mask := within.at(i)
+		x, y := a[i]&mask, b[i]&mask
 		if x != y {
 			return count + bits.OnesCount8(x>>bits.Len8(x^y))
 		}
@@ -138,11 +159,11 @@ func (r *registered) shared(a, b, need string) int {
 	return math.MaxInt
 }
 
-// nth returns the index of the n-th most preferred value in bits and mask, counting from 0, or the number of registered
+// nth returns the index of the n-th most preferred value in bits and need, counting from 0, or the number of registered
 // values if there are fewer: running out ranks behind every value.
-func (r *registered) nth(set, mask string, n int) int {
+func (r *entry) nth(set string, within need, n int) int {
 	for i := r.from; i < r.to; i++ {
-		b := set[i] & mask[i]
+		b := set[i] & within.at(i)
 		count := bits.OnesCount8(b)
 		if n >= count {
 			n -= count
@@ -158,24 +179,35 @@ func (r *registered) nth(set, mask string, n int) int {
 
 // compareValues finds the first value, in vocabulary order, that one set has and the other has not. As the most preferred
 // value is the highest bit, it is in the first byte that differs.
-func (v *Vocabulary) compareValues(a, b string) (r *registered, x, y int) {
+func (v *Vocabulary) compareValues(a, b string) (r *entry, x, y int) {
 	for i := range v.capabilities {
-		r := &v.capabilities[i]
-		for k := r.from; k < r.to; k++ {
-			if a[k] == b[k] {
-				continue
-			}
-			value, none := (k-r.from)*8+bits.LeadingZeros8(a[k]^b[k]), len(r.values)
-			if a[k] > b[k] {
-				return r, value, none
-			}
-			return r, none, value
+		if x, y, differ := v.capabilities[i].compareValues(a, b); differ {
+			return &v.capabilities[i], x, y
+		}
+	}
+	for i := range v.groups {
+		if x, y, differ := v.groups[i].compareValues(a, b); differ {
+			return &v.groups[i].entry, x, y
 		}
 	}
 	return nil, 0, 0
 }
 
-func (r *registered) value(i int) string {
+func (r *entry) compareValues(a, b string) (x, y int, differ bool) {
+	for k := r.from; k < r.to; k++ {
+		if a[k] == b[k] {
+			continue
+		}
+		value, none := (k-r.from)*8+bits.LeadingZeros8(a[k]^b[k]), len(r.values)
+		if a[k] > b[k] {
+			return value, none, true
+		}
+		return none, value, true
+	}
+	return 0, 0, false
+}
+
+func (r *entry) value(i int) string {
 	if i < len(r.values) {
 		return r.values[i]
 	}

@@ -127,7 +127,7 @@ func TestCompatibleIsSymmetricAndMeansNoEmptyIntersection(t *testing.T) {
 			t.Fatalf("%s with %s: %t, the other way round %t, disjoint in %v", a, b, a.Compatible(b), b.Compatible(a), disjoint)
 		}
 		var conflicts []string
-		for _, c := range a.Conflicts(b) {
+		for _, c := range a.Conflicts(b, capability.Set{}) {
 			conflicts = append(conflicts, c.Capability)
 			if len(a.Intersect(b).Values(c.Capability)) > 0 {
 				t.Fatalf("a conflict in %s, but also %v", c.Capability, a.Intersect(b).Values(c.Capability))
@@ -158,13 +158,13 @@ func TestCompareIsATotalOrder(t *testing.T) {
 		}
 		need, _ := v.Set(machine, nil)
 		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-			compare := func(i, k int) int { return sign(capability.Compare(sets[i], sets[k], need, order).Sign) }
+			compare := func(i, k int) int { return sign(capability.Compare(sets[i], sets[k], need, capability.Set{}, order).Sign) }
 			for i := range sets {
 				for k := range sets {
 					if compare(i, k) != -compare(k, i) {
 						t.Fatalf("%s: %s and %s on %s: %d, the other way round %d", order, sets[i], sets[k], need, compare(i, k), compare(k, i))
 					}
-					if capability.Prefers(sets[i], sets[k], need, order) != (compare(i, k) < 0) {
+					if capability.Prefers(sets[i], sets[k], need, capability.Set{}, order) != (compare(i, k) < 0) {
 						t.Fatalf("%s: %s and %s on %s: Prefers and Compare disagree", order, sets[i], sets[k], need)
 					}
 					if (compare(i, k) == 0) != (sets[i] == sets[k]) {
@@ -187,7 +187,7 @@ func TestPreferenceNamesWhatDecided(t *testing.T) {
 		v, defs := drawVocabulary(t)
 		a, _ := drawSet(t, v, defs)
 		b, _ := drawSet(t, v, defs)
-		p := capability.Compare(a, b, v.All(), capability.GEP33)
+		p := capability.Compare(a, b, v.All(), capability.Set{}, capability.GEP33)
 		if p.Sign == 0 {
 			return
 		}
@@ -219,9 +219,9 @@ func TestMatchingDoesNotAllocate(t *testing.T) {
 	need := v.All()
 	if n := testing.AllocsPerRun(100, func() {
 		a.Compatible(need)
-		capability.Compare(a, b, need, capability.GEP33)
-		capability.Compare(a, b, need, capability.Gardener)
-		capability.Prefers(a, b, need, capability.GEP33)
+		capability.Compare(a, b, need, capability.Set{}, capability.GEP33)
+		capability.Compare(a, b, need, capability.Set{}, capability.Gardener)
+		capability.Prefers(a, b, need, capability.Set{}, capability.GEP33)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -33,35 +33,49 @@ const (
 // Vocabulary is the compiled spec.machineCapabilities of a CloudProfile. The order of capabilities is their priority,
 // the order of values the operator's preference, best first (semantics S1). It is immutable and safe for concurrent
 // use. The zero Vocabulary registers nothing; use [Compile].
+//
+// A vocabulary also knows worker capabilities (semantics S3): the reserved ones, whether or not they are registered, and
+// those of the provider that are.
 type Vocabulary struct {
-	capabilities []registered
+	// capabilities are the registered ones; groups hold what can be asked for of each worker capability.
+	capabilities []entry
 	byName       map[string]int
+	groups       []group
+	byWorker     map[string]int
+	// defined are the worker capabilities of the provider, registered or not.
+	defined []Definition
 	// width is how many bytes of a Set the capabilities take; bytewise tells that none takes more than one, as is usual.
 	width    int
 	bytewise bool
 	legacy   bool
 	all      Set
+	// unrequested asks for nothing, everything has all bits.
+	unrequested Set
+	everything  string
 }
 
-// registered is one capability and the place of its values in the bits of a Set.
-type registered struct {
+// entry is one capability and the place of its values in the bits of a Set.
+type entry struct {
 	name    string
 	values  []string
 	byValue map[string]int
+	// marks is how many of the values, the first ones, are no values: see group.
+	marks int
 	// from and to bound the bytes that hold the values: value i is bit 7-i%8 of byte from+i/8. The most preferred value
 	// is thus the highest bit, so that comparing bytes compares preferences. There is a byte even if there are no values.
 	from, to int
 }
 
 // Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of a profile in
-// legacy mode, architecture: [amd64, arm64] (semantics S1).
+// legacy mode, architecture: [amd64, arm64] (semantics S1). provider are the worker capabilities that the provider
+// defines; those that defs do not register cannot be asked for, see [Vocabulary.Request].
 //
 // The errors, at paths below at (the path of spec.machineCapabilities), are those of rules that Gardener's API server
 // does not enforce: a value registered twice is a Duplicate. What it does enforce (unique and qualified names, the
 // mandatory architecture, …) is left to it: a repeated name extends nothing, its first definition counts. The
 // vocabulary is usable whatever errors there are, so that a caller can go on and report the rest.
-func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path) (*Vocabulary, field.ErrorList) {
-	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0, bytewise: true}
+func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition) (*Vocabulary, field.ErrorList) {
+	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0, bytewise: true, defined: provider}
 	if v.legacy {
 		defs = []v1beta1.CapabilityDefinition{{Name: Architecture, Values: slices.Clone(constants.ValidArchitectures)}}
 	}
@@ -72,13 +86,14 @@ func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path) (*Vocabulary, 
 		}
 		errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
 	}
+	v.compileWorkers(provider)
 	v.all, _ = v.Set(nil, nil)
 	return v, errs
 }
 
 // register appends one capability, without values that are repeated.
 func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) field.ErrorList {
-	c := registered{name: def.Name, byValue: make(map[string]int, len(def.Values)), from: v.width}
+	c := entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
 	var errs field.ErrorList
 	for i, value := range def.Values {
 		if first, found := c.byValue[value]; found {
@@ -91,12 +106,18 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 		c.byValue[value] = len(c.values)
 		c.values = append(c.values, value)
 	}
-	c.to = c.from + max(1, (len(c.values)+7)/8)
-	v.width = c.to
-	v.bytewise = v.bytewise && c.to == c.from+1
+	v.place(&c, len(c.values))
 	v.byName[c.name] = len(v.capabilities)
 	v.capabilities = append(v.capabilities, c)
 	return errs
+}
+
+// place gives a capability the next bytes that have room for some bits.
+func (v *Vocabulary) place(r *entry, bits int) {
+	r.from = v.width
+	r.to = r.from + max(1, (bits+7)/8)
+	v.width = r.to
+	v.bytewise = v.bytewise && r.to == r.from+1
 }
 
 // Legacy tells whether the profile registers no capabilities, so that the vocabulary is the implied one.
@@ -125,14 +146,26 @@ func (v *Vocabulary) Registered(name string) []string {
 // nothing (semantics S2).
 func (v *Vocabulary) All() Set { return v.all }
 
-// Set compiles the capabilities that a machine type or a flavor declares. A registered capability that is absent
-// supports all of its registered values (semantics S2); order and repetition of values mean nothing.
+// Set compiles the capabilities that a machine type declares. A registered capability that is absent supports all of its
+// registered values (semantics S2), and so does an absent worker capability (S3); order and repetition of values mean
+// nothing. For a flavor of an image, for which an absent worker capability means something else, see
+// [Vocabulary.Flavor].
 //
 // Errors, at paths below at (the path of the map), in vocabulary order with unknown names last: NotSupported for a name
 // or a value that is not registered, Required for a capability with an empty list. The set is usable all the same: it
 // leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at builds no
 // errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
+	bits, errs := v.registeredBits(c, at)
+	for i := range v.groups {
+		errs = append(errs, v.groups[i].ofMachine(bits, c, at)...)
+	}
+	return Set{vocabulary: v, bits: string(bits)}, append(errs, v.unregistered(c, at)...)
+}
+
+// registeredBits returns the bits of the registered capabilities, in whole words, in which what belongs to no capability
+// never conflicts.
+func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) ([]byte, field.ErrorList) {
 	var errs field.ErrorList
 	bits := make([]byte, v.width, (v.width+7)&^7)
 	for i := range v.capabilities {
@@ -147,21 +180,27 @@ func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.Err
 				errs = append(errs, r.unregisteredValue(value, at, k)...)
 				continue
 			}
-			bits[r.from+bit/8] |= 0x80 >> (bit % 8)
+			r.put(bits, bit)
 		}
 		if declared && len(values) == 0 && at != nil {
-			errs = append(errs, field.Required(at.Child(r.name), fmt.Sprintf(
-				"an empty list matches nothing: list values of %s, or leave the capability out to support all of %s",
-				r.name, list(r.values))).WithOrigin(RuleValueMissing))
+			errs = append(errs, r.valueMissing(at))
 		}
 	}
-	for len(bits) < cap(bits) { // whole words, in which what belongs to no capability never conflicts
+	for len(bits) < cap(bits) {
 		bits = append(bits, 0xff)
 	}
-	return Set{vocabulary: v, bits: string(bits)}, append(errs, v.unregistered(c, at)...)
+	return bits, errs
 }
 
-func (r *registered) unregisteredValue(value string, at *field.Path, index int) field.ErrorList {
+func (r *entry) put(bits []byte, value int) { bits[r.from+value/8] |= 0x80 >> (value % 8) }
+
+func (r *entry) valueMissing(at *field.Path) *field.Error {
+	return field.Required(at.Child(r.name), fmt.Sprintf(
+		"an empty list matches nothing: list values of %s, or leave the capability out to support all of %s",
+		r.name, list(r.values))).WithOrigin(RuleValueMissing)
+}
+
+func (r *entry) unregisteredValue(value string, at *field.Path, index int) field.ErrorList {
 	if at == nil {
 		return nil
 	}
@@ -171,6 +210,13 @@ func (r *registered) unregisteredValue(value string, at *field.Path, index int) 
 	}).WithOrigin(RuleValueUnregistered)}
 }
 
+// knows tells whether a capability is registered or reserved.
+func (v *Vocabulary) knows(name string) bool {
+	_, registered := v.byName[name]
+	_, worker := v.byWorker[name]
+	return registered || worker
+}
+
 // unregistered reports the names in c that the vocabulary does not know, in lexical order.
 func (v *Vocabulary) unregistered(c v1beta1.Capabilities, at *field.Path) field.ErrorList {
 	if at == nil {
@@ -178,11 +224,8 @@ func (v *Vocabulary) unregistered(c v1beta1.Capabilities, at *field.Path) field.
 	}
 	var errs field.ErrorList
 	for name := range c {
-		if _, found := v.byName[name]; !found {
-			errs = append(errs, (&field.Error{
-				Type: field.ErrorTypeNotSupported, Field: at.Child(name).String(), BadValue: name,
-				Detail: fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s", name, list(v.names())),
-			}).WithOrigin(RuleUnregistered))
+		if !v.knows(name) {
+			errs = append(errs, v.unknownName(name, at.Child(name)))
 		}
 	}
 	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
@@ -197,7 +240,8 @@ func (v *Vocabulary) names() []string {
 	return names
 }
 
-// Format prints capabilities as an operator writes them, in vocabulary order and unknown names last:
+// Format prints capabilities as an operator writes them, in vocabulary order, reserved ones after those that are
+// registered, and unknown names last:
 // {architecture: [amd64], hypervisor: [baremetal]}. Values that the vocabulary knows come in its order, without
 // repetition, the others after them as written. What c leaves out is left out.
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
@@ -214,8 +258,14 @@ func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 			write(r.name, r.ordered(values))
 		}
 	}
+	for i := range v.groups {
+		g := &v.groups[i]
+		if values, declared := c[g.name]; declared && !g.registered {
+			write(g.name, g.ordered(values))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(c)) {
-		if _, found := v.byName[name]; !found {
+		if !v.knows(name) {
 			write(name, c[name])
 		}
 	}
@@ -224,7 +274,7 @@ func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 }
 
 // ordered returns values with the known ones first, in order of preference and once each.
-func (r *registered) ordered(values []string) []string {
+func (r *entry) ordered(values []string) []string {
 	known := make([]string, 0, len(values))
 	var unknown []string
 	for _, value := range values {

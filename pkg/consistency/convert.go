@@ -145,10 +145,11 @@ func put(object map[string]any, refs []written, architecture string) bool {
 // toFlavors writes a legacy version with capabilityFlavors, one for each of flavors; nil if that is not possible, or if
 // core lists others: one flavor, say, that leaves out its architecture, for images of several.
 func (p *Profile[R]) toFlavors(raw json.RawMessage, image string, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
-	core := p.coreSets(imageVersion{image, version.Version})
+	core := p.coreOf(imageVersion{image, version.Version})
 	converted := make([]any, 0, len(flavors))
 	for i := range flavors {
-		if set, _ := p.vocabulary.Set(flavors[i].Capabilities, nil); !core[set] {
+		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclared, nil)
+		if _, listed := core.bySet[set]; !listed {
 			return nil
 		}
 		object := map[string]any{}
@@ -164,20 +165,17 @@ func (p *Profile[R]) toFlavors(raw json.RawMessage, image string, version *image
 	return marshal(map[string]any{"version": version.Version, "capabilityFlavors": converted})
 }
 
-// coreSets returns what the core flavors of an image version support.
-func (p *Profile[R]) coreSets(id imageVersion) map[capability.Set]bool {
-	sets := map[capability.Set]bool{}
+// coreOf returns the core flavors of an image version; of two versions of one name the first counts.
+func (p *Profile[R]) coreOf(id imageVersion) *correspondence[R] {
 	for i := range p.spec.MachineImages {
 		for k := range p.spec.MachineImages[i].Versions {
 			version := &p.spec.MachineImages[i].Versions[k]
-			if (imageVersion{p.spec.MachineImages[i].Name, version.Version}) == id && len(sets) == 0 { // of two the first counts
-				for _, flavor := range p.newCorrespondence(id.image, version, p.at).core {
-					sets[flavor.set] = true
-				}
+			if (imageVersion{p.spec.MachineImages[i].Name, version.Version}) == id {
+				return p.newCorrespondence(id.image, version, p.at)
 			}
 		}
 	}
-	return sets
+	return &correspondence[R]{}
 }
 
 // toLegacy writes a version with capabilityFlavors in the legacy format; nil if that would not say the same. Whether it
@@ -186,7 +184,7 @@ func (p *Profile[R]) toLegacy(raw json.RawMessage, version *imageselector.Versio
 	object := map[string]any{"version": version.Version}
 	for i := range flavors {
 		refs := references(raw, version.Path, &flavors[i])
-		if len(refs) == 0 || !put(object, refs, architectureOf(flavors[i].Capabilities)) {
+		if len(refs) == 0 || saysMore(flavors[i].Capabilities) || !put(object, refs, architectureOf(flavors[i].Capabilities)) {
 			return nil
 		}
 	}
@@ -195,6 +193,17 @@ func (p *Profile[R]) toLegacy(raw json.RawMessage, version *imageselector.Versio
 		return nil
 	}
 	return converted
+}
+
+// saysMore tells whether a flavor declares a capability of Gardener, for which the legacy format has no place. The parent
+// registers no other ones.
+func saysMore(capabilities v1beta1.Capabilities) bool {
+	for name := range capabilities {
+		if strings.HasPrefix(name, capability.ReservedPrefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func architectureOf(capabilities v1beta1.Capabilities) string {

@@ -7,6 +7,7 @@ package consistency
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -45,7 +46,7 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, found...)
 			if len(flavors) > 0 {
-				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors})
+				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version)})
 			}
 		}
 		if found {
@@ -83,10 +84,41 @@ func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineIma
 func (p *Profile[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
 	c := &correspondence[R]{
 		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
-		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)),
+		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclared: undeclaredBy(version),
+		carried: carriedBy(p.vocabulary, version),
 	}
 	c.coreFlavors(version)
 	return c
+}
+
+// bothUpdates is what an image supports whose version core lists as fit for updates in place.
+var bothUpdates = v1beta1.Capabilities{capability.UpdateType: {capability.UpdateTypeInPlace, capability.UpdateTypeRolling}}
+
+// undeclaredBy returns what a version of core supports of worker capabilities that its flavors do not declare, apart from
+// what holds for all versions (semantics S3). It must not be changed.
+func undeclaredBy(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
+	if version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
+		return bothUpdates
+	}
+	return nil
+}
+
+// carriedBy returns the reserved capabilities, not registered, that core flavors of a version declare. Gardener v1.150
+// refuses them.
+func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) map[string]bool {
+	var carried map[string]bool
+	for i := range version.CapabilityFlavors {
+		for name := range version.CapabilityFlavors[i].Capabilities {
+			if !strings.HasPrefix(name, capability.ReservedPrefix) || vocabulary.IsRegistered(name) {
+				continue
+			}
+			if carried == nil {
+				carried = map[string]bool{}
+			}
+			carried[name] = true
+		}
+	}
+	return carried
 }
 
 // named holds the provider images of one name and their versions. Several entries of one version are one (semantics S7).

@@ -7,7 +7,6 @@ package consistency
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -23,9 +22,6 @@ type Filled struct {
 	// Flavors for the version's capabilityFlavors, never empty.
 	Flavors []v1beta1.MachineImageFlavor
 }
-
-// reservedPrefix marks the capabilities that core keeps for itself (semantics S3).
-const reservedPrefix = "gardener-"
 
 // FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile that
 // have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left as it is
@@ -54,7 +50,7 @@ func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled 
 	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !slices.ContainsFunc(p.spec.MachineImages, p.hasUnfilled) {
 		return nil
 	}
-	p.vocabulary, _ = capability.Compile(capabilities, nil)
+	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().definitions...)
 	images, report := p.provider.Images(p.spec.ProviderConfig, p.at.Child("providerConfig"))
 	p.images, p.unread = images, unreadPlaces(report.Errors, p.at.Child("providerConfig"))
 	provided, _ := p.byName()
@@ -85,59 +81,48 @@ func (p *Profile[R]) unfilled(image string, version *v1beta1.MachineImageVersion
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not what
 // core could list. A single flavor that declares nothing is what core assumes anyway.
 func (p *Profile[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *named[R]) []v1beta1.MachineImageFlavor {
-	declared, flavors := p.declaredBy(entries.versions[version.Version])
+	flavors := p.declaredBy(version, entries.versions[version.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
 		!p.agreesWith(version.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {
 		return nil
 	}
 	filled := *version
 	filled.CapabilityFlavors = flavors
-	alone := &named[R]{images: entries.images, versions: map[string][]*imageselector.Version[R]{version.Version: declared}}
-	if _, errs := p.correspondVersion(image, &filled, alone, p.at); len(errs) > 0 {
+	if _, errs := p.correspondVersion(image, &filled, entries, p.at); len(errs) > 0 {
 		return nil
 	}
 	return flavors
 }
 
-// declaredBy returns what the entries of one version declare, apart from what core reserves, and the flavors that core
-// has to list for it; none if an entry could not be read. Flavors that differ in nothing else are one.
-func (p *Profile[R]) declaredBy(entries []*imageselector.Version[R]) ([]*imageselector.Version[R], []v1beta1.MachineImageFlavor) {
-	var declared []*imageselector.Version[R]
+// declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;
+// none if an entry could not be read. Flavors that differ in nothing else are one.
+func (p *Profile[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
 	var flavors []v1beta1.MachineImageFlavor
-	reserves := map[capability.Set]bool{}
+	seen := map[capability.Set]bool{}
 	for _, entry := range entries {
 		if p.unread.touches(entry.Path) {
-			return nil, nil
+			return nil
 		}
-		version := *entry
-		version.Flavors = nil
 		for _, flavor := range entry.Flavors {
-			written := len(flavor.Capabilities)
-			flavor.Capabilities = withoutReserved(flavor.Capabilities)
-			set, _ := p.vocabulary.Set(flavor.Capabilities, nil)
-			reserved, seen := reserves[set]
-			if here := len(flavor.Capabilities) < written; seen && (reserved || here) {
+			declared := carriedOf(p.vocabulary, flavor.Capabilities, nil)
+			set, _ := p.vocabulary.Flavor(declared, undeclaredBy(version), nil)
+			if seen[set] {
 				continue
-			} else if !seen {
-				reserves[set] = here
 			}
-			version.Flavors = append(version.Flavors, flavor)
-			flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: flavor.Capabilities})
+			seen[set] = true
+			flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: clone(declared)})
 		}
-		declared = append(declared, &version)
 	}
-	return declared, flavors
+	return flavors
 }
 
-// withoutReserved returns a copy of capabilities without those that core reserves.
-func withoutReserved(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
-	declared := make(v1beta1.Capabilities, len(capabilities))
+// clone returns a copy of capabilities that shares nothing with them.
+func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
+	copied := make(v1beta1.Capabilities, len(capabilities))
 	for name, values := range capabilities {
-		if !strings.HasPrefix(name, reservedPrefix) {
-			declared[name] = slices.Clone(values)
-		}
+		copied[name] = slices.Clone(values)
 	}
-	return declared
+	return copied
 }
 
 // refusedByCore tells whether the API server refuses a core flavor for its architectures: it may name one at the most, and

@@ -27,11 +27,17 @@ type correspondence[R any] struct {
 	core  []coreFlavor
 	bySet map[capability.Set]int
 	at    *field.Path
+	// undeclared is what the version supports of worker capabilities that a flavor does not declare, where it says so;
+	// carried are the reserved capabilities, not registered, that a core flavor declares.
+	undeclared v1beta1.Capabilities
+	carried    map[string]bool
 	// namespaced tells that the version is that of a NamespacedCloudProfile, which may be written in another format than
 	// its parent has. architectures tells that the core flavors are those of the field architectures.
 	namespaced, architectures bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
+	// others holds further flavors of the provider that correspond to a core flavor, see the method flavor.
+	others map[capability.Set]*field.Path
 	// fits holds what the method fitting has found.
 	fits map[capability.Set][2][]*coreFlavor
 	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
@@ -52,6 +58,8 @@ type coreFlavor struct {
 	// itself: less than set in a legacy version, which states architectures only.
 	by  *field.Path
 	own capability.Set
+	// legacy tells that it is of a legacy version, and so supports what core says.
+	legacy bool
 	// vague tells that a legacy flavor may be it, or another one of the same architecture.
 	vague bool
 }
@@ -102,7 +110,7 @@ func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
 }
 
 func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) {
-	set, _ := c.vocabulary.Set(written, nil)
+	set, _ := c.vocabulary.Flavor(written, c.undeclared, nil)
 	if first, found := c.bySet[set]; found {
 		c.report(RuleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
 			"%s is the same flavor as %s; remove one of the two", c.format(written, set), c.corePath(c.core[first].index)))
@@ -122,23 +130,62 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 	return c.at.Child("capabilityFlavors").Index(index)
 }
 
-// flavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same.
+// flavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart from
+// reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
 func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
-	set, errs := c.vocabulary.Set(flavor.Capabilities, flavor.Path.Child("capabilities"))
+	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclared, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {
 		c.unclearFlavor(set, errs)
 		return
 	}
-	i, found := c.bySet[set]
-	switch {
-	case !found:
+	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
+	if !found {
 		c.unexpected(flavor, set)
-	case c.core[i].by != nil:
-		c.duplicate(flavor, set, c.core[i].by)
-	default:
-		c.core[i].by, c.core[i].own = flavor.Path, set
-		c.agreed = append(c.agreed, *flavor)
+		return
 	}
+	core := &c.core[i]
+	switch first, taken := c.others[set]; {
+	case taken:
+		c.duplicate(flavor, set, first)
+		return
+	case core.by == nil:
+		core.by, core.own = flavor.Path, set
+	case core.own == set || core.legacy && core.set == set:
+		c.duplicate(flavor, set, core.by)
+		return
+	default:
+		if c.others == nil {
+			c.others = map[capability.Set]*field.Path{}
+		}
+		c.others[set] = flavor.Path
+	}
+	c.agreed = append(c.agreed, *flavor)
+}
+
+// asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
+func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.Set) capability.Set {
+	carried := carriedOf(c.vocabulary, written, c.carried)
+	if len(carried) == len(written) {
+		return set
+	}
+	set, _ = c.vocabulary.Flavor(carried, c.undeclared, nil)
+	return set
+}
+
+// carriedOf returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
+// registered nor among names. The result may be the argument, and shares its values with it.
+func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names map[string]bool) v1beta1.Capabilities {
+	carried := written
+	for name := range written {
+		if !strings.HasPrefix(name, capability.ReservedPrefix) || names[name] || vocabulary.IsRegistered(name) {
+			continue
+		}
+		if len(carried) == len(written) {
+			carried = maps.Clone(written)
+		}
+		delete(carried, name)
+	}
+	return carried
 }
 
 func (c *correspondence[R]) unclearFlavor(set capability.Set, errs field.ErrorList) {
@@ -155,7 +202,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 		if !entry.Legacy {
 			path = path.Child("capabilities")
 		}
-		set, errs := c.vocabulary.Set(flavor.Capabilities, path)
+		set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclared, path)
 		if len(errs) > 0 {
 			for _, err := range errs {
 				if entry.Legacy { // which writes its architecture as one value, not as a list
@@ -219,13 +266,17 @@ func (c *correspondence[R]) findFitting(set capability.Set) (fitting, alike []*c
 // support, as a flavor for each.
 func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capability.Set, fitting []*coreFlavor) {
 	for _, core := range fitting {
+		first := c.others[core.set]
 		if core.by != nil && (core.own == set || core.own == core.set) {
-			c.duplicate(flavor, set, core.by)
+			first = core.by
+		}
+		if first != nil {
+			c.duplicate(flavor, set, first)
 			return
 		}
 	}
 	for _, core := range fitting {
-		core.by, core.own = flavor.Path, set
+		core.by, core.own, core.legacy = flavor.Path, set, true
 		resolved := *flavor
 		resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
 		c.agreed = append(c.agreed, resolved)
@@ -300,7 +351,7 @@ func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
 
 // mayMean tells whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
 func mayMean(unclear, core capability.Set) bool {
-	return !slices.ContainsFunc(unclear.Conflicts(core), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
+	return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
 }
 
 // format prints capabilities as written and, where that says less, what they amount to.

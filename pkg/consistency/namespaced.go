@@ -112,13 +112,18 @@ func redefined[R any](version *v1beta1.MachineImageVersion, entries *named[R]) b
 
 // asMapped tells whether a version of core supports what the parent's mapping of it does.
 func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
-	own := p.newCorrespondence(image, version, p.at).bySet
-	mapped := p.parent.profile.catalog.Flavors(image, version.Version)
-	return len(own) == len(mapped) && !slices.ContainsFunc(mapped, func(f imageselector.Flavor[R]) bool {
-		set, _ := p.vocabulary.Set(f.Capabilities, nil)
-		_, found := own[set]
-		return !found
-	})
+	c := p.newCorrespondence(image, version, p.at)
+	mapped := map[capability.Set]bool{}
+	for _, f := range p.parent.profile.catalog.Flavors(image, version.Version) {
+		set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclared, nil)
+		mapped[c.asCore(f.Capabilities, set)] = true
+	}
+	for set := range c.bySet {
+		if !mapped[set] {
+			return false
+		}
+	}
+	return len(c.bySet) == len(mapped)
 }
 
 // machineNamed returns a machine type, which may be the parent's.

@@ -189,3 +189,5 @@ func without(sets, others map[string]bool) []string {
 	}
 	return rest
 }
+
+func (given) Workers() consistency.Workers { return consistency.Workers{} }

@@ -112,7 +112,7 @@ func (p *Profile[R]) choices(image, version string, numbers map[capability.Set]u
 }
 
 func (p *Profile[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
-	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set}
+	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set, Worker: p.ordinary}
 	gep33 := p.catalog.Choose(r)
 	r.Order = capability.Gardener
 	return gep33 != p.catalog.Choose(r)

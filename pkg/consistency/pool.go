@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -27,6 +28,10 @@ type Pool struct {
 	Architecture string
 	// Region of the Shoot.
 	Region string
+	// Worker are the properties of the pool that ask for reserved capabilities, Config is its providerConfig, which asks
+	// for those of the provider (semantics S3). Nil: it has none.
+	Worker capability.Worker
+	Config *runtime.RawExtension
 	// Order ranks the flavors that fit.
 	Order capability.Order
 	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
@@ -34,9 +39,12 @@ type Pool struct {
 }
 
 // PoolOf returns the question that a worker of a Shoot asks. at is the path of the worker. Image and version are empty
-// if the worker leaves them to Gardener.
+// if the worker leaves them to Gardener. The pool shares the worker's providerConfig.
 func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
-	pool := Pool{Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at}
+	pool := Pool{
+		Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at,
+		Worker: capability.WorkerOf(worker), Config: worker.ProviderConfig,
+	}
 	if worker.Machine.Architecture != nil {
 		pool.Architecture = *worker.Machine.Architecture
 	}
@@ -49,6 +57,15 @@ func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
 	return pool
 }
 
+// configPath is the path of the pool's providerConfig; nil, that of a document of its own, if the pool stands in no
+// manifest.
+func (p *Pool) configPath() *field.Path {
+	if p.Path == nil {
+		return nil
+	}
+	return p.Path.Child("providerConfig")
+}
+
 // These reasons stand beside imageselector's, which knows nothing of machine types.
 const (
 	// ReasonUnknownMachineType says that the profile does not have the machine type.
@@ -56,6 +73,8 @@ const (
 	// ReasonArchitecture says that the machine type does not have the architecture that the pool asks for. It is a
 	// conflict of capabilities like others, between the machine type and the pool.
 	ReasonArchitecture = imageselector.ReasonCapability
+	// ReasonUnregistered says that the pool asks for a worker capability that the profile does not register.
+	ReasonUnregistered imageselector.Reason = "unregistered-capability"
 )
 
 // Resolution answers for one worker pool.
@@ -63,8 +82,10 @@ type Resolution[R any] struct {
 	Pool Pool
 	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
 	Machine capability.Set
+	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider.
+	Requirements []capability.Requirement
 	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for a machine type that is unknown
-	// or of another architecture.
+	// or of another architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at.
 	Reason imageselector.Reason
@@ -73,31 +94,39 @@ type Resolution[R any] struct {
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
 	Err *field.Error
+	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, and
+	// capabilities that it asks for beside the one that Err is about.
+	Further field.ErrorList
 	// Suggestions are up to three things that would work; only if nothing was found.
 	Suggestions []Suggestion
 }
 
-// ResolvePool finds the image that a worker pool boots (semantics S4 to S6), or says why there is none and what would
+// ResolvePool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
 // work (S13). It is the one function that admission, command line and worker controller ask. Safe for concurrent use.
 func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
-	r := Resolution[R]{Pool: pool, Decision: imageselector.Decision[R]{Chosen: -1}}
+	asked := p.askedBy(pool)
+	r := Resolution[R]{Pool: pool, Requirements: asked.requirements, Further: asked.errs, Decision: imageselector.Decision[R]{Chosen: -1}}
 	machine, found := p.machineOf(pool)
 	r.Machine = machine
+	unmet := p.unmet(pool, asked.unmet)
 	switch {
 	case !found:
 		r.Reason = ReasonUnknownMachineType
 	case !suits(machine, pool.Architecture):
 		r.Reason = ReasonArchitecture
+	case len(unmet) > 0:
+		r.Reason, r.Err, unmet = ReasonUnregistered, unmet[0], unmet[1:]
 	default:
 		r.Decision = p.catalog.Decide(imageselector.Request{
-			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Order: pool.Order,
+			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: asked.set, Order: pool.Order,
 		})
 		r.Reason = r.Decision.Reason
 		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
-	if r.Decision.Chosen < 0 {
-		r.Suggestions = p.suggest(pool, machine)
-		r.Err = p.refusal(&r)
+	r.Further = append(r.Further, unmet...)
+	if r.Decision.Chosen < 0 && r.Err == nil {
+		r.Suggestions = p.suggest(pool, machine, asked.set)
+		r.Err = p.refusal(&r, asked)
 	}
 	return r
 }
@@ -136,7 +165,7 @@ func (p *Profile[R]) leavesImage(pool Pool) bool {
 }
 
 // refusal says why a pool gets no image.
-func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
+func (p *Profile[R]) refusal(r *Resolution[R], asked asked) *field.Error {
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
 		return p.unknown(r, RuleUnknownMachineType, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
@@ -161,14 +190,21 @@ func (p *Profile[R]) refusal(r *Resolution[R]) *field.Error {
 		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
 			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
 	}
+	if culprit := p.culprit(r, asked); culprit != nil {
+		return p.unmetRequest(r, culprit)
+	}
+	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
+		"%sno image fits machine type %s with %s@%s in region %s%s: %s%s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,
+		r.Pool.Version, quoteEmpty(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
+}
+
+// rejections says of the flavors why they are out.
+func (p *Profile[R]) rejections(r *Resolution[R]) string {
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {
 		rejections = append(rejections, p.vocabulary.Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
 	}
-	detail := fmt.Sprintf("%sno image fits machine type %s with %s@%s in region %s%s: %s", poolName(r.Pool), r.Pool.MachineType,
-		r.Pool.Image, r.Pool.Version, quoteEmpty(r.Pool.Region), p.foreignRegion(r.Pool.Region), joinFew(rejections, "; "))
-	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType,
-		detail+wouldWork(r.Suggestions))
+	return joinFew(rejections, "; ")
 }
 
 // CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile without
@@ -208,7 +244,8 @@ func (p *Profile[R]) unmapped(image, version string) string {
 }
 
 // Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first capability
-// in conflict, what the flavor has and what the machine type asks for; or the region. It is empty for a candidate.
+// in conflict, what the flavor has, and what the machine type has or the worker pool asks for; or the region. It is empty
+// for a candidate.
 func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 	v := &d.Verdicts[verdict]
 	switch v.Reason {
@@ -216,8 +253,7 @@ func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 		if len(v.Conflicts) == 0 {
 			return "was compiled with another vocabulary"
 		}
-		c := v.Conflicts[0]
-		return fmt.Sprintf("has %s [%s], the machine type [%s]", c.Capability, few(c.Offer), few(c.Need))
+		return rejectedFor(v.Conflicts[0])
 	case imageselector.ReasonRegion:
 		regions := make([]string, 0, len(v.Flavor.Regional))
 		for i := range v.Flavor.Regional {

@@ -26,6 +26,8 @@ type Profile[R any] struct {
 	vocabulary *capability.Vocabulary
 	catalog    *imageselector.Catalog[R]
 	machines   map[string]machine
+	// ordinary is the request of a worker pool that asks for nothing special.
+	ordinary capability.Set
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
 	// unread tells which of them could not be read as they are written.
@@ -51,7 +53,8 @@ type machine struct {
 func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], Report) {
 	p := &Profile[R]{provider: provider, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
 	var report Report
-	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"))
+	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"), provider.Workers().definitions...)
+	report.merge(p.checkWorkerCapabilities())
 	report.merge(p.compile())
 	return p, report.sorted()
 }
@@ -59,6 +62,7 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 // compile does the work of [Compile], once the vocabulary is there.
 func (p *Profile[R]) compile() Report {
 	var report Report
+	p.ordinary, _ = p.vocabulary.Request(capability.Worker{}.Requirements(nil))
 	report.Errors = p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		config := p.at.Child("providerConfig")

@@ -32,4 +32,8 @@ type Provider[R any] interface {
 	// regional, of the image's field if it is global. It never looks anything up. The Origin of each error is the name
 	// of its rule.
 	ValidateRef(ref R, at *field.Path) field.ErrorList
+
+	// Workers returns what the provider's workers can ask for by their providerConfig; the zero Workers if that is
+	// nothing. It is the same at every call.
+	Workers() Workers
 }

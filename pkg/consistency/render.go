@@ -58,7 +58,7 @@ func RenderConfig[R any](provider Provider[R], capabilities []v1beta1.Capability
 		spec:   &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: config},
 		parent: &parent[R]{profile: &Profile[R]{spec: &v1beta1.CloudProfileSpec{}}},
 	}
-	p.vocabulary, _ = capability.Compile(capabilities, nil)
+	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().definitions...)
 	p.compile()
 	p.convert(own)
 	own.unite()

@@ -58,6 +58,10 @@ const (
 	RuleMachineTypeInUse    = "machine-type-in-use"
 	RuleMappingInUse        = "mapping-in-use"
 	RuleProfileMissing      = "profile-missing"
+	RuleWorkerValueUnknown  = "worker-capability-value-unknown"
+	RuleWorkerValueUnasked  = "worker-capability-value-unasked"
+	RuleRequestUnregistered = "worker-capability-not-registered"
+	RuleRequestUnmet        = "worker-request-unmet"
 )
 
 // Severity of a rule.
@@ -86,7 +90,7 @@ func (r Rule) UpdateOnly() bool { return slices.Contains(updateRules, r) }
 
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
-	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, namespacedRules, updateRules)
+	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules, namespacedRules, updateRules)
 	slices.SortFunc(rules, func(a, b Rule) int {
 		if a.Name < b.Name {
 			return -1
@@ -238,6 +242,27 @@ var capabilityRules = []Rule{
 	{RuleForeignPrefix, SeverityWarning,
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
 		"Use a name without prefix, or one with this provider's prefix if its extension defines it."},
+}
+
+var workerRules = []Rule{
+	{capability.RuleReservedUnknown, SeverityError,
+		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
+		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."},
+	{capability.RuleReservedValue, SeverityError,
+		"A reserved capability is declared, or registered, with a value that it does not have.",
+		"Use one of the values that the message lists."},
+	{RuleWorkerValueUnknown, SeverityError,
+		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
+		"Use the values that the message lists. `capkit capabilities` says what each of them is for."},
+	{RuleWorkerValueUnasked, SeverityWarning,
+		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
+		"Register the value that the message names as well, or do not register the capability."},
+	{RuleRequestUnregistered, SeverityError,
+		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
+		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."},
+	{RuleRequestUnmet, SeverityError,
+		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
+		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."},
 }
 
 var namespacedRules = []Rule{

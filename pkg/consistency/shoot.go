@@ -20,7 +20,7 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 }
 
 // CheckShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
-// S13). A region that the profile does not have is reported once, and nothing about pools then. A pool that leaves its
+// S13), and what is wrong with their providerConfig as far as it asks for an image (S3). A region that the profile does not have is reported once, and nothing about pools then. A pool that leaves its
 // image to Gardener is not reported.
 func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot) Report {
 	pools := PoolsOf(shoot)
@@ -32,9 +32,11 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot) Report {
 	}
 	var report Report
 	for _, pool := range pools {
-		if r := p.ResolvePool(pool); r.Err != nil && !r.Open {
+		r := p.ResolvePool(pool)
+		if r.Err != nil && !r.Open {
 			report.Errors = append(report.Errors, r.Err)
 		}
+		report.Errors = append(report.Errors, r.Further...)
 	}
 	return report.sorted()
 }

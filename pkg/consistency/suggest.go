@@ -39,11 +39,11 @@ const (
 const mostSuggestions = 3
 
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
-// the pool's machine type supports, or the zero Set if there is no such machine type.
-func (p *Profile[R]) suggest(pool Pool, machine capability.Set) []Suggestion {
-	kinds := [][]Suggestion{p.suggestMachineTypes(pool, machine)}
+// the pool's machine type supports, or the zero Set if there is no such machine type; worker is what the pool requests.
+func (p *Profile[R]) suggest(pool Pool, machine, worker capability.Set) []Suggestion {
+	kinds := [][]Suggestion{p.suggestMachineTypes(pool, machine, worker)}
 	if suits(machine, pool.Architecture) { // else only another machine type can help
-		kinds = [][]Suggestion{p.suggestVersions(pool, machine), p.suggestImages(pool, machine), kinds[0]}
+		kinds = [][]Suggestion{p.suggestVersions(pool, machine, worker), p.suggestImages(pool, machine, worker), kinds[0]}
 	}
 	var suggestions []Suggestion
 	for rank := range mostSuggestions {
@@ -57,11 +57,11 @@ func (p *Profile[R]) suggest(pool Pool, machine capability.Set) []Suggestion {
 }
 
 // suggestVersions returns other active versions of the pool's image that fit, newest first.
-func (p *Profile[R]) suggestVersions(pool Pool, machine capability.Set) []Suggestion {
+func (p *Profile[R]) suggestVersions(pool Pool, machine, worker capability.Set) []Suggestion {
 	var suggestions []Suggestion
 	for i := range p.spec.MachineImages {
 		if image := &p.spec.MachineImages[i]; image.Name == pool.Image {
-			for _, version := range p.fittingVersions(image, pool, machine) {
+			for _, version := range p.fittingVersions(image, pool, machine, worker) {
 				suggestions = append(suggestions, Suggestion{SuggestVersion, version})
 			}
 		}
@@ -70,14 +70,14 @@ func (p *Profile[R]) suggestVersions(pool Pool, machine capability.Set) []Sugges
 }
 
 // suggestImages returns the newest fitting version of every other image, in the profile's order.
-func (p *Profile[R]) suggestImages(pool Pool, machine capability.Set) []Suggestion {
+func (p *Profile[R]) suggestImages(pool Pool, machine, worker capability.Set) []Suggestion {
 	var suggestions []Suggestion
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
 		if image.Name == pool.Image || len(suggestions) == mostSuggestions {
 			continue
 		}
-		if versions := p.fittingVersions(image, pool, machine); len(versions) > 0 {
+		if versions := p.fittingVersions(image, pool, machine, worker); len(versions) > 0 {
 			suggestions = append(suggestions, Suggestion{SuggestImage, image.Name + "@" + versions[0]})
 		}
 	}
@@ -86,14 +86,14 @@ func (p *Profile[R]) suggestImages(pool Pool, machine capability.Set) []Suggesti
 
 // fittingVersions returns the active versions of an image that the machine type boots in the pool's region, newest
 // first; versions that are not semantic come last.
-func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, machine capability.Set) []string {
+func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, machine, worker capability.Set) []string {
 	type parsed struct {
 		text    string
 		version *semver.Version
 	}
 	var fitting []parsed
 	for _, v := range image.Versions {
-		if helper.VersionIsActive(v.ExpirableVersion) && p.fits(machine, image.Name, v.Version, pool.Region) {
+		if helper.VersionIsActive(v.ExpirableVersion) && p.fits(machine, worker, image.Name, v.Version, pool.Region) {
 			version, err := semver.NewVersion(v.Version)
 			if err != nil {
 				version = &semver.Version{}
@@ -111,7 +111,7 @@ func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, mac
 
 // suggestMachineTypes returns usable machine types on which the pool's image version boots, those of the pool's own
 // architecture first, else in the profile's order.
-func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Suggestion {
+func (p *Profile[R]) suggestMachineTypes(pool Pool, machine, worker capability.Set) []Suggestion {
 	var alike, others []Suggestion
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -119,7 +119,7 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 		candidate.MachineType = t.Name
 		set, _ := p.machineOf(candidate)
 		if t.Usable != nil && !*t.Usable || t.Name == pool.MachineType || !suits(set, pool.Architecture) ||
-			!p.fits(set, pool.Image, pool.Version, pool.Region) {
+			!p.fits(set, worker, pool.Image, pool.Version, pool.Region) {
 			continue
 		}
 		suggestion := Suggestion{SuggestMachineType, t.Name}
@@ -133,9 +133,9 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine capability.Set) []Su
 	return suggestions[:min(len(suggestions), mostSuggestions)]
 }
 
-// fits tells whether an image version boots in a region on a machine type that supports set.
-func (p *Profile[R]) fits(set capability.Set, image, version, region string) bool {
-	return p.choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: set}) >= 0
+// fits tells whether an image version boots in a region on a machine type, for a request.
+func (p *Profile[R]) fits(machine, worker capability.Set, image, version, region string) bool {
+	return p.choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
 }
 
 // WouldWork stands between an error and what would work, in the Detail of a [Resolution].

@@ -95,24 +95,19 @@ func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version st
 // otherChoice tells whether the updated profile answers a request with another flavor, although it still has the one
 // that p answers with.
 func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Request, machine [2]capability.Set) bool {
-	request.Machine = machine[0]
+	request.Machine, request.Worker = machine[0], p.ordinary
 	before := p.catalog.Choose(request)
-	request.Machine = machine[1]
+	request.Machine, request.Worker = machine[1], updated.ordinary
 	after := updated.catalog.Choose(request)
 	if before < 0 || after < 0 {
 		return false
 	}
 	was := p.catalog.Flavors(request.Image, request.Version)[before].Capabilities
-	flavors := updated.catalog.Flavors(request.Image, request.Version)
-	if p.sameFlavor(was, updated, flavors[after].Capabilities) {
+	if p.sameFlavor(was, updated, updated.catalog.Flavors(request.Image, request.Version)[after].Capabilities) {
 		return false
 	}
-	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
-		if _, found := f.Reference(request.Region); !found || !p.sameFlavor(was, updated, f.Capabilities) {
-			return false
-		}
-		set, _ := updated.vocabulary.Set(f.Capabilities, nil)
-		return set.Compatible(machine[1])
+	return slices.ContainsFunc(updated.catalog.Decide(request).Verdicts, func(v imageselector.Verdict[R]) bool {
+		return v.Reason == "" && p.sameFlavor(was, updated, v.Flavor.Capabilities)
 	})
 }
 
@@ -122,14 +117,10 @@ func (p *Profile[R]) sameFlavor(flavor v1beta1.Capabilities, updated *Profile[R]
 	return sameValues(flavor, other) || sameValues(p.inFull(flavor), updated.inFull(other))
 }
 
-// inFull returns capabilities with omissions filled in (semantics S2).
+// inFull returns capabilities with omissions filled in (semantics S2), but for worker capabilities (S3).
 func (p *Profile[R]) inFull(written v1beta1.Capabilities) v1beta1.Capabilities {
-	set, _ := p.vocabulary.Set(written, nil)
-	full := v1beta1.Capabilities{}
-	for _, def := range p.vocabulary.Definitions() {
-		full[def.Name] = set.Values(def.Name)
-	}
-	return full
+	set, _ := p.vocabulary.Flavor(written, nil, nil)
+	return set.Capabilities()
 }
 
 // sameValues tells whether two flavors have the same capabilities with the same values, in whatever order.
@@ -203,7 +194,9 @@ type lost struct {
 // keepsFlavor tells whether the updated profile still has the flavor that a worker pool boots, in its region.
 func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
 	machine, _ := p.machineOf(pool)
-	request := imageselector.Request{Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Order: pool.Order}
+	request := imageselector.Request{
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
+	}
 	was := p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)].Capabilities
 	return slices.ContainsFunc(updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
@@ -214,5 +207,6 @@ func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
 // hasImage tells whether a worker pool gets an image.
 func (p *Profile[R]) hasImage(pool Pool) bool {
 	machine, found := p.machineOf(pool)
-	return found && suits(machine, pool.Architecture) && p.fits(machine, pool.Image, pool.Version, pool.Region)
+	a := p.askedBy(pool)
+	return found && suits(machine, pool.Architecture) && len(a.unmet) == 0 && p.fits(machine, a.set, pool.Image, pool.Version, pool.Region)
 }

@@ -47,7 +47,7 @@ type located[R any] struct {
 }
 
 // NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given: capabilities
-// that are not registered are left out of a flavor's set, as [capability.Vocabulary.Set] does. Finding what is wrong
+// that are not registered are left out of a flavor's set, as [capability.Vocabulary.Flavor] does. Finding what is wrong
 // with the images is for consistency.Compile, which calls this function. The catalog keeps the images: the caller must
 // not change them any more.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
@@ -78,7 +78,7 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	}
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
-		set, _ := c.vocabulary.Set(flavor.Capabilities, nil)
+		set, _ := c.vocabulary.Flavor(flavor.Capabilities, written.Undeclared, nil)
 		if known, found := c.sets[set]; found {
 			set = known
 		} else {

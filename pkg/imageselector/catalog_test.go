@@ -162,7 +162,7 @@ func TestVerdictsShowWhatWasCompared(t *testing.T) {
 		global(caps{"net": {"basic"}}, "slow"),
 		global(caps{}, "any"),
 	), m, capability.GEP33)
-	if want := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}}}; cmp.Diff(want, d.Verdicts[0].Conflicts) != "" {
+	if want := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine}}; cmp.Diff(want, d.Verdicts[0].Conflicts) != "" {
 		t.Error(d.Verdicts[0].Conflicts)
 	}
 	var zero capability.Set

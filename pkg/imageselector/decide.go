@@ -21,6 +21,8 @@ type Request struct {
 	Region string
 	// Machine is what the machine type supports, compiled with the catalog's vocabulary.
 	Machine capability.Set
+	// Worker is what the worker pool requests, compiled with the catalog's vocabulary. The zero Set requests nothing.
+	Worker capability.Set
 	// Order ranks the flavors that fit. The zero value is GEP-0033's.
 	Order capability.Order
 }
@@ -30,9 +32,9 @@ type Reason string
 
 // The reasons: the first two reject a flavor, the others the whole request.
 const (
-	// ReasonCapability: the flavor and the machine type have no value in common for some capability.
+	// ReasonCapability: flavor, machine type and request have no value in common for some capability.
 	ReasonCapability Reason = "capability"
-	// ReasonRegion: the flavor fits the machine type but has no reference in the region.
+	// ReasonRegion: the flavor fits but has no reference in the region.
 	ReasonRegion Reason = "region"
 	// ReasonUnknownImage: the catalog does not have the image.
 	ReasonUnknownImage Reason = "unknown-image"
@@ -62,12 +64,12 @@ type Decision[R any] struct {
 type Verdict[R any] struct {
 	// Flavor as written. It belongs to the catalog and must not be changed.
 	Flavor *Flavor[R]
-	// Set is what the flavor supports, Effective what remains of it on the machine type (semantics S4). Effective is
-	// the zero Set if the flavor conflicts with the machine type.
+	// Set is what the flavor supports, Effective what remains of it on the machine type for the request (semantics S4).
+	// Effective is the zero Set if there is a conflict.
 	Set, Effective capability.Set
 	// Reason is why the flavor was rejected, and empty for a candidate.
 	Reason Reason
-	// Conflicts with the machine type (the Need), in vocabulary order. Set if Reason is ReasonCapability.
+	// Conflicts with the machine type and the request, in vocabulary order. Set if Reason is ReasonCapability.
 	Conflicts []capability.Conflict
 }
 
@@ -136,7 +138,7 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 		if ref == nil && record == nil {
 			continue // out, and nobody asks for what other reasons
 		}
-		fits := m.set.Compatible(r.Machine)
+		fits := m.set.Fits(r.Machine, r.Worker)
 		if record != nil {
 			record.judge(&v.flavors[i], m.set, fits, ref != nil)
 		}
@@ -146,9 +148,9 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 			best, chosen = ref, i
 		default:
 			if record != nil {
-				record.compare(chosen, i, capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Order))
+				record.compare(chosen, i, capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Worker, r.Order))
 			}
-			if capability.Prefers(m.set, v.matches[chosen].set, r.Machine, r.Order) {
+			if capability.Prefers(m.set, v.matches[chosen].set, r.Machine, r.Worker, r.Order) {
 				best, chosen = ref, i
 			}
 		}
@@ -161,12 +163,12 @@ func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found b
 	switch {
 	case !fits:
 		verdict.Reason = ReasonCapability
-		verdict.Conflicts = set.Conflicts(d.Request.Machine)
+		verdict.Conflicts = set.Conflicts(d.Request.Machine, d.Request.Worker)
 	case !found:
 		verdict.Reason = ReasonRegion
-		verdict.Effective = set.Intersect(d.Request.Machine)
+		verdict.Effective = set.Effective(d.Request.Machine, d.Request.Worker)
 	default:
-		verdict.Effective = set.Intersect(d.Request.Machine)
+		verdict.Effective = set.Effective(d.Request.Machine, d.Request.Worker)
 	}
 	d.Verdicts = append(d.Verdicts, verdict)
 }

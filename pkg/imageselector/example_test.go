@@ -74,7 +74,11 @@ func ExampleCatalog_Decide() {
 			fmt.Printf("%s on %s: flavor %d %q\n", region, machine, d.Chosen, d.Reference)
 			for i, verdict := range d.Verdicts {
 				if verdict.Reason != "" {
-					fmt.Printf("  not flavor %d: %s %v\n", i, verdict.Reason, verdict.Conflicts)
+					fmt.Printf("  not flavor %d: %s", i, verdict.Reason)
+					for _, c := range verdict.Conflicts {
+						fmt.Printf(" %s, it has %v, the machine type %v", c.Capability, c.Offer, c.Need)
+					}
+					fmt.Println()
 				}
 			}
 		}
@@ -82,10 +86,10 @@ func ExampleCatalog_Decide() {
 	// Output:
 	// eu-1 on {architecture: [amd64], hypervisor: [baremetal, virtualized]}: flavor 1 "metal-eu"
 	// us-1 on {architecture: [amd64], hypervisor: [baremetal, virtualized]}: flavor 0 "vm-us"
-	//   not flavor 1: region []
+	//   not flavor 1: region
 	// eu-1 on {architecture: [amd64], hypervisor: [baremetal]}: flavor 1 "metal-eu"
-	//   not flavor 0: capability [{hypervisor [virtualized] [baremetal]}]
+	//   not flavor 0: capability hypervisor, it has [virtualized], the machine type [baremetal]
 	// us-1 on {architecture: [amd64], hypervisor: [baremetal]}: flavor -1 ""
-	//   not flavor 0: capability [{hypervisor [virtualized] [baremetal]}]
-	//   not flavor 1: region []
+	//   not flavor 0: capability hypervisor, it has [virtualized], the machine type [baremetal]
+	//   not flavor 1: region
 }

@@ -28,6 +28,9 @@ type Version[R any] struct {
 	Legacy bool
 	// Flavors in the order written.
 	Flavors []Flavor[R]
+	// Undeclared says of single worker capabilities what a flavor of this version supports that does not declare them,
+	// where that is not what their definitions say (semantics S3). Nil if there is nothing to say.
+	Undeclared v1beta1.Capabilities
 	// Path is where the user wrote the entry.
 	Path *field.Path
 }

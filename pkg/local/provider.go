@@ -79,3 +79,6 @@ func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 	}
 	return nil
 }
+
+// Workers returns nothing: machines of the local set-up have no WorkerConfig.
+func (Provider) Workers() consistency.Workers { return consistency.Workers{} }

@@ -123,3 +123,19 @@ func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 	}
 	return nil
 }
+
+// TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.
+const TrustedLaunch = "openstack-trustedLaunch"
+
+// workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
+var workers = consistency.WorkersOf(
+	schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
+	capability.Rules[v1alpha1.WorkerConfig]{{
+		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},
+		Asks: func(config *v1alpha1.WorkerConfig) bool { return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled },
+	}},
+)
+
+// Workers returns what a WorkerConfig of group openstack.provider.extensions.gardener.cloud asks for.
+func (Provider) Workers() consistency.Workers { return workers }

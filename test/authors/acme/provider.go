@@ -113,3 +113,6 @@ func (Provider) ValidateRef(ref Template, at *field.Path) field.ErrorList {
 	}
 	return nil
 }
+
+// Workers returns nothing: an acme worker has no settings that ask for an image.
+func (Provider) Workers() consistency.Workers { return consistency.Workers{} }

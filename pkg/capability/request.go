@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Requirement is what a worker pool asks for in one worker capability (semantics S3).
+type Requirement struct {
+	// Capability is its name.
+	Capability string `json:"capability"`
+	// Values are those that will do. Their order means nothing.
+	Values []string `json:"values"`
+	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
+	Setting string `json:"setting"`
+	// Implied tells that it follows from what the pool leaves unsaid: who does not ask for secure boot asks for standard.
+	Implied bool `json:"implied"`
+	// Because is the path of the setting; nil if it stands in no manifest.
+	Because *field.Path `json:"-"`
+}
+
+// Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
+//
+// unmet are the requirements, in their order, for which a set cannot be made: their capability is neither reserved nor a
+// worker capability of the provider that is registered, or none of their values is registered. They are no part of the
+// set: it is for the caller to refuse them, since no image can ever meet them.
+func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
+	bits := []byte(v.unrequested.bits)
+	for _, r := range requirements {
+		g := v.groupOf(r.Capability)
+		if g == nil || !slices.ContainsFunc(r.Values, func(value string) bool { return v.offers(g, value) }) {
+			unmet = append(unmet, r)
+			continue
+		}
+		v.request(bits, g, r.Values)
+	}
+	return Set{vocabulary: v, bits: string(bits)}, unmet
+}
+
+// offers tells whether a worker capability has a value, and registers it if it is registered.
+func (v *Vocabulary) offers(g *group, value string) bool {
+	_, defined := g.byValue[value]
+	if !defined || !g.registered {
+		return defined
+	}
+	_, registered := v.capabilities[v.byName[g.name]].byValue[value]
+	return registered
+}
+
+// request adds a requirement to the bits of a request.
+func (v *Vocabulary) request(bits []byte, g *group, values []string) {
+	asked := make([]byte, len(bits))
+	for _, value := range values {
+		if !v.offers(g, value) {
+			continue
+		}
+		g.put(asked, g.byValue[value])
+		if g.registered {
+			r := &v.capabilities[v.byName[g.name]]
+			r.put(asked, r.byValue[value])
+		}
+	}
+	already := Set{v, string(bits)}.asks(g)
+	for i := g.from; i < g.to; i++ {
+		if !already {
+			bits[i] = 0xff
+		}
+		bits[i] &= asked[i]
+	}
+	if g.registered {
+		r := &v.capabilities[v.byName[g.name]]
+		for i := r.from; i < r.to; i++ {
+			bits[i] &= asked[i]
+		}
+	}
+}
+
+// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero Worker
+// is a pool with none of them: it asks for a standard boot and rolling updates.
+type Worker struct {
+	// SecureBoot tells that machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
+	SecureBoot bool
+	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
+	UpdateStrategy v1beta1.MachineUpdateStrategy
+	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support. Nil:
+	// the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such field.
+	GPU *string
+}
+
+// WorkerOf returns the properties of a worker as far as the Shoot API of Gardener v1.150 has them.
+func WorkerOf(worker *v1beta1.Worker) Worker {
+	var w Worker
+	if worker.UpdateStrategy != nil {
+		w.UpdateStrategy = *worker.UpdateStrategy
+	}
+	return w
+}
+
+// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if it
+// stands in no manifest. The caller owns the result.
+func (w Worker) Requirements(at *field.Path) []Requirement {
+	boot := Requirement{Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true}
+	if w.SecureBoot {
+		boot = Requirement{Capability: BootType, Values: []string{BootTypeSecure}, Setting: "secure boot"}
+	}
+	update := Requirement{Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true}
+	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
+		update = Requirement{Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy)}
+	}
+	if at != nil {
+		update.Because = at.Child("updateStrategy")
+	}
+	requirements := []Requirement{boot, update}
+	if w.GPU != nil {
+		gpu := Requirement{Capability: GPUSupport, Values: []string{GPUSupportNone}, Setting: "GPU of type " + *w.GPU}
+		if slices.Contains([]string{GPUSupportNvidia, GPUSupportAMD, GPUSupportIntel}, *w.GPU) {
+			gpu.Values = []string{*w.GPU}
+		}
+		requirements = append(requirements, gpu)
+	}
+	return requirements
+}
+
+// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3). They
+// are data, so that they can be listed. They must not be changed once they are in use.
+type Rules[W any] []Rule[W]
+
+// Rule is one setting that asks for a worker capability.
+type Rule[W any] struct {
+	// Setting says in words what asks, as the user would write it: "trustedLaunch.enabled: true".
+	Setting string
+	// Field is the field of the WorkerConfig that errors are reported at, with dots between names: "trustedLaunch".
+	Field string
+	// Capability is the name of a worker capability that the provider defines.
+	Capability string
+	// Values of the capability that will do; at least one.
+	Values []string
+	// Asks tells whether a config asks for it. It does not change the config.
+	Asks func(config *W) bool
+}
+
+// Requirements returns what a WorkerConfig that stands at the path at asks for, in the order of the rules. A nil at is
+// that of a config of its own. The caller owns the result, but for the values.
+func (r Rules[W]) Requirements(config *W, at *field.Path) []Requirement {
+	var requirements []Requirement
+	for _, rule := range r {
+		if rule.Asks(config) {
+			requirements = append(requirements, Requirement{
+				Capability: rule.Capability, Values: rule.Values, Setting: rule.Setting, Because: at.Child(rule.Field),
+			})
+		}
+	}
+	return requirements
+}

@@ -158,7 +158,9 @@ func TestCompareIsATotalOrder(t *testing.T) {
 		}
 		need, _ := v.Set(machine, nil)
 		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-			compare := func(i, k int) int { return sign(capability.Compare(sets[i], sets[k], need, capability.Set{}, order).Sign) }
+			compare := func(i, k int) int {
+				return sign(capability.Compare(sets[i], sets[k], need, capability.Set{}, order).Sign)
+			}
 			for i := range sets {
 				for k := range sets {
 					if compare(i, k) != -compare(k, i) {

@@ -52,6 +52,8 @@ type Vocabulary struct {
 	// unrequested asks for nothing, everything has all bits.
 	unrequested Set
 	everything  string
+	// plain are the bits of the groups of a flavor that declares no worker capability. Most do not.
+	plain []byte
 }
 
 // entry is one capability and the place of its values in the bits of a Set.
@@ -156,22 +158,26 @@ func (v *Vocabulary) All() Set { return v.all }
 // leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at builds no
 // errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
-	bits, errs := v.registeredBits(c, at)
+	bits, found, errs := v.registeredBits(c, at)
 	for i := range v.groups {
 		errs = append(errs, v.groups[i].ofMachine(bits, c, at)...)
 	}
-	return Set{vocabulary: v, bits: string(bits)}, append(errs, v.unregistered(c, at)...)
+	if found < len(c) {
+		errs = append(errs, v.unregistered(c, at)...)
+	}
+	return Set{vocabulary: v, bits: string(bits)}, errs
 }
 
 // registeredBits returns the bits of the registered capabilities, in whole words, in which what belongs to no capability
-// never conflicts.
-func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) ([]byte, field.ErrorList) {
-	var errs field.ErrorList
-	bits := make([]byte, v.width, (v.width+7)&^7)
+// never conflicts, and how many of them c declares.
+func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) (bits []byte, found int, errs field.ErrorList) {
+	bits = make([]byte, v.width, (v.width+7)&^7)
 	for i := range v.capabilities {
 		r := &v.capabilities[i]
 		values, declared := c[r.name]
-		if !declared {
+		if declared {
+			found++
+		} else {
 			values = r.values
 		}
 		for k, value := range values {
@@ -189,7 +195,7 @@ func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) ([]b
 	for len(bits) < cap(bits) {
 		bits = append(bits, 0xff)
 	}
-	return bits, errs
+	return bits, found, errs
 }
 
 func (r *entry) put(bits []byte, value int) { bits[r.from+value/8] |= 0x80 >> (value % 8) }

@@ -110,6 +110,10 @@ func (v *Vocabulary) compileWorkers(provider []Definition) {
 		v.groups[i].only(everything, v.groups[i].unasked())
 	}
 	v.unrequested = Set{vocabulary: v, bits: string(everything)}
+	if !slices.ContainsFunc(v.groups, func(g group) bool { return g.registered }) { // else one of them may be declared
+		plain, _ := v.Flavor(nil, nil, nil)
+		v.plain = []byte(plain.bits[v.groups[0].from:v.width])
+	}
 }
 
 // only clears all bits of a group but those of the given values.
@@ -131,11 +135,18 @@ func (g *group) only(bits []byte, values ...int) {
 //
 // Errors are those of [Vocabulary.Set].
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
-	bits, errs := v.registeredBits(c, at)
+	bits, found, errs := v.registeredBits(c, at)
+	if found == len(c) && undeclared == nil && v.plain != nil {
+		copy(bits[v.width-len(v.plain):], v.plain)
+		return Set{vocabulary: v, bits: string(bits)}, errs
+	}
 	for i := range v.groups {
 		errs = append(errs, v.groups[i].ofFlavor(bits, c, undeclared, at)...)
 	}
-	return Set{vocabulary: v, bits: string(bits)}, append(errs, v.unregistered(c, at)...)
+	if found < len(c) {
+		errs = append(errs, v.unregistered(c, at)...)
+	}
+	return Set{vocabulary: v, bits: string(bits)}, errs
 }
 
 // ofMachine writes what a machine type declares.

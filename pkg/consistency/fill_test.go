@@ -60,9 +60,9 @@ func TestFillCloudProfile(t *testing.T) {
 		"legacy that could be either":       {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt), nil},
 		"legacy of an unknown architecture": {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x, architecture: riscv}]}\n", nil},
 
-		"without reserved names":                    {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), armVirt), []string{"0.0: " + amdVirt + " " + armVirt}},
-		"different in reserved names only":          {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), withBoot(amdVirt, "secure, standard"), amdVirt), []string{"0.0: " + amdVirt}},
-		"a reserved value that is implied, twice":   {hypervisors, none, provider("1", withBoot(amdVirt, "standard"), amdVirt), nil},
+		"without reserved names":                  {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), armVirt), []string{"0.0: " + amdVirt + " " + armVirt}},
+		"different in reserved names only":        {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), withBoot(amdVirt, "secure, standard"), amdVirt), []string{"0.0: " + amdVirt}},
+		"a reserved value that is implied, twice": {hypervisors, none, provider("1", withBoot(amdVirt, "standard"), amdVirt), nil},
 		"twice":                                     {hypervisors, none, provider("1", amdVirt, amdVirt), nil},
 		"twice, written in another way":             {hypervisors, none, provider("1", "{architecture: [amd64]}", "{architecture: [amd64], hypervisor: [baremetal, virtualized]}"), nil},
 		"an unregistered capability":                {hypervisors, none, provider("1", "{architecture: [amd64], net: [fast]}"), nil},

@@ -234,7 +234,9 @@ func settingPath(pool *Pool, q *capability.Requirement) *field.Path {
 // Nil: the pool would get no image in any case.
 func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirement {
 	pool := &r.Pool
-	fits := func(worker capability.Set) bool { return p.fits(r.Machine, worker, pool.Image, pool.Version, pool.Region) }
+	fits := func(worker capability.Set) bool {
+		return p.fits(r.Machine, worker, pool.Image, pool.Version, pool.Region)
+	}
 	if !fits(capability.Set{}) {
 		return nil
 	}

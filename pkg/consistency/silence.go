@@ -19,6 +19,7 @@ var silencing = map[string]bool{
 	RuleSyntax: true, RuleUnknownField: true, RuleFieldType: true, RuleDuplicateKey: true,
 	RuleConfigMissing: true, RuleConfigKind: true, RuleCapabilitiesOff: true, RuleLegacyAmbiguous: true,
 	capability.RuleUnregistered: true, capability.RuleValueUnregistered: true, capability.RuleValueMissing: true,
+	capability.RuleReservedUnknown: true, capability.RuleReservedValue: true,
 	RuleReferenceMissing: true, RuleUnknownRegion: true,
 }
 

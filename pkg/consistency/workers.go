@@ -117,42 +117,54 @@ func CheckProvider[R any](provider Provider[R]) error {
 	return errors.Join(errs...)
 }
 
-// checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and that something asks
-// for.
+// checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with one
+// that worker pools ask for.
 func (p *Profile[R]) checkWorkerCapabilities() Report {
 	var report Report
-	workers := p.provider.Workers()
 	definitions := map[string]capability.Definition{}
 	for _, d := range p.vocabulary.WorkerCapabilities() {
 		definitions[d.Name] = d
 	}
 	for i, def := range p.spec.MachineCapabilities {
-		d, found := definitions[def.Name]
-		if !found {
-			continue
-		}
-		at := p.at.Child("machineCapabilities").Index(i).Child("values")
-		reserved := strings.HasPrefix(d.Name, capability.ReservedPrefix)
-		for k, value := range def.Values {
-			if slices.Contains(d.Values, value) {
-				continue
-			}
-			rule := RuleWorkerValueUnknown
-			if reserved {
-				rule = capability.RuleReservedValue
-			}
-			report.Errors = append(report.Errors, finding(rule, field.ErrorTypeNotSupported, at.Index(k), value, fmt.Sprintf(
-				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)))
-		}
-		if asked := workers.askedOf(d.Name); !reserved && !slices.ContainsFunc(def.Values, func(v string) bool { return slices.Contains(asked, v) }) {
-			report.Warnings = append(report.Warnings, finding(RuleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(def.Values, ", "), fmt.Sprintf(
-				"workers ask for %s [%s] only, and none of that is registered, so all of them are refused; register it as well", d.Name, strings.Join(asked, ", "))))
+		if d, found := definitions[def.Name]; found {
+			report.merge(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
 		}
 	}
 	return report
 }
 
-// askedOf returns the values of a capability that settings ask for.
+// checkWorkerCapability checks the values with which a worker capability is registered.
+func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) Report {
+	var report Report
+	rule, asked := RuleWorkerValueUnknown, p.provider.Workers().askedOf(d.Name)
+	if strings.HasPrefix(d.Name, capability.ReservedPrefix) {
+		rule, asked = capability.RuleReservedValue, ordinarilyAsked(d.Name)
+	}
+	for i, value := range values {
+		if !slices.Contains(d.Values, value) {
+			report.Errors = append(report.Errors, finding(rule, field.ErrorTypeNotSupported, at.Index(i), value, fmt.Sprintf(
+				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)))
+		}
+	}
+	if len(asked) > 0 && !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
+		report.Warnings = append(report.Warnings, finding(RuleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
+			"worker pools ask for %s [%s], and none of that is registered, so they are refused; register it as well",
+			d.Name, strings.Join(asked, ", "))))
+	}
+	return report
+}
+
+// ordinarilyAsked returns the values of a reserved capability that a worker pool asks for which says nothing.
+func ordinarilyAsked(name string) []string {
+	for _, q := range (capability.Worker{}).Requirements(nil) {
+		if q.Capability == name {
+			return q.Values
+		}
+	}
+	return nil
+}
+
+// askedOf returns the values of a capability that settings ask for, sorted.
 func (w Workers) askedOf(name string) []string {
 	var asked []string
 	for _, s := range w.settings {

@@ -113,6 +113,3 @@ func (Provider) ValidateRef(ref Template, at *field.Path) field.ErrorList {
 	}
 	return nil
 }
-
-// Workers returns nothing: an acme worker has no settings that ask for an image.
-func (Provider) Workers() consistency.Workers { return consistency.Workers{} }

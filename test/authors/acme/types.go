@@ -49,3 +49,19 @@ type RegionTemplate struct {
 var configKind = schema.GroupVersionKind{
 	Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig",
 }
+
+// WorkerConfig is what stands under providerConfig of a worker pool.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type WorkerConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// Confidential asks for machines whose memory is encrypted. Nil: not asked for.
+	Confidential *Confidential `json:"confidential,omitempty"`
+}
+
+// Confidential is the worker pool's wish for machines whose memory is encrypted.
+type Confidential struct {
+	// Enabled asks for them. False: the pool takes images that can run in such a machine, and images that cannot.
+	Enabled bool `json:"enabled"`
+}

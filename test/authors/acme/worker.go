@@ -10,6 +10,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
@@ -20,6 +21,7 @@ func TemplateFor(profile *consistency.Profile[Template], worker *extensionsv1alp
 	answer := profile.ResolvePool(consistency.Pool{
 		Name: pool.Name, MachineType: pool.MachineType, Architecture: ptr.Deref(pool.Architecture, ""),
 		Image: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: worker.Spec.Region,
+		Worker: capability.Worker{UpdateStrategy: ptr.Deref(pool.UpdateStrategy, "")}, Config: pool.ProviderConfig,
 	})
 	delisted := answer.Reason == imageselector.ReasonUnknownImage || answer.Reason == imageselector.ReasonUnknownVersion
 	switch {

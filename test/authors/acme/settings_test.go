@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package acme_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/test/authors/acme"
+)
+
+func TestProvider(t *testing.T) {
+	if err := consistency.CheckProvider(acme.Provider{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWorkerSettings(t *testing.T) {
+	for settings, want := range map[string][]string{
+		"":                               nil,
+		"confidential: {}":               nil,
+		"confidential: {enabled: false}": nil,
+		"confidential: {enabled: true}":  {"acme-confidential enabled at providerConfig.confidential"},
+	} {
+		requirements, errs := acme.Provider{}.Workers().Requirements(workerConfig(t, settings), field.NewPath("providerConfig"))
+		var got []string
+		for _, r := range requirements {
+			got = append(got, r.Capability+" "+strings.Join(r.Values, ",")+" at "+r.Because.String())
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
+			t.Errorf("%q: %v %s", settings, errs, diff)
+		}
+	}
+}
+
+func workerConfig(t *testing.T, settings string) *runtime.RawExtension {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte("apiVersion: acme.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n" + settings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runtime.RawExtension{Raw: raw}
+}
+
+func TestWorkerRequests(t *testing.T) {
+	offered, withdrawn := compiled(t), cloudProfile(t, "cloudprofile.yaml")
+	withdrawn.Spec.MachineCapabilities = withdrawn.Spec.MachineCapabilities[:2] // all but acme-confidential
+	unregistered, _ := consistency.Compile(acme.Provider{}, &withdrawn.Spec, field.NewPath("spec"))
+	const setting = "spec.provider.workers[0].providerConfig.confidential"
+	for _, c := range []struct {
+		name, machineType, version, settings string
+		profile                              *consistency.Profile[acme.Template]
+		rule, at                             string // nothing: it is admitted
+	}{
+		{"offered", "m.large", "1877.5.0", "confidential: {enabled: true}", offered, "", ""},
+		{"not asked for", "m.small", "1592.9.0", "confidential: {enabled: false}", offered, "", ""},
+		{"no image declares it", "m.large", "1592.9.0", "confidential: {enabled: true}", offered, "worker-request-unmet", setting},
+		{"the machine type cannot", "m.small", "1877.5.0", "confidential: {enabled: true}", offered, "worker-request-unmet", setting},
+		{"not registered", "m.large", "1877.5.0", "confidential: {enabled: true}", unregistered, "worker-capability-not-registered", setting},
+		{"misspelt", "m.large", "1877.5.0", "confidental: {enabled: true}", offered, "unknown-field", "spec.provider.workers[0].providerConfig.confidental"},
+	} {
+		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{{
+			Name: "vault", Machine: machine(c.machineType, c.version), ProviderConfig: workerConfig(t, c.settings),
+		}}}}}
+		rule, at := "", ""
+		for _, err := range c.profile.CheckShoot(shoot).Errors {
+			rule, at = rule+err.Origin, at+err.Field
+		}
+		if rule != c.rule || at != c.at {
+			t.Errorf("%s: got %q at %q, want %q at %q", c.name, rule, at, c.rule, c.at)
+		}
+	}
+}
+
+// The webhook answers as the checks do, and the worker controller finds what the webhook let in.
+func TestShoot(t *testing.T) {
+	profile, shoot := compiled(t), &v1beta1.Shoot{}
+	text, err := os.ReadFile("shoot.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, shoot); err != nil {
+		t.Fatal(err)
+	}
+	if warnings, err := acme.ValidateShoot(shoot, profile); len(warnings) > 0 || err != nil {
+		t.Error(warnings, err)
+	}
+	worker := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Region: shoot.Spec.Region}}
+	for i, want := range []string{"tpl-0c0f1d01", "tpl-0a11ce01"} {
+		written := shoot.Spec.Provider.Workers[i]
+		pool := &extensionsv1alpha1.WorkerPool{
+			Name: written.Name, MachineType: written.Machine.Type, ProviderConfig: written.ProviderConfig,
+			MachineImage: extensionsv1alpha1.MachineImage{Name: written.Machine.Image.Name, Version: *written.Machine.Image.Version},
+		}
+		if got, err := acme.TemplateFor(profile, worker, pool, acme.Template{}); got.ID != want || err != nil {
+			t.Errorf("%s: got %q, want %q, %v", pool.Name, got.ID, want, err)
+		}
+		pool.UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
+		if got, err := acme.TemplateFor(profile, worker, pool, acme.Template{ID: want}); err == nil || !strings.Contains(err.Error(), capability.UpdateType) {
+			t.Errorf("%s, updated in place: got %q, %v", pool.Name, got.ID, err)
+		}
+	}
+}

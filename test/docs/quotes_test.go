@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// object reads a manifest.
+func object[T any](t *testing.T, file string) *T {
+	t.Helper()
+	o := new(T)
+	if err := yaml.UnmarshalStrict([]byte(read(t, file)), o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// trustedLaunch returns the example that worker-capabilities.md goes through, compiled after a change.
+func trustedLaunch(t *testing.T, change func(*v1beta1.CloudProfileSpec)) *consistency.Profile[openstack.Image] {
+	t.Helper()
+	spec := object[v1beta1.CloudProfile](t, "example/cloudprofile-trusted-launch.yaml").Spec
+	change(&spec)
+	profile, report := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		t.Fatal(report.Errors)
+	}
+	return profile
+}
+
+// withdraw removes the flavors with trusted launch on both sides.
+func withdraw(t *testing.T) func(*v1beta1.CloudProfileSpec) {
+	t.Helper()
+	return func(spec *v1beta1.CloudProfileSpec) {
+		version := &spec.MachineImages[0].Versions[0]
+		version.CapabilityFlavors = slices.DeleteFunc(version.CapabilityFlavors, func(f v1beta1.MachineImageFlavor) bool {
+			return f.Capabilities[openstack.TrustedLaunch] != nil
+		})
+		editProvided(t, spec, func(flavors []any) []any {
+			return slices.DeleteFunc(flavors, func(f any) bool {
+				return f.(map[string]any)["capabilities"].(map[string]any)[openstack.TrustedLaunch] != nil
+			})
+		})
+	}
+}
+
+// editProvided changes the flavors of the provider config's first version.
+func editProvided(t *testing.T, spec *v1beta1.CloudProfileSpec, edit func([]any) []any) {
+	t.Helper()
+	var config map[string]any
+	if err := json.Unmarshal(spec.ProviderConfig.Raw, &config); err != nil {
+		t.Fatal(err)
+	}
+	version := config["machineImages"].([]any)[0].(map[string]any)["versions"].([]any)[0].(map[string]any)
+	version["capabilityFlavors"] = edit(version["capabilityFlavors"].([]any))
+	raw, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.ProviderConfig.Raw = raw
+}
+
+// unregister removes the registration as well, and what machine types declare.
+func unregister(t *testing.T) func(*v1beta1.CloudProfileSpec) {
+	t.Helper()
+	return func(spec *v1beta1.CloudProfileSpec) {
+		withdraw(t)(spec)
+		spec.MachineCapabilities = slices.DeleteFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool {
+			return d.Name == openstack.TrustedLaunch
+		})
+		for i := range spec.MachineTypes {
+			delete(spec.MachineTypes[i].Capabilities, openstack.TrustedLaunch)
+		}
+	}
+}
+
+// What worker-capabilities.md says about the withdrawal of a feature is so: the warning, and what becomes of Shoots.
+func TestWithdrawal(t *testing.T) {
+	t.Chdir("../..")
+	offered := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {})
+	shoot := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml")
+	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
+		profile := trustedLaunch(t, change)
+		warnings := consistency.CompareProfiles(offered, profile, []consistency.Use{{
+			Namespace: shoot.Namespace, Name: shoot.Name, Pools: consistency.PoolsOf(shoot),
+		}})
+		if len(warnings) != 1 {
+			t.Fatalf("%s: %v", what, warnings)
+		}
+		quoted(t, "docs/worker-capabilities.md", warnings[0].Field+": "+warnings[0].Detail)
+		for name, c := range map[string]struct {
+			update func(*v1beta1.Shoot)
+			errors int
+		}{
+			"hibernate":               {func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)} }, 0},
+			"change the other pool":   {func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[1].Machine.Type = "old_8_16" }, 0},
+			"change the machine type": {func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Machine.Type = "trusted_4_8" }, 1},
+			"change the version":      {func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Machine.Image.Version = ptr.To("1592.9.0") }, 1},
+			"no longer ask":           {func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].ProviderConfig = nil }, 0},
+		} {
+			updated := shoot.DeepCopy()
+			c.update(updated)
+			report := consistency.Ratchet(profile.CheckShoot(updated), profile.CheckShoot(shoot), updated, shoot)
+			if len(report.Errors) != c.errors {
+				t.Errorf("%s, %s: %v", what, name, report.Errors)
+			}
+		}
+	}
+}
+
+// The order of the steps in worker-capabilities.md does not matter to those who do not ask: they boot the plain image.
+func TestThoseWhoDoNotAsk(t *testing.T) {
+	t.Chdir("../..")
+	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
+		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
+			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+				answer := trustedLaunch(t, change).ResolvePool(consistency.Pool{
+					MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe", Order: order,
+				})
+				if got := answer.Decision.Reference.ID; got != "1234-amd64" {
+					t.Errorf("%s: %s boots %q in the order %s", name, machineType, got, order)
+				}
+			}
+		}
+	}
+}
+
+// What worker-capabilities.md says about other declarations of trusted launch is so: one image that boots either way, and
+// machine types for which it is a matter of hardware.
+func TestOtherDeclarations(t *testing.T) {
+	t.Chdir("../..")
+	const either, hardware = "enabled,disabled", "medium_4_8=disabled trusted_4_8=enabled old_8_16=disabled"
+	asking := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml").Spec.Provider.Workers[0].ProviderConfig
+	for name, c := range map[string]struct {
+		flavors      []string // what each declares, empty if it leaves it out
+		machineTypes string
+		plain, asks  []int // the flavor that a pool boots on each machine type: one that does not ask, one that asks; -1: none
+	}{
+		"one image":                   {[]string{either}, "", []int{0, 0, 0}, []int{0, 0, -1}},
+		"one beside the plain one":    {[]string{"", either}, "", []int{0, 0, 0}, []int{1, 1, -1}},
+		"the plain one says disabled": {[]string{"disabled", "enabled"}, "", []int{1, 1, 0}, []int{1, 1, -1}},
+		"machine types say enabled":   {[]string{"", "enabled"}, hardware, []int{0, 0, 0}, []int{-1, 1, -1}},
+		"a matter of hardware":        {[]string{"disabled", "enabled"}, hardware, []int{0, 1, 0}, []int{-1, 1, -1}},
+	} {
+		profile := trustedLaunch(t, func(spec *v1beta1.CloudProfileSpec) {
+			redeclare(t, spec, c.flavors)
+			for i := range spec.MachineTypes {
+				if _, values, found := strings.Cut(c.machineTypes, spec.MachineTypes[i].Name+"="); found {
+					spec.MachineTypes[i].Capabilities[openstack.TrustedLaunch] = strings.Fields(values)[:1]
+				}
+			}
+		})
+		for i, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
+			pool := consistency.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe"}
+			plain := profile.ResolvePool(pool).Decision.Chosen
+			pool.Config = asking
+			if asks := profile.ResolvePool(pool).Decision.Chosen; plain != c.plain[i] || asks != c.asks[i] {
+				t.Errorf("%s: %s boots %d, and %d if asked, instead of %d and %d", name, machineType, plain, asks, c.plain[i], c.asks[i])
+			}
+		}
+	}
+}
+
+// redeclare replaces the flavors of the first version on both sides.
+func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
+	t.Helper()
+	var core []v1beta1.MachineImageFlavor
+	var provided []any
+	for i, values := range flavors {
+		capabilities := v1beta1.Capabilities{capability.Architecture: {"amd64"}}
+		if values != "" {
+			capabilities[openstack.TrustedLaunch] = strings.Split(values, ",")
+		}
+		core = append(core, v1beta1.MachineImageFlavor{Capabilities: capabilities})
+		provided = append(provided, map[string]any{
+			"capabilities": capabilities, "regions": []any{map[string]any{"name": "europe", "id": fmt.Sprint(i)}},
+		})
+	}
+	spec.MachineImages[0].Versions[0].CapabilityFlavors = core
+	editProvided(t, spec, func([]any) []any { return provided })
+}
+
+// A refusal that admission.md quotes is what the API server says.
+func TestRefusal(t *testing.T) {
+	t.Chdir("../..")
+	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
+	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).CheckShoot(shoot)
+	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
+	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors).Error() // kubectl leaves out the group
+	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
+}
+
+// quoted checks that a document has a block with this text and no other.
+func quoted(t *testing.T, document, text string) {
+	t.Helper()
+	if !strings.Contains(read(t, document), "\n```\n"+text+"\n```\n") {
+		t.Errorf("%s does not quote: %s", document, text)
+	}
+}

@@ -5,6 +5,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -24,6 +26,9 @@ type Answer struct {
 	Version     string `json:"version"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
+	// Requested is what the worker pool asks for, what it implies included (semantics S3). Absent if nothing is asked for
+	// but what it implies.
+	Requested []capability.Requirement `json:"requested,omitempty"`
 
 	// Selected is set if an image was found, Refused if none was.
 	*Selected
@@ -32,6 +37,8 @@ type Answer struct {
 	// reasoning is what explain adds.
 	reasoning Reasoning
 	err       *field.Error
+	// further errors of the pool, which the answer is not about.
+	further field.ErrorList
 }
 
 // Selected is the part of an [Answer] about the image that was found.
@@ -57,7 +64,11 @@ type Refused struct {
 type Rejected struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
 	Reason       imageselector.Reason `json:"reason"`
-	// Capability is the first one in conflict, with the values of the flavor, of the machine type and of the worker.
+	// ExcludedBy says of a flavor what it does not go with; of several reasons it is about the one that Reason and
+	// Capability are about.
+	ExcludedBy Excluder `json:"excludedBy,omitempty"`
+	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that the
+	// worker pool asks for; null if it does not ask for the capability.
 	Capability string   `json:"capability,omitempty"`
 	Flavor     []string `json:"flavor,omitempty"`
 	Machine    []string `json:"machine,omitempty"`
@@ -65,11 +76,32 @@ type Rejected struct {
 	Message    string   `json:"message"`
 }
 
+// Excluder is what a flavor does not go with: one of the causes of a conflict of capabilities, or the region.
+type Excluder string
+
+const (
+	excludedByMachine = Excluder(capability.CauseMachine)
+	excludedByWorker  = Excluder(capability.CauseWorker)
+	excludedByBoth    = Excluder(capability.CauseBoth)
+	excludedByRegion  = Excluder(imageselector.ReasonRegion)
+)
+
+// excluder returns what the flavor of a verdict does not go with; empty for a candidate.
+func excluder[R any](v *imageselector.Verdict[R]) Excluder {
+	switch {
+	case v.Reason == imageselector.ReasonRegion:
+		return excludedByRegion
+	case len(v.Conflicts) > 0:
+		return Excluder(v.Conflicts[0].Cause)
+	}
+	return ""
+}
+
 // answer turns a resolution into what is printed.
 func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
 	a := Answer{
 		Pool: r.Pool.Name, Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		err: r.Err, reasoning: reasoning(p, r),
+		err: r.Err, further: r.Further, reasoning: reasoning(p, r), Requested: requested(r.Requirements),
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]
@@ -84,12 +116,7 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 		a.Refused.Suggestions = []consistency.Suggestion{}
 	}
 	if r.Reason != "" {
-		whole := Rejected{Reason: r.Reason, Message: r.Err.Detail}
-		if r.Reason == consistency.ReasonArchitecture {
-			whole.Capability, whole.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
-			whole.Worker = []string{r.Pool.Architecture}
-		}
-		a.Refused.Rejected = append(a.Refused.Rejected, whole)
+		a.Refused.Rejected = append(a.Refused.Rejected, whole(p, &r))
 	}
 	for i := range r.Decision.Verdicts {
 		a.Refused.Rejected = append(a.Refused.Rejected, rejected(p, &r.Decision, i))
@@ -97,11 +124,38 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 	return a
 }
 
+// requested returns requirements if any of them is more than implied.
+func requested(requirements []capability.Requirement) []capability.Requirement {
+	if slices.ContainsFunc(requirements, func(r capability.Requirement) bool { return !r.Implied }) {
+		return requirements
+	}
+	return nil
+}
+
+// whole says why a pool is refused without a look at flavors.
+func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
+	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail}
+	switch r.Reason {
+	case consistency.ReasonArchitecture:
+		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
+		rejected.Worker = []string{r.Pool.Architecture}
+	case consistency.ReasonUnregistered:
+		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
+			rejected.Capability, rejected.Worker = unmet[0].Capability, unmet[0].Values
+		}
+	}
+	return rejected
+}
+
 func rejected[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) Rejected {
 	v := &d.Verdicts[i]
-	r := Rejected{Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i)}
+	r := Rejected{
+		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
+	}
 	if len(v.Conflicts) > 0 {
-		r.Capability, r.Flavor, r.Machine = v.Conflicts[0].Capability, v.Conflicts[0].Offer, v.Conflicts[0].Need
+		first := &v.Conflicts[0]
+		r.Capability, r.Flavor, r.Machine, r.Worker = first.Capability, first.Offer, first.Need, first.Asked
 	}
 	return r
 }

@@ -6,7 +6,7 @@ package cli
 
 import (
 	"fmt"
-	"io"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -30,12 +30,17 @@ type Reasoning struct {
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
 	// Machine is what the machine type supports, with omissions filled in.
 	Machine v1beta1.Capabilities `json:"machine"`
+	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask for.
+	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
 	Flavors []ExplainedFlavor `json:"flavors"`
 	// Comparisons that were made to find the best candidate, in order.
 	Comparisons []ExplainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *OtherOrder `json:"otherOrder,omitempty"`
+
+	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
+	sets []setsRow
 }
 
 // ExplainedFlavor is one flavor and what became of it.
@@ -48,9 +53,19 @@ type ExplainedFlavor struct {
 	// Reason and Message say why the flavor is out; absent for a candidate.
 	Reason  imageselector.Reason `json:"reason,omitempty"`
 	Message string               `json:"message,omitempty"`
-	Chosen  bool                 `json:"chosen"`
+	// ExcludedBy is as in [Rejected].
+	ExcludedBy Excluder `json:"excludedBy,omitempty"`
+	Chosen     bool     `json:"chosen"`
 
-	supports, effective, clause string
+	supports, effective string
+	// exclusions are the reasons why it is out, one for each that it does not go with. The first is that of Message.
+	exclusions []exclusion
+}
+
+// exclusion is a reason why a flavor is out, as a clause with the flavor as its subject.
+type exclusion struct {
+	by     Excluder
+	clause string
 }
 
 // ExplainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
@@ -74,21 +89,10 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 	d := &r.Decision
 	e := Reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Flavors: []ExplainedFlavor{}, Comparisons: []ExplainedComparison{},
+		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []ExplainedFlavor{}, Comparisons: []ExplainedComparison{}, sets: sets(p, &r),
 	}
 	for i := range d.Verdicts {
-		v := &d.Verdicts[i]
-		f := ExplainedFlavor{
-			Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason,
-			Chosen: i == d.Chosen, supports: v.Set.String(), clause: consistency.Rejection(d, i),
-		}
-		if f.clause != "" {
-			f.Message = f.supports + " " + f.clause
-		}
-		if v.Effective != (capability.Set{}) {
-			f.Effective, f.effective = v.Effective.Capabilities(), v.Effective.String()
-		}
-		e.Flavors = append(e.Flavors, f)
+		e.Flavors = append(e.Flavors, explained(&r, i))
 	}
 	for _, c := range d.Comparisons {
 		winner := c.Best
@@ -96,7 +100,7 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 			winner = c.Next
 		}
 		e.Comparisons = append(e.Comparisons, ExplainedComparison{
-			Best: c.Best, Next: c.Next, Winner: winner, Capability: c.Preference.Capability, Message: decided(c.Preference),
+			Best: c.Best, Next: c.Next, Winner: winner, Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
 		})
 	}
 	other := d.Request
@@ -107,6 +111,69 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 	return e
 }
 
+// explained says what became of one flavor.
+func explained[R any](r *consistency.Resolution[R], i int) ExplainedFlavor {
+	d := &r.Decision
+	v := &d.Verdicts[i]
+	f := ExplainedFlavor{
+		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason, ExcludedBy: excluder(v),
+		Chosen: i == d.Chosen, supports: v.Set.String(), exclusions: exclusions(d, i),
+	}
+	if len(f.exclusions) > 0 {
+		f.Message = f.supports + " " + f.exclusions[0].clause
+	}
+	if v.Effective != (capability.Set{}) {
+		f.Effective = v.Effective.Capabilities()
+		f.effective = v.Effective.String() + undeclaredOf(r, f.Effective, v.Effective)
+	}
+	return f
+}
+
+// undeclaredOf says what a flavor supports of that which the worker pool asks for without declaring it.
+func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabilities, effective capability.Set) string {
+	var words []string
+	for _, q := range r.Requirements {
+		if _, found := declared[q.Capability]; !found && !q.Implied {
+			words = append(words, fmt.Sprintf("%s [%s]", q.Capability, strings.Join(effective.Values(q.Capability), ", ")))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
+}
+
+// exclusions returns the reasons why a flavor is out: for each that it does not go with, the first one.
+func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
+	if d.Verdicts[i].Reason == "" {
+		return nil
+	}
+	single := imageselector.Decision[R]{Request: d.Request, Verdicts: []imageselector.Verdict[R]{d.Verdicts[i]}}
+	v := &single.Verdicts[0]
+	all := []exclusion{{excluder(v), consistency.Rejection(&single, 0)}}
+	for _, c := range d.Verdicts[i].Conflicts {
+		v.Conflicts = []capability.Conflict{c}
+		by := excluder(v)
+		if !slices.ContainsFunc(all, func(e exclusion) bool { return e.by == by }) {
+			all = append(all, exclusion{by, consistency.Rejection(&single, 0)})
+		}
+	}
+	return all
+}
+
+// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has it.
+func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
+	request, unmet := v.Request(requirements)
+	c := v1beta1.Capabilities{}
+	for _, r := range requirements {
+		c[r.Capability] = request.Values(r.Capability)
+	}
+	for _, r := range unmet {
+		c[r.Capability] = r.Values
+	}
+	return c
+}
+
 func otherOrder(order capability.Order) capability.Order {
 	if order == capability.GEP33 {
 		return capability.Gardener
@@ -114,10 +181,14 @@ func otherOrder(order capability.Order) capability.Order {
 	return capability.GEP33
 }
 
-// decided puts into words what decided a comparison.
-func decided(p capability.Preference) string {
+// decided puts into words what decided a comparison for a winner.
+func decided(p capability.Preference, winner string) string {
 	first, second := orNone(p.First), orNone(p.Second)
 	switch {
+	case p.LeftOut && p.Own && p.Round > 0:
+		return fmt.Sprintf("equal for this worker pool; %s does without %s, so it is the plainer one", winner, p.Capability)
+	case p.LeftOut:
+		return fmt.Sprintf("%s does without %s, so it is the plainer one", winner, p.Capability)
 	case p.Sign == 0:
 		return "both support exactly the same: the first one written wins"
 	case p.Round == 0:
@@ -142,51 +213,4 @@ func ordinal(round int) string {
 		return words[round-1]
 	}
 	return fmt.Sprintf("%d. most", round)
-}
-
-// printExplanation writes an explanation for people.
-func printExplanation(w io.Writer, e Explanation) {
-	fmt.Fprintln(w, question(e.Answer))
-	fmt.Fprintf(w, "\nVocabulary, most important capability and best value first:\n")
-	for _, def := range e.Vocabulary {
-		fmt.Fprintf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
-	}
-	if len(e.Machine) > 0 {
-		fmt.Fprintf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, inOrder(e.Vocabulary, e.Machine))
-	}
-	if len(e.Flavors) > 0 {
-		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
-	}
-	for i, f := range e.Flavors {
-		fmt.Fprintf(w, "  %s %s\n", letter(i), f.supports)
-		if f.Reason != "" {
-			fmt.Fprintf(w, "      out: it %s\n", f.clause)
-			continue
-		}
-		fmt.Fprintf(w, "      fits; on this machine type: %s\n", f.effective)
-	}
-	if len(e.Comparisons) > 0 {
-		fmt.Fprintf(w, "\nComparisons, in the order %s:\n", e.Order)
-	}
-	for _, c := range e.Comparisons {
-		fmt.Fprintf(w, "  %s against %s: %s -> %s\n", letter(c.Best), letter(c.Next), c.Message, letter(c.Winner))
-	}
-	fmt.Fprintln(w)
-	printAnswer(w, e.Answer)
-	if e.OtherOrder != nil {
-		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
-	}
-}
-
-func inOrder(vocabulary []v1beta1.CapabilityDefinition, c v1beta1.Capabilities) string {
-	v, _ := capability.Compile(vocabulary, nil)
-	return v.Format(c)
-}
-
-// letter names the flavors A, B, …, Z, 27, 28, …
-func letter(i int) string {
-	if i < 26 {
-		return string(rune('A' + i))
-	}
-	return fmt.Sprint(i + 1)
 }

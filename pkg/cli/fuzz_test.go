@@ -38,6 +38,13 @@ func FuzzCommands(f *testing.F) {
 	for _, child := range []string{childProfile, withoutConfig(childProfile), strings.Replace(childProfile, coreFlavors, "", 1)} {
 		f.Add(parentProfile + child + "---\n" + strings.Replace(shoot, "kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", 1))
 	}
+	for _, path := range []string{workerProfile, workerConfig} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
 	known := map[string]bool{}
 	for _, rule := range cli.Rules() {
 		known[rule.Name] = true
@@ -65,6 +72,12 @@ func FuzzCommands(f *testing.F) {
 			if status, _ := fuzzRun(input, command, "-"); status < 0 || status > 2 {
 				t.Fatalf("%s: status %d", command, status)
 			}
+		}
+		if status, stdout := fuzzRun(input, ofWorker("select", "1.0.0", "medium", "-o=json", "--worker-config=-")...); status == 0 && !json.Valid(stdout) {
+			t.Fatalf("with a worker config: %s", stdout)
+		}
+		if status, stdout := fuzzRun(input, "lint", "-o", "json", "--reserved-in-core", "-"); status > 1 || !json.Valid(stdout) {
+			t.Fatalf("with reserved names in core: status %d\n%s", status, stdout)
 		}
 		if status, rendered := fuzzRun(input, "render", "-o", "json", "-"); status == 0 {
 			if status, stdout := fuzzRun(string(rendered), "lint", "-"); status != 0 {

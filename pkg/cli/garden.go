@@ -38,6 +38,8 @@ type garden struct {
 	compiled           map[string]profile
 	compiledNamespaced map[types.NamespacedName]profile
 
+	// server is whose validation runs.
+	server   apiServer
 	findings []Finding
 	// notes are remarks about the profiles that answers come from.
 	notes   []string
@@ -69,6 +71,15 @@ func load(args []string, stdin io.Reader, providers map[string]Provider) (*garde
 		compiled:           map[string]profile{},
 		compiledNamespaced: map[types.NamespacedName]profile{},
 	}
+	g.note(problems)
+	for _, o := range objects {
+		g.add(o)
+	}
+	return g, nil
+}
+
+// note takes down what could not be read.
+func (g *garden) note(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
 		if p.Rule == consistency.RuleDuplicateKey {
@@ -79,10 +90,6 @@ func load(args []string, stdin io.Reader, providers map[string]Provider) (*garde
 			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
-	for _, o := range objects {
-		g.add(o)
-	}
-	return g, nil
 }
 
 // add takes in one object, if it is of a kind that the command understands.

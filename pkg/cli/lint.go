@@ -39,7 +39,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, consistency.Report{Errors: validateCore(object)})
+	g.report(s.manifest, consistency.Report{Errors: g.server.validate(object)})
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
@@ -60,7 +60,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
+		g.report(s.manifest, consistency.Report{Errors: g.server.validate(s.object)})
 		return
 	}
 	above := g.stored(parent)
@@ -69,7 +69,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	if p := g.compile(parent); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, consistency.Report{Errors: validateNamespaced(object, above, report.Errors)})
+	g.report(s.manifest, consistency.Report{Errors: g.server.validateNamespaced(object, above, report.Errors)})
 	g.report(s.manifest, report)
 }
 

@@ -51,7 +51,7 @@ func printReportText(w io.Writer, r Report) error {
 	for _, f := range r.Findings {
 		_, err := fmt.Fprintf(w, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, paint(f.Severity), f.Message, f.Rule)
 		if err == nil && f.Field != "" {
-			_, err = fmt.Fprintf(w, "    %s: %s\n", f.Object, f.Field)
+			_, err = fmt.Fprintf(w, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
 		}
 		if err != nil {
 			return err

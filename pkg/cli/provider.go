@@ -14,6 +14,10 @@ import (
 // Provider is a [consistency.Provider] whose type of reference the command need not know. [For] makes one.
 type Provider interface {
 	providerType() string
+	// faults returns what is wrong with the provider itself.
+	faults() error
+	// workers says what the provider's workers can ask for.
+	workers() consistency.Workers
 	// check reports on a CloudProfile and compiles it.
 	check(*v1beta1.CloudProfile) (profile, consistency.Report)
 	// compile compiles the spec of a CloudProfile, and counts its errors.
@@ -28,6 +32,8 @@ type Provider interface {
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
 	resolve(consistency.Pool) Answer
+	// madeBy returns the provider whose profile it is.
+	madeBy() Provider
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) consistency.Report
 	// CheckShoot reports the worker pools of a Shoot that get no image.
 	CheckShoot(*v1beta1.Shoot) consistency.Report
@@ -42,14 +48,18 @@ type typed[R any] struct{ provider consistency.Provider[R] }
 
 func (t typed[R]) providerType() string { return t.provider.Type() }
 
+func (t typed[R]) faults() error { return consistency.CheckProvider(t.provider) }
+
+func (t typed[R]) workers() consistency.Workers { return t.provider.Workers() }
+
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, consistency.Report) {
 	compiled, report := consistency.CheckCloudProfile(t.provider, object)
-	return compiledProfile[R]{compiled}, report
+	return compiledProfile[R]{compiled, t}, report
 }
 
 func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
 	compiled, report := consistency.Compile(t.provider, spec, field.NewPath("spec"))
-	return compiledProfile[R]{compiled}, len(report.Errors)
+	return compiledProfile[R]{compiled, t}, len(report.Errors)
 }
 
 func (t typed[R]) fill(spec *v1beta1.CloudProfileSpec) []consistency.Filled {
@@ -64,7 +74,12 @@ func (t typed[R]) renderConfig(profile *v1beta1.NamespacedCloudProfile, spec *v1
 	return consistency.RenderConfig(t.provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
 }
 
-type compiledProfile[R any] struct{ *consistency.Profile[R] }
+type compiledProfile[R any] struct {
+	*consistency.Profile[R]
+	provider typed[R]
+}
+
+func (p compiledProfile[R]) madeBy() Provider { return p.provider }
 
 func (p compiledProfile[R]) resolve(pool consistency.Pool) Answer {
 	return answer(p.Profile, p.ResolvePool(pool))

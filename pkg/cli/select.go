@@ -18,46 +18,20 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// question of the command line, as flags: about one worker pool that stands in no manifest.
-type poolFlags struct {
-	image, version, machineType, region, architecture string
-	profile, order                                    string
-}
-
-// set tells whether any flag asks about a pool.
-func (f *poolFlags) set() bool {
-	return f.image+f.version+f.machineType+f.region+f.architecture != ""
-}
-
-// missing returns an error that names the flags without which there is no question.
-func (f *poolFlags) missing() error {
-	var names []string
-	for _, flag := range []struct{ name, value string }{
-		{"--image", f.image}, {"--version", f.version}, {"--machine-type", f.machineType}, {"--region", f.region},
-	} {
-		if flag.value == "" {
-			names = append(names, flag.name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot", strings.Join(names, ", "))
-}
-
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
 // is a single answer to the flags. What it finds wrong with the inputs becomes findings.
-func ask(g *garden, flags poolFlags) (answers []Answer, one bool, err error) {
+func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
 		return nil, false, err
 	}
 	if len(g.shoots) > 0 && !flags.set() {
-		if flags.profile != "" {
-			return nil, false, errors.New("--profile goes with a question by flags: a Shoot names its profile itself")
+		if err := flags.outOfPlace(); err != nil {
+			return nil, false, err
 		}
 		return g.askShoots(order), false, nil
 	}
@@ -71,10 +45,21 @@ func ask(g *garden, flags poolFlags) (answers []Answer, one bool, err error) {
 	if err := p.CheckRegion(flags.region, nil); err != nil {
 		g.notes = append(g.notes, err.Detail)
 	}
+	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
+		g.notes = append(g.notes, fmt.Sprintf(
+			"images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), flags.gpu))
+	}
+	var config *manifest.Object
+	if slices.Contains(flags.given, "worker-config") {
+		if config, err = g.loadWorkerConfig(flags.workerConfig, stdin, p.madeBy()); err != nil {
+			return nil, false, err
+		}
+	}
 	a := p.resolve(consistency.Pool{
 		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
-		Region: flags.region, Order: order,
+		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
 	})
+	g.noteFurther(config, a.further)
 	return []Answer{a}, true, nil
 }
 
@@ -102,6 +87,7 @@ func (g *garden) askShoots(order capability.Order) []Answer {
 			pool.Order = order
 			a := p.resolve(pool)
 			a.Shoot = s.object.Namespace + "/" + s.object.Name
+			g.report(s.manifest, consistency.Report{Errors: a.further})
 			answers = append(answers, a)
 		}
 	}
@@ -215,7 +201,21 @@ func question(a Answer) string {
 	if a.Shoot != "" {
 		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
 	}
-	return fmt.Sprintf("%s%s@%s on %s in %s", prefix, a.Image, a.Version, a.MachineType, a.Region)
+	return fmt.Sprintf("%s%s@%s on %s in %s%s", prefix, a.Image, a.Version, a.MachineType, a.Region, settings(a.Requested))
+}
+
+// settings names what asks for capabilities, unless that is what the pool leaves unsaid.
+func settings(requested []capability.Requirement) string {
+	var words []string
+	for _, r := range requested {
+		if !r.Implied {
+			words = append(words, r.Setting)
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
 }
 
 // printAnswer writes an answer for people.

@@ -1,0 +1,219 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// Capabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
+// interface: a field once published keeps its name and meaning.
+type Capabilities struct {
+	// Reserved are those that are known in every profile.
+	Reserved []WorkerCapability `json:"reserved"`
+	// Providers are sorted by type. A provider whose workers ask for nothing of its own is there all the same.
+	Providers []ProviderCapabilities `json:"providers"`
+}
+
+// ProviderCapabilities are those of a provider, which a profile has to register.
+type ProviderCapabilities struct {
+	Type         string             `json:"type"`
+	Capabilities []WorkerCapability `json:"capabilities"`
+}
+
+// WorkerCapability is one of them, with what asks for it.
+type WorkerCapability struct {
+	capability.Definition
+	RequestedBy []RequestedBy `json:"requestedBy"`
+}
+
+// RequestedBy is a setting of a worker pool that asks for values of a capability.
+type RequestedBy struct {
+	Setting string   `json:"setting"`
+	Values  []string `json:"values"`
+	// Implied tells that it is what a pool asks for that has no such setting.
+	Implied bool `json:"implied"`
+	// Field of the Shoot; absent if the API of Gardener v1.150 has none.
+	Field string `json:"field,omitempty"`
+	// Flag of select and explain; absent for what is implied.
+	Flag string `json:"flag,omitempty"`
+}
+
+// aWorker stands for the path of any worker pool of a Shoot.
+var aWorker = field.NewPath("spec", "provider", "workers[]")
+
+// capabilitiesOf returns what workers of providers can ask for.
+func capabilitiesOf(providers map[string]Provider) Capabilities {
+	all := Capabilities{Reserved: reservedCapabilities(), Providers: []ProviderCapabilities{}}
+	for _, name := range sortedNames(providers) {
+		workers := providers[name].workers()
+		p := ProviderCapabilities{Type: name, Capabilities: []WorkerCapability{}}
+		for _, d := range workers.Definitions() {
+			w := WorkerCapability{Definition: d, RequestedBy: []RequestedBy{}}
+			for _, s := range workers.Settings() {
+				if s.Capability == d.Name {
+					w.RequestedBy = append(w.RequestedBy, RequestedBy{
+						Setting: s.Setting, Values: s.Values, Flag: "--worker-config",
+						Field: aWorker.Child("providerConfig", s.Field).String(),
+					})
+				}
+			}
+			p.Capabilities = append(p.Capabilities, w)
+		}
+		all.Providers = append(all.Providers, p)
+	}
+	return all
+}
+
+// reservedCapabilities finds out what asks for the reserved capabilities by trying each property that a worker pool can
+// have.
+func reservedCapabilities() []WorkerCapability {
+	var all []WorkerCapability
+	for _, d := range capability.Reserved() {
+		all = append(all, WorkerCapability{Definition: d, RequestedBy: []RequestedBy{}})
+	}
+	for _, p := range properties() {
+		for _, r := range p.worker.Requirements(aWorker) {
+			at := slices.IndexFunc(all, func(w WorkerCapability) bool { return w.Name == r.Capability })
+			by := RequestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
+			if r.Because != nil {
+				by.Field = r.Because.String()
+			}
+			if !r.Implied {
+				by.Flag = p.flag
+			}
+			if !slices.ContainsFunc(all[at].RequestedBy, func(o RequestedBy) bool { return o.Setting == by.Setting }) {
+				all[at].RequestedBy = append(all[at].RequestedBy, by)
+			}
+		}
+	}
+	return all
+}
+
+// property of a worker pool, and the flag that sets it.
+type property struct {
+	flag   string
+	worker capability.Worker
+}
+
+// properties returns each property that asks for something, and a pool without any.
+func properties() []property {
+	all := []property{{"", capability.Worker{}}, {"--secure-boot", capability.Worker{SecureBoot: true}}}
+	for _, strategy := range updateStrategies {
+		all = append(all, property{"--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)}})
+	}
+	for _, gpu := range append(gpuTypes(), "any other") {
+		all = append(all, property{"--gpu", capability.Worker{GPU: &gpu}})
+	}
+	return all
+}
+
+// gpuTypes returns the types of GPU that ask for support.
+func gpuTypes() []string {
+	return []string{capability.GPUSupportNvidia, capability.GPUSupportAMD, capability.GPUSupportIntel}
+}
+
+func (c *command) capabilities() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "capabilities",
+		Short: "List what worker pools can ask of an image, and by which settings",
+		Long: `Lists the worker capabilities: those that are reserved for Gardener and known in every profile, and those of each provider,
+which a profile has to register before worker pools can ask for them. For each it gives the values, best first, what an
+image has that does not declare it, and the settings of a worker pool that ask for a value.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+
+		Example: "  capkit capabilities\n  capkit capabilities -o json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return errors.New("capabilities takes no arguments: it lists what the command knows, whatever is in files")
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error {
+			all := capabilitiesOf(c.providers)
+			switch output {
+			case "json":
+				return printJSON(c.stdout, all)
+			case "yaml":
+				return printYAML(c.stdout, all)
+			}
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			printCapabilities(c.stdout, all)
+			return nil
+		},
+	}
+	outputFlag(cmd, &output, answerFormats)
+	return cmd
+}
+
+// printCapabilities writes the list for people.
+func printCapabilities(w io.Writer, all Capabilities) {
+	fmt.Fprintln(w, "Reserved for Gardener, and known in every profile. Values are best first.")
+	printWorkerCapabilities(w, all.Reserved)
+	for _, p := range all.Providers {
+		if len(p.Capabilities) == 0 {
+			fmt.Fprintf(w, "\nProvider %s: its worker pools ask for nothing else.\n", p.Type)
+			continue
+		}
+		fmt.Fprintf(w, "\nProvider %s: known in profiles whose spec.machineCapabilities registers them.\n", p.Type)
+		printWorkerCapabilities(w, p.Capabilities)
+	}
+}
+
+func printWorkerCapabilities(w io.Writer, capabilities []WorkerCapability) {
+	for _, c := range capabilities {
+		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n", c.Name, strings.Join(c.Values, ", "), undeclared(&c))
+		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		for _, value := range c.Values {
+			asked := false
+			for _, by := range c.RequestedBy {
+				if slices.Contains(by.Values, value) {
+					asked = true
+					fmt.Fprintf(table, "  %s\t%s\t%s\n", value, by.Setting, by.where())
+				}
+			}
+			if !asked {
+				fmt.Fprintf(table, "  %s\tnothing asks for it\n", value)
+			}
+		}
+		_ = table.Flush() // as with all text: what cannot be written is lost
+	}
+}
+
+// undeclared says what an image has that does not declare a capability.
+func undeclared(c *WorkerCapability) string {
+	switch {
+	case c.Undeclared == "":
+		return "fits no worker pool that asks for it"
+	case c.Name == capability.UpdateType: // semantics S3
+		return fmt.Sprintf("has %s, and %s as well if its version in core has inPlaceUpdates.supported: true", c.Undeclared, capability.UpdateTypeInPlace)
+	}
+	return "has " + c.Undeclared
+}
+
+// where says where a worker pool has a setting.
+func (by *RequestedBy) where() string {
+	switch {
+	case by.Implied:
+		return "unless something else is asked for"
+	case by.Field == "":
+		return by.Flag + "; the Shoot API of Gardener v1.150 has no such field yet"
+	}
+	return by.Field + ", " + by.Flag
+}

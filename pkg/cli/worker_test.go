@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+)
+
+const (
+	workerProfile = "testdata/worker/cloudprofile.yaml"
+	workerConfig  = "testdata/worker/workerconfig.yaml"
+)
+
+// ofWorker is a question about the profile for worker capabilities.
+func ofWorker(command, version, machineType string, more ...string) []string {
+	return append([]string{command, workerProfile, "--image=gardenlinux", "--region=europe", "--version=" + version, "--machine-type=" + machineType}, more...)
+}
+
+// written writes a file for a single test.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWorkerFlagsDecide(t *testing.T) {
+	for name, tc := range map[string]struct {
+		version, machineType string
+		flags                []string
+		want                 string
+	}{
+		"nothing asked for":                {"2.0.0", "medium", nil, " on medium in europe boots id plain-2\n"},
+		"trusted launch":                   {"1.0.0", "medium", []string{"--worker-config=" + workerConfig}, "(trustedLaunch.enabled: true) boots id trusted\n"},
+		"trusted launch, and another type": {"1.0.0", "old", []string{"--worker-config=" + workerConfig}, "machine type medium\n"},
+		"secure boot":                      {"2.0.0", "medium", []string{"--secure-boot"}, "(secure boot) boots id signed-2\n"},
+		"no secure boot":                   {"2.0.0", "medium", []string{"--secure-boot=false"}, " on medium in europe boots id plain-2\n"},
+		"rolling updates":                  {"1.0.0", "medium", []string{"--update-strategy=AutoRollingUpdate"}, " on medium in europe boots id plain\n"},
+		"updates in place":                 {"2.0.0", "medium", []string{"--update-strategy=AutoInPlaceUpdate"}, "boots id plain-2\n"},
+		"manual updates in place":          {"1.0.0", "medium", []string{"--update-strategy=ManualInPlaceUpdate"}, "Would work:\n  version 2.0.0\n"},
+		"GPU":                              {"2.0.0", "medium", []string{"--gpu=nvidia", "--secure-boot"}, "(secure boot, GPU of type nvidia) boots id nvidia-2\n"},
+		"GPU of another type":              {"2.0.0", "medium", []string{"--gpu=voodoo"}, "(GPU of type voodoo) boots id plain-2\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, "", ofWorker("select", tc.version, tc.machineType, tc.flags...)...)
+			if !strings.HasSuffix(r.stdout, tc.want) {
+				t.Errorf("got %s%s, want %s", r.stdout, r.stderr, tc.want)
+			}
+		})
+	}
+}
+
+func TestWorkerFormats(t *testing.T) {
+	config := "--worker-config=" + workerConfig
+	for name, args := range map[string][]string{
+		"in-place": ofWorker("", "2.0.0", "medium", "--secure-boot", "--update-strategy=AutoInPlaceUpdate"),
+		"machine":  ofWorker("", "1.0.0", "old", config),
+		"gpu":      ofWorker("", "2.0.0", "medium", "--gpu=amd"),
+		"unregistered": {"", examples + "/cloudprofile.yaml", "--image=gardenlinux", "--region=europe",
+			"--version=1877.5.0", "--machine-type=medium_4_8", config},
+	} {
+		for _, command := range []string{"select", "explain"} {
+			for _, format := range []string{"text", "json"} {
+				t.Run(command+" "+name+" "+format, func(t *testing.T) {
+					r := run(t, "", append([]string{command, "-o", format}, args[1:]...)...)
+					if r.stderr != "" {
+						t.Error(r.stderr)
+					}
+					golden(t, command+"-worker-"+name+"."+format, r.stdout)
+				})
+			}
+		}
+	}
+}
+
+// Machine type and worker pool can exclude a flavor together, though it goes with each of them.
+func TestExcludedByMachineAndWorker(t *testing.T) {
+	profile := strings.ReplaceAll(read(t, workerProfile), "openstack-trustedLaunch: [enabled]\n", "openstack-trustedLaunch: [enabled, disabled]\n")
+	args := []string{"--image=gardenlinux", "--region=europe", "--version=1.0.0", "--machine-type=old", "--worker-config=" + workerConfig, "-"}
+	text := run(t, profile, append([]string{"explain"}, args...)...).stdout
+	want := "out by the machine type and worker pool together: it has openstack-trustedLaunch [enabled, disabled], the machine type [disabled], the worker pool asks for [enabled]\n"
+	if !strings.Contains(text, want) {
+		t.Error(text)
+	}
+	var answer cli.Answer
+	if err := json.Unmarshal([]byte(run(t, profile, append([]string{"select", "-o=json"}, args...)...).stdout), &answer); err != nil {
+		t.Fatal(err)
+	}
+	var by []cli.Excluder
+	for _, r := range answer.Rejected {
+		by = append(by, r.ExcludedBy)
+	}
+	if diff := cmp.Diff([]cli.Excluder{"worker", "machine-and-worker", "machine"}, by); diff != "" {
+		t.Error(diff)
+	}
+}
+
+const goodConfig = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n"
+
+// What is wrong in a worker config is found at its place, and the question is answered if there is something to ask.
+func TestWorkerConfigWithErrors(t *testing.T) {
+	const trusted, plain = "boots id trusted\n", "boots id plain\n"
+	for name, tc := range map[string]struct{ config, found, answer string }{
+		"unknown field":  {goodConfig + "trustedLaunch:\n  enabled: true\n  strict: 1\n", "c.yaml:5:3: error: unknown field \"strict\"", trusted},
+		"wrong type":     {goodConfig + "trustedLaunch: {enabled: 1}\n", "c.yaml:3:17: error: expected true or false", plain},
+		"wrong kind":     {replaced(t, goodConfig, "WorkerConfig", "CloudProfileConfig"), "c.yaml:2:1: error: this extension reads kind: WorkerConfig only", plain},
+		"key twice":      {goodConfig + "trustedLaunch: {enabled: false}\ntrustedLaunch: {enabled: true}\n", "c.yaml:4:1: error: the key \"trustedLaunch\" is already given in line 3", trusted},
+		"two documents":  {read(t, workerConfig) + "---\n" + goodConfig, "c.yaml:6:1: error: a worker pool has one config, and there is one in line 1 already", trusted},
+		"no kind":        {"trustedLaunch: {enabled: true}\n", "c.yaml:1:1: error: apiVersion and kind are missing; write apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, write kind: WorkerConfig [not-an-object]", ""},
+		"no object":      {"- a\n", "c.yaml:1:1: error: this is a list", ""},
+		"no YAML":        {"a: [\n", "[syntax]", ""},
+		"nothing":        {"# to do\n", "c.yaml:1:1: error: there is no worker config in here", ""},
+		"no document":    {"---\n---\n", "c.yaml:1:1: error: there is no worker config in here", ""},
+		"text, not UTF8": {"a\xff", "[syntax]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, "", ofWorker("select", "1.0.0", "medium", "--worker-config="+written(t, "c.yaml", tc.config))...)
+			if r.status != 1 || !strings.Contains(r.stderr, tc.found) || !strings.HasSuffix(r.stdout, tc.answer) || tc.answer == "" && r.stdout != "" {
+				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+func TestWorkerConfigFromStandardInput(t *testing.T) {
+	asJSON := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": {"enabled": true}}`
+	for _, config := range []string{read(t, workerConfig), asJSON} {
+		r := run(t, config, ofWorker("select", "1.0.0", "medium", "--worker-config=-")...)
+		if r.status != 0 || !strings.HasSuffix(r.stdout, "boots id trusted\n") {
+			t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+		}
+	}
+	if r := run(t, "", ofWorker("select", "1.0.0", "medium", "--worker-config=-")...); r.status != 1 || !strings.HasPrefix(r.stderr, "<stdin>:1:1: error:") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+func TestWorkerFlagsThatMeanNothing(t *testing.T) {
+	question := ofWorker("select", "1.0.0", "medium")
+	shoots := []string{"select", examples + "/shoot.yaml", examples + "/cloudprofile.yaml"}
+	for name, tc := range map[string]struct {
+		args   []string
+		stderr string
+	}{
+		"unknown update strategy":         {append(question, "--update-strategy=Auto"), "use AutoRollingUpdate, AutoInPlaceUpdate or ManualInPlaceUpdate"},
+		"empty update strategy":           {append(question, "--update-strategy="), `unknown --update-strategy ""`},
+		"empty GPU":                       {append(question, "--gpu="), "--gpu is empty"},
+		"empty worker config":             {append(question, "--worker-config="), "--worker-config is empty"},
+		"worker config that is not there": {append(question, "--worker-config=nowhere.yaml"), "nowhere.yaml: no such file"},
+		"directory":                       {append(question, "--worker-config="+examples), "is a directory"},
+		"standard input twice":            {append(question, "--worker-config=-", "-"), "standard input is a FILE already"},
+		"no question":                     {[]string{"select", workerProfile, "--secure-boot"}, "--machine-type, --region missing"},
+		"worker config for Shoots":        {append(shoots, "--worker-config="+workerConfig), "--worker-config goes with a question by flags: a Shoot's"},
+		"secure boot for Shoots":          {append(shoots, "--secure-boot"), "--secure-boot goes with a question by flags: a Shoot's"},
+		"no secure boot for Shoots":       {append(shoots, "--secure-boot=false"), "--secure-boot goes with a question by flags: a Shoot's"},
+		"update strategy for Shoots":      {append(shoots, "--update-strategy=AutoRollingUpdate"), "--update-strategy goes with a question by flags: a Shoot's"},
+		"GPU for Shoots":                  {append(shoots, "--gpu=amd"), "--gpu goes with a question by flags: a Shoot's"},
+		"provider whose workers ask nothing": {[]string{"select", examples + "/cloudprofile-local.yaml", "--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local", "--worker-config=" + workerConfig},
+			"--worker-config changes nothing: worker pools of provider local ask"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := run(t, "", tc.args...); r.status != 2 || r.stdout != "" || !strings.Contains(r.stderr, tc.stderr) {
+				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+			}
+		})
+	}
+	if r := run(t, "", append(question, "--gpu=Nvidia")...); !strings.Contains(r.stderr, "note: images support GPUs of the types nvidia, amd, intel, so Nvidia asks for one without") {
+		t.Error(r.stderr)
+	}
+}
+
+// With Shoots among the files a question by flags is answered, and not the Shoots' questions.
+func TestWorkerFlagsBesideShoots(t *testing.T) {
+	r := run(t, shoot, ofWorker("select", "1.0.0", "medium", "--worker-config="+workerConfig, "-")...)
+	if r.status != 0 || strings.Contains(r.stdout, "shop") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// workerShoot is a Shoot of the profile for worker capabilities with something under its worker.
+func workerShoot(t *testing.T, more string) string {
+	t.Helper()
+	return strings.TrimRight(replaced(t, shoot, "version: 1877.5.0", "version: 1.0.0"), "\n") + "\n" + more
+}
+
+func TestShootsThatAskForCapabilities(t *testing.T) {
+	config := func(kind, more string) string {
+		return "      providerConfig:\n        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n        kind: " + kind + "\n" + more
+	}
+	asking := config("WorkerConfig", "        trustedLaunch:\n          enabled: true\n")
+	for name, tc := range map[string]struct {
+		more           string
+		status         int
+		stdout, stderr string
+	}{
+		"trusted launch":            {asking, 0, "(trustedLaunch.enabled: true) boots id trusted\n", ""},
+		"update in place":           {"      updateStrategy: AutoInPlaceUpdate\n", 1, "Would work:\n  version 2.0.0\n", ""},
+		"unknown field":             {asking + "          strict: 1\n", 1, "boots id trusted\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.trustedLaunch.strict\n"},
+		"another kind":              {config("Worker", ""), 1, "boots id plain\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.kind\n"},
+		"something else":            {"      providerConfig: [1]\n", 1, "boots id plain\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig\n"},
+		"trusted launch, not asked": {config("WorkerConfig", "        trustedLaunch: {enabled: false}\n"), 0, "in europe boots id plain\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, workerShoot(t, tc.more), "select", workerProfile, "-")
+			if r.status != tc.status || !strings.HasSuffix(r.stdout, tc.stdout) || !strings.HasSuffix(r.stderr, tc.stderr) || (tc.stderr == "") != (r.stderr == "") {
+				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+			}
+		})
+	}
+}
+
+// What a pool asks for beside that which its answer is about is not lost: as findings at their place, or as notes.
+func TestRequestsThatTheAnswerIsNotAbout(t *testing.T) {
+	profile := replaced(t, read(t, workerProfile), "  - name: openstack-trustedLaunch\n    values: [enabled, disabled]\n",
+		"  - name: openstack-trustedLaunch\n    values: [disabled]\n  - name: gardener-bootType\n    values: [standard]\n")
+	args := []string{"select", "-", "--image=gardenlinux", "--region=europe", "--version=1.0.0", "--secure-boot", "--worker-config=" + workerConfig}
+	r := run(t, profile, append(args, "--machine-type=medium")...)
+	if r.status != 1 || !strings.HasPrefix(r.stderr, workerConfig+":3:1: error: trustedLaunch.enabled: true asks for ") || !strings.Contains(r.stdout, "  secure boot asks for ") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	r = run(t, profile, append(args, "--machine-type=unknown")...)
+	if r.status != 1 || !strings.Contains(r.stderr, "\nnote: secure boot asks for gardener-bootType [secure]") || !strings.Contains(r.stdout, "  machine type unknown is not in the profile\n") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// Who has nothing to do with worker capabilities does not read of them.
+func TestExplainOrdinaryPools(t *testing.T) {
+	for _, profile := range []string{"cloudprofile.yaml", "cloudprofile-legacy.yaml", "cloudprofile-mixed.yaml"} {
+		r := run(t, "", append([]string{"explain", examples + "/" + profile}, flavorQuestion...)...)
+		if r.stdout == "" || strings.Contains(r.stdout, "gardener-") || strings.Contains(r.stdout, "worker pool") {
+			t.Errorf("%s: %s%s", profile, r.stdout, r.stderr)
+		}
+	}
+}
+
+func TestCapabilities(t *testing.T) {
+	for _, format := range []string{"text", "json", "yaml"} {
+		r := run(t, "", "capabilities", "-o", format)
+		if r.status != 0 || r.stderr != "" {
+			t.Errorf("status %d: %s", r.status, r.stderr)
+		}
+		golden(t, "capabilities."+format, r.stdout)
+	}
+	for _, args := range [][]string{{"capabilities", "file.yaml"}, {"capabilities", "-o", "sarif"}} {
+		if r := run(t, "", args...); r.status != 2 || r.stdout != "" {
+			t.Errorf("%v: status %d: %s", args, r.status, r.stdout)
+		}
+	}
+}
+
+// Everything that a worker pool can be made to ask for by flags is listed.
+func TestCapabilitiesListsWhatEachValueIsFor(t *testing.T) {
+	var all cli.Capabilities
+	if err := json.Unmarshal([]byte(run(t, "", "capabilities", "-o", "json").stdout), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range all.Reserved {
+		asked := map[string]bool{}
+		for _, by := range c.RequestedBy {
+			for _, value := range by.Values {
+				asked[value] = true
+			}
+		}
+		for _, value := range c.Values {
+			if !asked[value] {
+				t.Errorf("nothing asks for %s: %s", c.Name, value)
+			}
+		}
+	}
+}
+
+func TestCompletionOfWorkerFlags(t *testing.T) {
+	for flag, want := range map[string]string{
+		"--update-strategy": "AutoRollingUpdate\nAutoInPlaceUpdate\nManualInPlaceUpdate\n:4\n",
+		"--gpu":             "nvidia\namd\nintel\n:4\n",
+		"--worker-config":   "yaml\nyml\njson\n:8\n",
+	} {
+		for _, command := range []string{"select", "explain"} {
+			if r := run(t, "", "__complete", command, flag, ""); r.stdout != want {
+				t.Errorf("%s %s: %q", command, flag, r.stdout)
+			}
+		}
+	}
+}
+
+// faulty is a provider with a mistake in what its workers ask for.
+type faulty struct{ local.Provider }
+
+type faultyConfig struct{ metav1.TypeMeta }
+
+func (faulty) Workers() consistency.Workers {
+	return consistency.WorkersOf(schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
+		[]capability.Definition{{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}}},
+		capability.Rules[faultyConfig]{})
+}
+
+func TestFaultyProviderIsFoundAtTheStart(t *testing.T) {
+	for _, args := range [][]string{{"kubectl-capkit", "lint", workerProfile}, {"kubectl-capkit", "--help"}, {"kubectl-capkit"}} {
+		var stdout, stderr bytes.Buffer
+		status := cli.Run(args, nil, &stdout, &stderr, cli.For(faulty{}))
+		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
+		if status != 2 || stdout.Len() > 0 || len(lines) != 2 {
+			t.Errorf("status %d: %s%s", status, stdout.String(), stderr.String())
+		}
+		for _, line := range lines {
+			if !strings.HasPrefix(line, "kubectl capkit: provider local: worker capability ") {
+				t.Error(line)
+			}
+		}
+	}
+}

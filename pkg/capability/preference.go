@@ -111,10 +111,10 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 	if machine.vocabulary != v {
 		mask, own = need{v.everything, v.everything}, true
 	}
-	r, shared := v.decides(a.bits, b.bits, mask)
+	r, shared := v.decides(a.bits, b.bits, mask, own)
 	if r == nil && a != b { // only the effective sets are equal
 		mask, own = need{v.everything, v.everything}, true
-		r, shared = v.decides(a.bits, b.bits, mask)
+		r, shared = v.decides(a.bits, b.bits, mask, own)
 	}
 	if r == nil {
 		return nil, 0, 0, 0, false
@@ -124,20 +124,27 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 
 // decides finds what decides if the n-th most preferred values within need are compared, capability by capability, for
 // n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such the
-// first. It returns that capability, nil if the sets are equal within need, and how many values they share in it.
-func (v *Vocabulary) decides(a, b string, within need) (*entry, int) {
+// first. It returns that capability, nil if the sets are equal within need, and how many values they share in it. own
+// tells that need is everything.
+func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	var decisive *entry
 	fewest := math.MaxInt
 	for i := range v.capabilities {
-		if shared := v.capabilities[i].shared(a, b, within); shared < fewest {
-			fewest, decisive = shared, &v.capabilities[i]
+		r := &v.capabilities[i]
+		if r.worker > 0 { // its group tells more, unless nobody asks
+			if g := &v.groups[r.worker-1]; own || !g.has(within.worker, g.unasked()) {
+				r = &g.entry
+			}
+		}
+		if shared := r.shared(a, b, within); shared < fewest {
+			fewest, decisive = shared, r
 			if shared == 0 {
 				return decisive, 0
 			}
 		}
 	}
 	for i := range v.groups {
-		if shared := v.groups[i].shared(a, b, within); shared < fewest {
+		if shared := v.groups[i].shared(a, b, within); !v.groups[i].registered && shared < fewest {
 			fewest, decisive = shared, &v.groups[i].entry
 		}
 	}

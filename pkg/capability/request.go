@@ -28,13 +28,17 @@ type Requirement struct {
 
 // Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
 //
-// unmet are the requirements, in their order, for which a set cannot be made: their capability is neither reserved nor a
+// unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
 // worker capability of the provider that is registered, or none of their values is registered. They are no part of the
-// set: it is for the caller to refuse them, since no image can ever meet them.
+// set: it is for the caller to refuse them. A capability that is not registered no image declares, so a requirement that
+// the undeclared value meets is met.
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
 	bits := []byte(v.unrequested.bits)
 	for _, r := range requirements {
 		g := v.groupOf(r.Capability)
+		if g == nil && v.undeclaredMeets(r) {
+			continue
+		}
 		if g == nil || !slices.ContainsFunc(r.Values, func(value string) bool { return v.offers(g, value) }) {
 			unmet = append(unmet, r)
 			continue
@@ -42,6 +46,13 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 		v.request(bits, g, r.Values)
 	}
 	return Set{vocabulary: v, bits: string(bits)}, unmet
+}
+
+// undeclaredMeets tells whether a requirement of a worker capability that is not registered is met by all images.
+func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
+	return slices.ContainsFunc(v.defined, func(d Definition) bool {
+		return d.Name == r.Capability && slices.Contains(r.Values, d.Undeclared)
+	})
 }
 
 // offers tells whether a worker capability has a value, and registers it if it is registered.
@@ -142,18 +153,21 @@ type Rule[W any] struct {
 	Capability string
 	// Values of the capability that will do; at least one.
 	Values []string
-	// Asks tells whether a config asks for it. It does not change the config.
+	// Asks tells whether a config asks for it. It does not change the config. Of a worker pool without a config it is asked
+	// with an empty one, so that a feature which must be kept off can ask for that.
 	Asks func(config *W) bool
 }
 
-// Requirements returns what a WorkerConfig that stands at the path at asks for, in the order of the rules. A nil at is
-// that of a config of its own. The caller owns the result, but for the values.
+// Requirements returns what a WorkerConfig that stands at the path at asks for, in the order of the rules. What the empty
+// config asks for as well is implied. A nil at is that of a config of its own. The caller owns the result, but for the
+// values.
 func (r Rules[W]) Requirements(config *W, at *field.Path) []Requirement {
 	var requirements []Requirement
 	for _, rule := range r {
 		if rule.Asks(config) {
 			requirements = append(requirements, Requirement{
 				Capability: rule.Capability, Values: rule.Values, Setting: rule.Setting, Because: at.Child(rule.Field),
+				Implied: rule.Asks(new(W)),
 			})
 		}
 	}

@@ -38,8 +38,8 @@ type Conflict struct {
 // Cause says what excludes a flavor. Its values are part of the command line's JSON.
 type Cause string
 
-// The causes: the flavor has no value in common with the machine type; it has one, but none with the worker pool; it has
-// one with each, but none with both.
+// The causes: the flavor has no value in common with the machine type; it has one, or does not declare the capability,
+// but has none in common with the worker pool; it has one with each, but none with both.
 const (
 	CauseMachine Cause = "machine"
 	CauseWorker  Cause = "worker"
@@ -154,11 +154,9 @@ func (s Set) conflict(place *entry, machine, worker Set) Conflict {
 	}
 	c.Asked, c.Undeclared = place.in(worker.bits), g.has(s.bits, leftOut)
 	switch {
-	case c.Undeclared: // nobody else minds
+	case !intersect(c.Offer, c.Asked) && (c.Undeclared || intersect(c.Offer, c.Need)): // undeclared, nobody else minds
 		c.Cause = CauseWorker
 	case !intersect(c.Offer, c.Need):
-	case !intersect(c.Offer, c.Asked):
-		c.Cause = CauseWorker
 	default:
 		c.Cause = CauseBoth
 	}
@@ -181,7 +179,8 @@ func (v *Vocabulary) groupOf(name string) *group {
 func (s Set) asks(g *group) bool { return !g.has(s.bits, g.unasked()) }
 
 // Effective returns what remains of the set of a flavor on a machine type for the request of a worker pool (semantics
-// S4). The zero worker requests nothing. For sets of different vocabularies it is the zero Set.
+// S4): nothing of what is neither registered nor requested. The zero worker requests nothing. For sets of different
+// vocabularies it is the zero Set.
 func (s Set) Effective(machine, worker Set) Set {
 	v := s.vocabulary
 	if worker == (Set{}) && v != nil {
@@ -195,11 +194,26 @@ func (s Set) Effective(machine, worker Set) Set {
 		bits[i] = s.bits[i] & machine.bits[i] & worker.bits[i]
 	}
 	for i := range v.groups {
-		if v.groups[i].has(s.bits, leftOut) {
-			v.groups[i].put(bits, leftOut)
+		g := &v.groups[i]
+		asked := worker.asks(g)
+		if g.has(s.bits, leftOut) || !g.registered && !asked {
+			g.put(bits, leftOut)
+		}
+		if g.registered && asked {
+			v.capabilities[v.byName[g.name]].copy(bits, &g.entry)
 		}
 	}
 	return Set{vocabulary: v, bits: string(bits)}
+}
+
+// copy sets the values that are set in another entry.
+func (r *entry) copy(bits []byte, other *entry) {
+	clear(bits[r.from:r.to])
+	for i, value := range r.values {
+		if other.has(string(bits), other.byValue[value]) {
+			r.put(bits, i)
+		}
+	}
 }
 
 // Intersect returns the set of the values that both sets support. For sets of different vocabularies it is the zero Set.

@@ -66,6 +66,8 @@ type entry struct {
 	// from and to bound the bytes that hold the values: value i is bit 7-i%8 of byte from+i/8. The most preferred value
 	// is thus the highest bit, so that comparing bytes compares preferences. There is a byte even if there are no values.
 	from, to int
+	// worker is the number of the group, counting from 1, of a registered worker capability; 0 for any other one.
+	worker int
 }
 
 // Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of a profile in

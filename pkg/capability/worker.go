@@ -64,8 +64,11 @@ func Reserved() []Definition {
 }
 
 // group is what deciding needs to know of a worker capability beside what it needs of every registered one. Its values in
-// the bits of a Set are, in this order: a mark that is set if the capability is left out; then the defined values; then a
-// mark that is set unless a worker pool asks for the capability.
+// the bits of a Set are, in this order: a mark that is set if the capability is left out; then the values, those that are
+// registered before those that are only defined; then a mark that is set unless a worker pool asks for the capability.
+//
+// Of a capability that is registered there is an entry as well: it counts while nobody asks for the capability, and what
+// leaves the capability out has all registered values there. Once it is asked for, the group counts instead.
 //
 // The first mark counts as the most preferred value, so that of two flavors which are equal otherwise the one is taken
 // that leaves the capability out. All flavors and machine types have the last one: what is not requested is thus no
@@ -75,6 +78,9 @@ type group struct {
 	definition Definition
 	// registered tells that the capability is registered as well.
 	registered bool
+	// supported are the values of a machine type that leaves the capability out: those registered or, if it is not
+	// registered, those defined.
+	supported []string
 }
 
 // leftOut is the index of a group's first mark. Value i of the definition has the index i+1.
@@ -87,19 +93,28 @@ func (g *group) unasked() int { return len(g.values) }
 func (v *Vocabulary) compileWorkers(provider []Definition) {
 	v.byWorker = map[string]int{}
 	for _, d := range slices.Concat(Reserved(), provider) {
-		_, registered := v.byName[d.Name]
+		at, registered := v.byName[d.Name]
 		_, known := v.byWorker[d.Name]
 		if known || !registered && !strings.HasPrefix(d.Name, ReservedPrefix) {
 			continue
 		}
-		g := group{definition: d, registered: registered}
-		g.marks, g.name, g.values, g.byValue = 1, d.Name, append([]string{""}, d.Values...), make(map[string]int, len(d.Values))
-		for i, value := range d.Values {
-			g.byValue[value] = i + 1
+		g := group{definition: d, registered: registered, supported: d.Values}
+		g.marks, g.name, g.values, g.byValue = 1, d.Name, []string{""}, make(map[string]int, len(d.Values))
+		if registered {
+			g.supported = v.capabilities[at].values
+		}
+		for _, value := range slices.Concat(g.supported, d.Values) {
+			if _, found := g.byValue[value]; !found {
+				g.byValue[value] = len(g.values)
+				g.values = append(g.values, value)
+			}
 		}
 		v.place(&g.entry, len(g.values)+1)
-		v.byWorker[d.Name] = len(v.groups)
 		v.groups = append(v.groups, g)
+		v.byWorker[d.Name] = len(v.groups) - 1
+		if registered {
+			v.capabilities[at].worker = len(v.groups)
+		}
 	}
 	everything := make([]byte, (v.width+7)&^7)
 	for i := range everything {
@@ -129,9 +144,9 @@ func (g *group) only(bits []byte, values ...int) {
 // value only (semantics S3). undeclared says so of single capabilities otherwise than their definitions do; nil if there
 // is nothing to say.
 //
-// Two flavors have equal sets exactly if no worker pool can tell them apart. So a reserved capability that is not
-// registered, and declared with the undeclared value, is the same as none. Of a registered one that is not so: while
-// nobody asks for it, a flavor that leaves it out fits every machine type.
+// No worker pool can tell two flavors of equal sets apart. A reserved capability that is not registered, and declared with
+// the undeclared value, is thus the same as none. Of a registered one that is not so: while nobody asks for it, a flavor
+// that leaves it out fits every machine type.
 //
 // Errors are those of [Vocabulary.Set].
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
@@ -153,7 +168,7 @@ func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) 
 func (g *group) ofMachine(bits []byte, c v1beta1.Capabilities, at *field.Path) field.ErrorList {
 	values, declared := c[g.name]
 	if !declared {
-		values = g.definition.Values
+		values = g.supported
 	}
 	if !declared && !g.registered {
 		g.put(bits, leftOut)

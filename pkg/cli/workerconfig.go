@@ -53,12 +53,8 @@ func (g *garden) loadWorkerConfig(file string, stdin io.Reader, provider Provide
 
 // beginning returns what is wrong with an object that says nothing, not even of which kind it is.
 func beginning(provider Provider) []string {
-	var words []string
-	_, errs := provider.workers().Requirements(&runtime.RawExtension{Raw: []byte("{}")}, nil)
-	for _, err := range errs {
-		words = append(words, err.Detail)
-	}
-	return words
+	kind := provider.workers().Kind()
+	return []string{"write apiVersion: " + kind.GroupVersion().String(), "write kind: " + kind.Kind}
 }
 
 // emptyConfig is the finding about a file without any document.

@@ -40,7 +40,7 @@ func (p *Profile[R]) convert(own *rawConfig) {
 			if version.Legacy {
 				converted = p.toFlavors(raw.raw, p.images[i].Name, version, flavors)
 			} else {
-				converted = p.toLegacy(raw.raw, version, flavors)
+				converted = p.toLegacy(raw.raw, p.images[i].Name, version, flavors)
 			}
 			if converted != nil {
 				raw.raw, image.changed = converted, true
@@ -180,11 +180,14 @@ func (p *Profile[R]) coreOf(id imageVersion) *correspondence[R] {
 
 // toLegacy writes a version with capabilityFlavors in the legacy format; nil if that would not say the same. Whether it
 // does the provider tells, by reading it.
-func (p *Profile[R]) toLegacy(raw json.RawMessage, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
+func (p *Profile[R]) toLegacy(raw json.RawMessage, image string, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
+	if p.saysMore(image, version) {
+		return nil
+	}
 	object := map[string]any{"version": version.Version}
 	for i := range flavors {
 		refs := references(raw, version.Path, &flavors[i])
-		if len(refs) == 0 || saysMore(flavors[i].Capabilities) || !put(object, refs, architectureOf(flavors[i].Capabilities)) {
+		if len(refs) == 0 || !put(object, refs, architectureOf(flavors[i].Capabilities)) {
 			return nil
 		}
 	}
@@ -195,15 +198,15 @@ func (p *Profile[R]) toLegacy(raw json.RawMessage, version *imageselector.Versio
 	return converted
 }
 
-// saysMore tells whether a flavor declares a capability of Gardener, for which the legacy format has no place. The parent
-// registers no other ones.
-func saysMore(capabilities v1beta1.Capabilities) bool {
-	for name := range capabilities {
-		if strings.HasPrefix(name, capability.ReservedPrefix) {
-			return true
-		}
-	}
-	return false
+// saysMore tells whether a flavor says something by a capability of Gardener, for which the legacy format has no place. The
+// parent registers no other ones.
+func (p *Profile[R]) saysMore(image string, version *imageselector.Version[R]) bool {
+	undeclared := p.coreOf(imageVersion{image, version.Version}).undeclared
+	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
+		set, _ := p.vocabulary.Flavor(f.Capabilities, undeclared, nil)
+		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, f.Capabilities, nil), undeclared, nil)
+		return set != without
+	})
 }
 
 func architectureOf(capabilities v1beta1.Capabilities) string {

@@ -5,6 +5,7 @@
 package consistency
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -112,6 +113,9 @@ func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
 func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) {
 	set, _ := c.vocabulary.Flavor(written, c.undeclared, nil)
 	if first, found := c.bySet[set]; found {
+		if _, errs := c.vocabulary.Flavor(written, c.undeclared, c.at); len(errs) > 0 {
+			return // what core refuses in it would tell the two apart
+		}
 		c.report(RuleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
 			"%s is the same flavor as %s; remove one of the two", c.format(written, set), c.corePath(c.core[first].index)))
 		return
@@ -154,12 +158,17 @@ func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
 		c.duplicate(flavor, set, core.by)
 		return
 	default:
-		if c.others == nil {
-			c.others = map[capability.Set]*field.Path{}
-		}
-		c.others[set] = flavor.Path
+		c.note(set, flavor.Path)
 	}
 	c.agreed = append(c.agreed, *flavor)
+}
+
+// note keeps a provider flavor of a core flavor that has another one as well.
+func (c *correspondence[R]) note(set capability.Set, path *field.Path) {
+	if c.others == nil {
+		c.others = map[capability.Set]*field.Path{}
+	}
+	c.others[set] = path
 }
 
 // asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
@@ -224,7 +233,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
 				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(len(alike), func(i int) *coreFlavor { return alike[i] })))
 		default:
-			c.claim(flavor, set, fitting)
+			c.claim(flavor, set, entry.Legacy, fitting)
 		}
 	}
 }
@@ -262,12 +271,16 @@ func (c *correspondence[R]) findFitting(set capability.Set) (fitting, alike []*c
 	return fitting, nil
 }
 
-// claim notes that a legacy flavor corresponds to core flavors, each of another architecture. It takes over what they
-// support, as a flavor for each.
-func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capability.Set, fitting []*coreFlavor) {
+// claim notes that a flavor in a profile without capabilities, or that of a legacy version, corresponds to core flavors, each
+// of another architecture. It takes over what they support, as a flavor for each.
+func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*coreFlavor) {
 	for _, core := range fitting {
-		first := c.others[core.set]
-		if core.by != nil && (core.own == set || core.own == core.set) {
+		supports := set
+		if legacy {
+			supports = core.set
+		}
+		first := cmp.Or(c.others[supports], c.others[set])
+		if core.by != nil && (core.own == set || core.own == supports) {
 			first = core.by
 		}
 		if first != nil {
@@ -276,6 +289,9 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 		}
 	}
 	for _, core := range fitting {
+		if core.by != nil {
+			c.note(core.own, core.by)
+		}
 		core.by, core.own, core.legacy = flavor.Path, set, true
 		resolved := *flavor
 		resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))

@@ -308,7 +308,7 @@ func (p *Profile[R]) checkFormats() field.ErrorList {
 			if version.Legacy || raw == nil || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
 				continue
 			}
-			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw.raw, version, flavors) == nil {
+			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw.raw, p.images[i].Name, version, flavors) == nil {
 				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))

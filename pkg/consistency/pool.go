@@ -109,6 +109,7 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 	machine, found := p.machineOf(pool)
 	r.Machine = machine
 	unmet := p.unmet(pool, asked.unmet)
+	helpless := len(unmet) > 0 // whatever else is changed
 	switch {
 	case !found:
 		r.Reason = ReasonUnknownMachineType
@@ -124,8 +125,10 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
 	r.Further = append(r.Further, unmet...)
-	if r.Decision.Chosen < 0 && r.Err == nil {
+	if r.Decision.Chosen < 0 && !helpless {
 		r.Suggestions = p.suggest(pool, machine, asked.set)
+	}
+	if r.Decision.Chosen < 0 && r.Err == nil {
 		r.Err = p.refusal(&r, asked)
 	}
 	return r

@@ -62,7 +62,7 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 // compile does the work of [Compile], once the vocabulary is there.
 func (p *Profile[R]) compile() Report {
 	var report Report
-	p.ordinary, _ = p.vocabulary.Request(capability.Worker{}.Requirements(nil))
+	p.ordinary = p.askedBy(Pool{}).set
 	report.Errors = p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		config := p.at.Child("providerConfig")

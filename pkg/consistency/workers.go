@@ -23,6 +23,7 @@ import (
 // is that of a provider whose workers ask for nothing of its own; their providerConfig is then not looked at. [WorkersOf]
 // makes others. It is immutable and safe for concurrent use.
 type Workers struct {
+	kind         schema.GroupVersionKind
 	definitions  []capability.Definition
 	settings     []Setting
 	requirements func(raw *runtime.RawExtension, at *field.Path) ([]capability.Requirement, field.ErrorList)
@@ -46,17 +47,23 @@ func WorkersOf[W any, P interface {
 	*W
 	Config
 }](kind schema.GroupVersionKind, definitions []capability.Definition, rules capability.Rules[W]) Workers {
-	w := Workers{definitions: definitions}
+	w := Workers{kind: kind, definitions: definitions}
 	for _, r := range rules {
 		w.settings = append(w.settings, Setting{r.Setting, r.Field, r.Capability, r.Values})
 	}
 	w.requirements = func(raw *runtime.RawExtension, at *field.Path) ([]capability.Requirement, field.ErrorList) {
 		config := P(new(W))
+		if !hasContent(raw) {
+			return rules.Requirements(config, at), nil
+		}
 		errs := DecodeConfig(raw, kind, config, at)
 		return rules.Requirements(config, at), errs
 	}
 	return w
 }
+
+// Kind returns the kind of the WorkerConfig; the zero kind if the provider's workers ask for nothing of its own.
+func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
 
 // Definitions returns the worker capabilities that the provider defines, in the order of their priority. The caller owns
 // the slice, but not what its elements hold.
@@ -66,10 +73,11 @@ func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.d
 // elements hold.
 func (w Workers) Settings() []Setting { return slices.Clone(w.settings) }
 
-// Requirements returns what a worker's providerConfig that stands at the path at asks for; nothing if there is none. The
-// errors are those of [DecodeConfig]; what could be read counts all the same.
+// Requirements returns what a worker's providerConfig that stands at the path at asks for. A worker without one, or with
+// one that is null, asks for what follows from saying nothing. The errors are those of [DecodeConfig]; what could be read
+// counts all the same.
 func (w Workers) Requirements(raw *runtime.RawExtension, at *field.Path) ([]capability.Requirement, field.ErrorList) {
-	if w.requirements == nil || !hasContent(raw) {
+	if w.requirements == nil {
 		return nil, nil
 	}
 	return w.requirements(raw, at)
@@ -96,6 +104,8 @@ func CheckProvider[R any](provider Provider[R]) error {
 			wrong("worker capability %q must begin with %q, the prefix of this provider", d.Name, prefix)
 		case len(validation.IsQualifiedName(d.Name)) > 0:
 			wrong("%q is no name for a capability: %s", d.Name, strings.Join(validation.IsQualifiedName(d.Name), "; "))
+		}
+		switch {
 		case len(d.Values) == 0 || values.Has("") || len(values) < len(d.Values):
 			wrong("worker capability %q needs values, each of them once, and none of them empty", d.Name)
 		case d.Undeclared != "" && !values.Has(d.Undeclared):
@@ -104,9 +114,10 @@ func CheckProvider[R any](provider Provider[R]) error {
 	}
 	for _, s := range workers.settings {
 		values, found := defined[s.Capability]
-		switch {
-		case s.Setting == "" || s.Field == "":
+		if s.Setting == "" || s.Field == "" {
 			wrong("the rule that asks for worker capability %q does not say for which setting, and at which field", s.Capability)
+		}
+		switch {
 		case !found:
 			wrong("%q asks for %q, which is not among the worker capabilities that it defines", s.Setting, s.Capability)
 		case len(s.Values) == 0 || !values.HasAll(s.Values...):
@@ -127,6 +138,7 @@ func (p *Profile[R]) checkWorkerCapabilities() Report {
 	}
 	for i, def := range p.spec.MachineCapabilities {
 		if d, found := definitions[def.Name]; found {
+			delete(definitions, def.Name) // of two the first counts
 			report.merge(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
 		}
 	}
@@ -136,9 +148,12 @@ func (p *Profile[R]) checkWorkerCapabilities() Report {
 // checkWorkerCapability checks the values with which a worker capability is registered.
 func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) Report {
 	var report Report
-	rule, asked := RuleWorkerValueUnknown, p.provider.Workers().askedOf(d.Name)
+	rule, asked := RuleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
+	if asked == nil {
+		asked = p.provider.Workers().askedOf(d.Name)
+	}
 	if strings.HasPrefix(d.Name, capability.ReservedPrefix) {
-		rule, asked = capability.RuleReservedValue, ordinarilyAsked(d.Name)
+		rule = capability.RuleReservedValue
 	}
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
@@ -154,9 +169,9 @@ func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []st
 	return report
 }
 
-// ordinarilyAsked returns the values of a reserved capability that a worker pool asks for which says nothing.
-func ordinarilyAsked(name string) []string {
-	for _, q := range (capability.Worker{}).Requirements(nil) {
+// ordinarilyAsked returns the values of a capability that a worker pool asks for which says nothing; nil if there are none.
+func (p *Profile[R]) ordinarilyAsked(name string) []string {
+	for _, q := range p.askedBy(Pool{}).requirements {
 		if q.Capability == name {
 			return q.Values
 		}
@@ -242,8 +257,8 @@ func settingPath(pool *Pool, q *capability.Requirement) *field.Path {
 }
 
 // culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one. It
-// is the first requirement without which the others are met or, if there is none, the first that the pool itself makes.
-// Nil: the pool would get no image in any case.
+// is the first requirement without which the others are met, those that the pool itself makes before those that are
+// implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
 func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirement {
 	pool := &r.Pool
 	fits := func(worker capability.Set) bool {
@@ -252,17 +267,20 @@ func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirem
 	if !fits(capability.Set{}) {
 		return nil
 	}
-	made := -1
-	for i := range asked.requirements {
-		q := &asked.requirements[i]
-		if fits(p.without(asked, i)) {
-			return q
-		}
-		if made < 0 && !q.Implied {
-			made = i
+	var ranked []int
+	for _, implied := range []bool{false, true} {
+		for i := range asked.requirements {
+			if asked.requirements[i].Implied == implied {
+				ranked = append(ranked, i)
+			}
 		}
 	}
-	return &asked.requirements[max(made, 0)]
+	for _, i := range ranked {
+		if fits(p.without(asked, i)) {
+			return &asked.requirements[i]
+		}
+	}
+	return &asked.requirements[ranked[0]]
 }
 
 // unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks for,

@@ -115,7 +115,7 @@ func properties() []property {
 	for _, strategy := range updateStrategies {
 		all = append(all, property{"--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)}})
 	}
-	for _, gpu := range append(gpuTypes(), "any other") {
+	for _, gpu := range append(gpuTypes(), "other") {
 		all = append(all, property{"--gpu", capability.Worker{GPU: &gpu}})
 	}
 	return all

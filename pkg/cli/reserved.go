@@ -27,7 +27,7 @@ type apiServer struct {
 // validate is validateCore by this API server.
 func (s apiServer) validate(object runtime.Object) field.ErrorList {
 	if !s.reservedInCore {
-		return validateCore(object)
+		return withHints(validateCore(object))
 	}
 	d := disguiseFor(object)
 	return d.reveal(validateCore(d.put(object)))
@@ -36,10 +36,21 @@ func (s apiServer) validate(object runtime.Object) field.ErrorList {
 // validateNamespaced is the function of this name by this API server.
 func (s apiServer) validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
 	if !s.reservedInCore {
-		return validateNamespaced(object, parent, own)
+		return withHints(validateNamespaced(object, parent, own))
 	}
 	d := disguiseFor(object, parent)
 	return d.reveal(validateNamespaced(d.namespaced(object), d.cloudProfile(parent), own))
+}
+
+// withHints says, where core refuses one of Gardener's own capabilities, where to declare it.
+func withHints(errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		name, _ := err.BadValue.(string)
+		if slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name }) {
+			err.Detail += "; " + name + " is known without being registered, and declared on flavors of the provider config only"
+		}
+	}
+	return errs
 }
 
 // disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the prefix

@@ -58,6 +58,13 @@ var steps = []step{
 		says: []string{"no image fits machine type bare_8_16", "would work:", "medium_4_8"}},
 	{title: "The same Shoot on the machine type that was suggested. It is admitted.",
 		kubectl: apply("hack/garden/demo/shoot-virtual.yaml"), says: []string{"created"}},
+	{title: "A CloudProfile registers trusted launch. One image version has a flavor for it, an older one has not.",
+		kubectl: apply("example/cloudprofile-trusted-launch.yaml"), says: []string{"created"}},
+	{title: "A Shoot asks for it, with the older version. What an image does not declare it does not have. Refused, with what would work.",
+		kubectl: apply("hack/garden/demo/shoot-launch-old.yaml"), refused: true,
+		says: []string{"worker pool ledger: trustedLaunch.enabled: true asks for", "does not declare openstack-trustedLaunch", "would work: version 1877.5.0"}},
+	{title: "The same Shoot with the version that was suggested. It is admitted, and boots the flavor for trusted launch.",
+		kubectl: apply("example/shoot-trusted-launch.yaml"), says: []string{"created"}},
 }
 
 // demo starts a garden and the admission component, does the steps, and stops everything again.

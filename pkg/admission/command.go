@@ -51,6 +51,8 @@ import (
 // is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by default
 // the one that the process runs in.
 //
+// A provider that [consistency.CheckProvider] finds something wrong with is refused when the command is run.
+//
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
 	name := component(provider.Type())
@@ -77,6 +79,9 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
+			if err := consistency.CheckProvider(provider); err != nil {
+				return err
+			}
 			if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
 				o.rest.Kubeconfig = kubeconfig
 			}
@@ -208,10 +213,21 @@ func stripShoot(object any) (any, error) {
 	stripped.Labels = shoot.Labels
 	stripped.Spec.Region = shoot.Spec.Region
 	stripped.Spec.CloudProfile, stripped.Spec.CloudProfileName = shoot.Spec.CloudProfile, shoot.Spec.CloudProfileName
-	for _, worker := range shoot.Spec.Provider.Workers {
-		stripped.Spec.Provider.Workers = append(stripped.Spec.Provider.Workers, v1beta1.Worker{Name: worker.Name, Machine: worker.Machine})
+	for i := range shoot.Spec.Provider.Workers {
+		stripped.Spec.Provider.Workers = append(stripped.Spec.Provider.Workers, stripWorker(&shoot.Spec.Provider.Workers[i]))
 	}
 	return stripped, nil
+}
+
+// stripWorker leaves of a worker what tells which image it boots, and what it asks for.
+func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
+	stripped := v1beta1.Worker{
+		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy, ProviderConfig: worker.ProviderConfig,
+	}
+	if image := worker.Machine.Image; image != nil {
+		stripped.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: image.Version}
+	}
+	return stripped
 }
 
 // sourceConfig returns how to reach the cluster of the certificates; nil if it is the one that is served.

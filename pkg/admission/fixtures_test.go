@@ -96,10 +96,11 @@ func garden(t testing.TB) *stored {
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 	child.Status.CloudProfileSpec = *profile.Spec.DeepCopy()
 	child.Status.CloudProfileSpec.MachineTypes = append(child.Status.CloudProfileSpec.MachineTypes, child.Spec.MachineTypes...)
+	launch, bank := trusted(t)
 	return &stored{
-		profiles:   map[string]*v1beta1.CloudProfile{profile.Name: profile},
+		profiles:   map[string]*v1beta1.CloudProfile{profile.Name: profile, launch.Name: launch},
 		namespaced: map[client.ObjectKey]*v1beta1.NamespacedCloudProfile{client.ObjectKeyFromObject(child): child},
-		shoots:     []v1beta1.Shoot{*example[v1beta1.Shoot](t, "shoot.yaml")},
+		shoots:     kept(t, example[v1beta1.Shoot](t, "shoot.yaml"), bank),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -90,7 +92,7 @@ func seeds(t testing.TB) [][]byte {
 			}
 		}
 	}
-	return append(all, patchable(t)...)
+	return slices.Concat(all, patchable(t), asked(t))
 }
 
 // patchable are requests that the mutating webhooks answer with a patch.
@@ -112,6 +114,31 @@ func patchable(t testing.TB) [][]byte {
 		encode(t, reviewed(t, "CloudProfile", profile, nil)), encode(t, reviewed(t, "NamespacedCloudProfile", child, nil)),
 		encode(t, reviewed(t, "NamespacedCloudProfile", child, example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"))),
 	}
+}
+
+// asked are requests about Shoots whose workers ask for something, in words that can be read and in others: their creation,
+// and updates from one to the next.
+func asked(t testing.TB) [][]byte {
+	t.Helper()
+	var all [][]byte
+	var before *v1beta1.Shoot
+	for _, text := range []string{
+		asking, `{` + head + `,"trustedLaunch":{"enabled":true},"password":"` + secret + `"}`, `{` + head + `,"trustedLaunch":"` + secret + `"}`,
+		`{` + head + `,"trustedLaunch":{"enabled":true,"enabled":false},"machineLabels":[{"name":"` + secret + `","value":1}]}`,
+		`{"kind":"` + secret + `","trustedLaunch":{"enabled":true}}`, `["` + secret + `"]`, `null`, asking,
+	} {
+		_, shoot := trusted(t)
+		inPlace := shoot.Spec.Provider.Workers[0].DeepCopy()
+		inPlace.Name, inPlace.UpdateStrategy, inPlace.ProviderConfig = "in-place", ptr.To(v1beta1.AutoInPlaceUpdate), config(text)
+		shoot.Spec.Provider.Workers[0].ProviderConfig = config(text)
+		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, *inPlace)
+		all = append(all, encode(t, reviewed(t, "Shoot", shoot, nil)))
+		if before != nil {
+			all = append(all, encode(t, reviewed(t, "Shoot", shoot, before)))
+		}
+		before = shoot
+	}
+	return all
 }
 
 // named tells whether a text is in what the log may show of a request.

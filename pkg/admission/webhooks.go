@@ -89,13 +89,17 @@ func providerLabel(providerType string) string {
 
 // Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own command.
 // [NewCommand] has them already. The webhooks of one manager have to come from one call. They read CloudProfiles,
-// NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud.
+// NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud. None
+// can be added to a manager if [consistency.CheckProvider] finds something wrong with the provider.
 func Switches[R any](provider consistency.Provider[R]) []webhookcmd.NameToFactory {
 	var shared *lookup[R]
 	build := func(mgr manager.Manager, row int) (*extensionswebhook.Webhook, error) {
 		if shared == nil { // the webhooks are built one after the other
-			var err error
-			if shared, err = lookupFor(provider, mgr); err != nil {
+			err := consistency.CheckProvider(provider)
+			if err == nil {
+				shared, err = lookupFor(provider, mgr)
+			}
+			if err != nil {
 				return nil, err
 			}
 		}

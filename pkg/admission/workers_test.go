@@ -1,0 +1,410 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"fmt"
+	goruntime "runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// faulty is a provider whose worker capabilities are those of another.
+type faulty struct{ openstack.Provider }
+
+func (faulty) Workers() consistency.Workers {
+	return consistency.WorkersOf(
+		schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+		[]capability.Definition{{Name: "acme-launch", Values: []string{"on"}}, {Name: "gardener-launch", Values: []string{"on"}}},
+		capability.Rules[v1alpha1.WorkerConfig]{},
+	)
+}
+
+// What is wrong with a provider is said when the component starts, before it connects to anything, in as many words.
+func TestFaultyProvider(t *testing.T) {
+	want := consistency.CheckProvider(faulty{})
+	if want == nil {
+		t.Fatal("nothing is wrong with it")
+	}
+	t.Setenv("GARDEN_KUBECONFIG", "does/not/exist")
+	cmd := NewCommand(faulty{})
+	cmd.SetArgs([]string{"--webhook-config-mode=service"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || err.Error() != want.Error() {
+		t.Errorf("the command says %v instead of %v", err, want)
+	}
+	cmd.SetArgs([]string{"--help"})
+	cmd.SetOut(&strings.Builder{})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Errorf("there is no help: %v", err)
+	}
+	for _, s := range Switches(faulty{}) {
+		for range 2 { // nor does it work at the second try
+			if webhook, err := s.Func(nil); webhook != nil || err == nil || err.Error() != want.Error() {
+				t.Errorf("webhook %s: %v, %v", s.Name, webhook, err)
+			}
+		}
+	}
+}
+
+const head = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"`
+
+// asking is a WorkerConfig that asks for trusted launch.
+const asking = `{` + head + `,"trustedLaunch":{"enabled":true}}`
+
+func config(text string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(text)} }
+
+// trusted returns the examples of trusted launch.
+func trusted(t testing.TB) (*v1beta1.CloudProfile, *v1beta1.Shoot) {
+	t.Helper()
+	profile, shoot := example[v1beta1.CloudProfile](t, "cloudprofile-trusted-launch.yaml"), example[v1beta1.Shoot](t, "shoot-trusted-launch.yaml")
+	profile.UID, profile.ResourceVersion, shoot.UID, shoot.ResourceVersion = "a", "1", "b", "1"
+	return profile, shoot
+}
+
+// TestStrippedWorkers wants of workers in memory what decides their image, and nothing else.
+func TestStrippedWorkers(t *testing.T) {
+	_, shoot := trusted(t)
+	private := map[string]string{"password": secret}
+	shoot.Spec.Provider.Workers = []v1beta1.Worker{{
+		Name: "whole", UpdateStrategy: ptr.To(v1beta1.AutoInPlaceUpdate), ProviderConfig: config(asking),
+		Machine: v1beta1.Machine{
+			Type: "medium_4_8", Architecture: ptr.To("amd64"),
+			Image: &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("1877.5.0"), ProviderConfig: config(`"` + secret + `"`)},
+		},
+		Annotations: private, Labels: private, CABundle: ptr.To(secret), Sysctls: private, Zones: []string{secret},
+		Volume: &v1beta1.Volume{VolumeSize: secret}, DataVolumes: []v1beta1.DataVolume{{Name: secret}},
+		Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To(secret)}, Minimum: 3,
+	}, {Name: "bare"}}
+	whole := shoot.DeepCopy()
+	result, err := stripShoot(shoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(encode(t, shoot)) != string(encode(t, whole)) {
+		t.Error("the Shoot that was given has changed")
+	}
+	stripped := result.(*v1beta1.Shoot)
+	if got, want := encode(t, consistency.PoolsOf(stripped)), encode(t, consistency.PoolsOf(whole)); string(got) != string(want) {
+		t.Errorf("the pools are %s instead of %s", got, want)
+	}
+	if kept := string(encode(t, stripped)); strings.Contains(kept, secret) || stripped.Spec.Provider.Workers[0].Minimum != 0 {
+		t.Errorf("there is more: %s", kept)
+	}
+}
+
+// removeFlavor removes the flavor of gardenlinux 1877.5.0 that has trusted launch, on both sides.
+func removeFlavor(t testing.TB, profile *v1beta1.CloudProfile) {
+	t.Helper()
+	replaceConfig(t, profile, `,{"capabilities":{"architecture":["amd64"],"openstack-trustedLaunch":["enabled"]},"regions":[{"id":"1234-amd64-trusted","name":"europe"}]}`, "")
+	flavors := &profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors
+	*flavors = (*flavors)[:1]
+}
+
+// replaceConfig replaces a text in a provider config, which has to be there.
+func replaceConfig(t testing.TB, profile *v1beta1.CloudProfile, old, replacement string) {
+	t.Helper()
+	raw := string(profile.Spec.ProviderConfig.Raw)
+	if !strings.Contains(raw, old) {
+		t.Fatalf("%s is not in %s", old, raw)
+	}
+	profile.Spec.ProviderConfig.Raw = []byte(strings.Replace(raw, old, replacement, 1))
+}
+
+// kept returns Shoots as the informers keep them.
+func kept(t testing.TB, shoots ...*v1beta1.Shoot) []v1beta1.Shoot {
+	t.Helper()
+	var all []v1beta1.Shoot
+	for _, shoot := range shoots {
+		stripped, err := stripShoot(shoot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, *stripped.(*v1beta1.Shoot))
+	}
+	return all
+}
+
+// withPools returns the example Shoot under another name, with some of its pools.
+func withPools(shoot *v1beta1.Shoot, name string, pools ...int) *v1beta1.Shoot {
+	other := shoot.DeepCopy()
+	other.Name, other.Spec.Provider.Workers = name, nil
+	for _, i := range pools {
+		other.Spec.Provider.Workers = append(other.Spec.Provider.Workers, shoot.Spec.Provider.Workers[i])
+	}
+	return other
+}
+
+// TestWarningsAboutWorkerCapabilities: who removes what worker pools ask for is told which Shoots do, and who adds it is told
+// nothing, since others go on booting what they boot.
+func TestWarningsAboutWorkerCapabilities(t *testing.T) {
+	profile, shoot := trusted(t)
+	inPlace := withPools(shoot, "in-place", 1)
+	inPlace.Spec.Provider.Workers[0].UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
+	inPlace.Spec.Provider.Workers[0].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2150.1.0")}
+	shoots := kept(t, withPools(shoot, "asking", 0), withPools(shoot, "other", 1), shoot, inPlace)
+	without := profile.DeepCopy()
+	removeFlavor(t, without)
+	unregistered := without.DeepCopy()
+	unregistered.Spec.MachineCapabilities = unregistered.Spec.MachineCapabilities[:1]
+	for i := range unregistered.Spec.MachineTypes {
+		delete(unregistered.Spec.MachineTypes[i].Capabilities, openstack.TrustedLaunch)
+	}
+	rolling := profile.DeepCopy()
+	rolling.Spec.MachineImages[0].Versions[2].InPlaceUpdates = nil
+	either := profile.DeepCopy() // the flavor comes first, and boots without trusted launch as well
+	flavors := either.Spec.MachineImages[0].Versions[0].CapabilityFlavors
+	slices.Reverse(flavors)
+	flavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}, openstack.TrustedLaunch: {"enabled", "disabled"}}
+	replaceConfig(t, either, `"openstack-trustedLaunch":["enabled"]`, `"openstack-trustedLaunch":["enabled","disabled"]`)
+	lost := "spec.providerConfig.machineImages: %s: no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back until nobody uses it"
+	asking := fmt.Sprintf(lost, "gardenlinux@1877.5.0", "Shoots garden-demo/asking, garden-demo/bank")
+	for name, test := range map[string]struct {
+		from, to *v1beta1.CloudProfile
+		want     []string
+	}{
+		"the flavor is removed":               {profile, without, []string{asking}},
+		"the flavor is added":                 {without, profile, nil},
+		"a flavor for both is added":          {without, either, nil},
+		"the capability is removed":           {profile, unregistered, []string{asking}},
+		"the capability is added":             {unregistered, profile, nil},
+		"updates in place are not supported":  {profile, rolling, []string{fmt.Sprintf(lost, "gardenlinux@2150.1.0", "Shoot garden-demo/in-place")}},
+		"updates in place are supported then": {rolling, profile, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := test.from.DeepCopy()
+			reader := &stored{profiles: map[string]*v1beta1.CloudProfile{before.Name: before}, shoots: shoots}
+			check := cloudProfileCheck[openstack.Image]{provider: openstack.Provider{}, lookup: &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}}
+			report, err := check.check(t.Context(), test.to.DeepCopy(), func() (*v1beta1.CloudProfile, error) { return before, nil })
+			if err != nil || len(report.Errors) > 0 {
+				t.Fatal(err, report.Errors)
+			}
+			if got := warn(report.Warnings); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// The same for the Shoots of a NamespacedCloudProfile, about a version of its own and one of its parent.
+func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
+	parent, shoot := trusted(t)
+	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	child.Spec.Parent.Name, child.Spec.MachineTypes = parent.Name, nil
+	version := v1beta1.MachineImageVersion{
+		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "2000.1.0"},
+		CapabilityFlavors: parent.Spec.MachineImages[0].Versions[0].CapabilityFlavors,
+	}
+	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{version}}}
+	const flavor = `,{"capabilities":{"architecture":["amd64"],"openstack-trustedLaunch":["enabled"]},"regions":[{"name":"europe","id":"a"}]}`
+	child.Spec.ProviderConfig = config(strings.Replace(`{`+head+`,"machineImages":[{"name":"gardenlinux","versions":[{"version":"2000.1.0","capabilityFlavors":[`+
+		`{"capabilities":{"architecture":["amd64"]},"regions":[{"name":"europe","id":"a"}]}`+flavor+`]}]}]}`, "WorkerConfig", "CloudProfileConfig", 1))
+	own := withPools(shoot, "own", 0, 1)
+	for i := range own.Spec.Provider.Workers {
+		own.Spec.Provider.Workers[i].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2000.1.0")}
+	}
+	inherited := withPools(shoot, "inherited", 0)
+	for _, s := range []*v1beta1.Shoot{own, inherited} {
+		s.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: child.Name}
+	}
+	reader := &stored{
+		profiles:   map[string]*v1beta1.CloudProfile{parent.Name: parent},
+		namespaced: map[client.ObjectKey]*v1beta1.NamespacedCloudProfile{client.ObjectKeyFromObject(child): child},
+		shoots:     kept(t, own, inherited),
+	}
+	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
+	warnsAbout := func(report consistency.Report, err error, version, shoot string) {
+		t.Helper()
+		want := fmt.Sprintf("%s: no image is left for worker pools of Shoot garden-demo/%s: they get", version, shoot)
+		if got := warn(report.Warnings); err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
+			t.Errorf("got %q, %v and %v instead of %s", got, report.Errors, err, want)
+		}
+	}
+	without := child.DeepCopy()
+	without.Spec.ProviderConfig.Raw = []byte(strings.Replace(string(child.Spec.ProviderConfig.Raw), flavor, "", 1))
+	without.Spec.MachineImages[0].Versions[0].CapabilityFlavors = version.CapabilityFlavors[:1]
+	report, err := namespacedCheck[openstack.Image]{shared}.check(t.Context(), without, func() (*v1beta1.NamespacedCloudProfile, error) { return child, nil })
+	warnsAbout(report, err, "gardenlinux@2000.1.0", "own")
+
+	above := parent.DeepCopy()
+	removeFlavor(t, above)
+	report, err = cloudProfileCheck[openstack.Image]{openstack.Provider{}, shared}.check(t.Context(), above, func() (*v1beta1.CloudProfile, error) { return parent, nil })
+	warnsAbout(report, err, "gardenlinux@1877.5.0", "inherited")
+}
+
+// updateOf judges an update of a Shoot whose profile is as it is now; old is nil on creation.
+func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) consistency.Report {
+	t.Helper()
+	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
+	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}}
+	report, err := check.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// What an operator, or a newer version of the component, takes away from a worker pool is no reason to refuse updates that
+// leave the pool alone (semantics S10). Whatever is new is.
+func TestUpdatesOfShootsThatAsk(t *testing.T) {
+	profile, example := trusted(t)
+	removeFlavor(t, profile)
+	profile.Spec.MachineImages[0].Versions[2].InPlaceUpdates = nil
+	old := example.DeepCopy()
+	pools := &old.Spec.Provider.Workers
+	for name, change := range map[string]func(*v1beta1.Worker){
+		"misspelt": func(w *v1beta1.Worker) { w.ProviderConfig = config(`{` + head + `,"trustedlaunch":{"enabled":true}}`) },
+		"other":    func(w *v1beta1.Worker) { w.ProviderConfig = config(`{"kind":"InfrastructureConfig"}`) },
+		"list":     func(w *v1beta1.Worker) { w.ProviderConfig = config(`[` + asking + `]`) },
+		"text": func(w *v1beta1.Worker) {
+			w.ProviderConfig = config(`{` + head + `,"trustedLaunch":{"enabled":"true"}}`)
+		},
+		"in-place": func(w *v1beta1.Worker) { w.UpdateStrategy = ptr.To(v1beta1.ManualInPlaceUpdate) },
+		"both": func(w *v1beta1.Worker) {
+			w.UpdateStrategy, w.ProviderConfig = ptr.To(v1beta1.AutoInPlaceUpdate), config(asking)
+		},
+	} {
+		worker := (*pools)[1].DeepCopy()
+		worker.Name = name
+		change(worker)
+		*pools = append(*pools, *worker)
+	}
+	slices.SortFunc(*pools, func(a, b v1beta1.Worker) int { return strings.Compare(a.Name, b.Name) })
+	// both, in-place, ledger, list, misspelt, other, text, web
+	const both, inPlace, ledger, list, misspelt, other, text, web = 0, 1, 2, 3, 4, 5, 6, 7
+	errors := len(updateOf(t, profile, nil, old).Errors)
+	if errors < 7 {
+		t.Fatalf("%d errors of the Shoot as it is", errors)
+	}
+	for name, test := range map[string]struct {
+		change func(s *v1beta1.Shoot, pools []v1beta1.Worker)
+		pool   int // the one that is refused, -1 if none is
+	}{
+		"hibernation": {func(s *v1beta1.Shoot, _ []v1beta1.Worker) {
+			s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}
+		}, -1},
+		"numbers":   {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[list].Maximum, pools[both].Maximum = 7, 7 }, -1},
+		"reordered": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { slices.Reverse(pools) }, -1},
+		"one less":  {func(s *v1beta1.Shoot, pools []v1beta1.Worker) { s.Spec.Provider.Workers = pools[1:] }, -1},
+		"keys reordered": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[ledger].ProviderConfig = config(`{"trustedLaunch": {"enabled": true}, ` + head + `}`)
+		}, -1},
+		"another pool":      {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[web].Machine.Image.Version = ptr.To("1592.9.0") }, -1},
+		"asked for no more": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[ledger].ProviderConfig = nil }, -1},
+		"repaired": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[misspelt].ProviderConfig = config(`{` + head + `}`)
+		}, -1},
+		"renamed":              {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[ledger].Name = "vault" }, ledger},
+		"repaired, and asking": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[misspelt].ProviderConfig = config(asking) }, misspelt},
+		"asking":               {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[web].ProviderConfig = config(asking) }, web},
+		"in place": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[web].UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
+		}, web},
+		"another image": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[ledger].Machine.Image.Version = ptr.To("1592.9.0")
+		}, ledger},
+		"two swapped": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[web].ProviderConfig, pools[ledger].ProviderConfig = pools[ledger].ProviderConfig, nil
+		}, web},
+		"unreadable in another way": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[other].ProviderConfig = config(`{"kind":"ControlPlaneConfig"}`)
+		}, other},
+		"unreadable, other image": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[text].Machine.Image.Version = ptr.To("1592.9.0") }, text},
+		"in place, other image": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[inPlace].Machine.Image.Version = ptr.To("2150.1.0")
+		}, inPlace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := old.DeepCopy()
+			object.ResourceVersion = "2"
+			test.change(object, object.Spec.Provider.Workers)
+			report := updateOf(t, profile, old, object)
+			for _, err := range report.Errors {
+				if test.pool < 0 || !strings.HasPrefix(err.Field, fmt.Sprintf("spec.provider.workers[%d]", test.pool)) {
+					t.Errorf("refused: %v", err)
+				}
+			}
+			if test.pool >= 0 && len(report.Errors) == 0 {
+				t.Errorf("it is admitted, with %q", warn(report.Warnings))
+			}
+		})
+	}
+}
+
+// A WorkerConfig of any size and depth is answered for, soon, and nothing of it is logged.
+func TestBadWorkerConfigs(t *testing.T) {
+	e := newEndpoints(t)
+	_, shoot := trusted(t)
+	shoot.Spec.Provider.Workers[1].ProviderConfig = config(`"the config"`)
+	deep := func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
+	long := strings.Repeat(secret, 1<<20/len(secret))
+	for name, test := range map[string]struct {
+		config  string
+		allowed bool
+	}{
+		"additional fields":   {`{` + head + `,"trustedLaunch":{"enabled":true},"password":"` + secret + `","` + secret + `":1}`, false},
+		"additional inside":   {`{` + head + `,"trustedLaunch":{"enabled":true,"` + secret + `":{"` + secret + `":["` + secret + `"]}}}`, false},
+		"value of wrong type": {`{` + head + `,"trustedLaunch":{"enabled":"` + secret + `"}}`, false},
+		"other kind":          {`{"apiVersion":"` + secret + `/v1","kind":"` + secret + `"}`, false},
+		"a label":             {`{` + head + `,"machineLabels":[{"name":"password","value":"` + secret + `"}]}`, true},
+		"text":                {`"` + secret + `"`, false},
+		"list":                {`["` + secret + `"]`, false},
+		"key twice":           {`{` + head + `,"trustedLaunch":{"enabled":false,"enabled":true},"kind":"` + secret + `"}`, false},
+		"key in two cases":    {`{` + head + `,"TrustedLaunch":{"enabled":true},"trustedlaunch":null}`, false},
+		"deep":                {`{` + head + `,"` + secret + `":` + deep(3e5) + `}`, false},
+		"deep inside":         {`{` + head + `,"trustedLaunch":` + deep(3e5) + `}`, false},
+		"deep node template":  {`{` + head + `,"nodeTemplate":{"capacity":` + deep(3e5) + `}}`, false},
+		"1 MiB in a field":    {`{` + head + `,"` + long + `":1}`, false},
+		"1 MiB in a label":    {`{` + head + `,"machineLabels":[{"name":"a","value":"` + long + `"}]}`, true},
+		"1 MiB in a kind":     {`{"kind":"` + long + `"}`, false},
+		"2e4 fields":          {`{` + head + manyFields(2e4) + `}`, false},
+		"1e5 groups":          {`{` + head + `,"additionalSecurityGroups":["` + strings.Repeat(`a","`, 1e5) + `"]}`, true},
+		"huge number":         {`{` + head + `,"trustedLaunch":` + strings.Repeat("9", 1e5) + `}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := bytes.Replace(encode(t, reviewed(t, "Shoot", shoot, nil)), []byte(`"the config"`), []byte(test.config), 1)
+			var before, after goruntime.MemStats
+			goruntime.ReadMemStats(&before)
+			response, logged := e.send(t, "validate-shoot", "application/json", body)
+			goruntime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+				t.Errorf("it took %d MiB", used>>20)
+			}
+			if strings.Contains(logged, secret) {
+				t.Errorf("the log is %.2000s", logged)
+			}
+			if response.Allowed != test.allowed {
+				t.Errorf("allowed is %t: %.2000v", response.Allowed, response.Result)
+			}
+			if !response.Allowed && response.Result.Code != 422 && response.Result.Code != 400 {
+				t.Errorf("the answer is %.2000v", response.Result)
+			}
+			if size := len(encode(t, response)); size > 4*mostText {
+				t.Errorf("the answer has %d bytes", size)
+			}
+		})
+	}
+}
+
+// manyFields returns that many fields that no config has.
+func manyFields(n int) string {
+	var fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&fields, `,"%s%d":%d`, secret, i, i)
+	}
+	return fields.String()
+}

@@ -71,3 +71,51 @@ func ExampleCompare() {
 	// gep33: +1 because of net, "basic" against "accelerated"
 	// gardener: -1 because of storage, "SCSI" against ""
 }
+
+func ExampleWorker_Requirements() {
+	gpu := "nvidia"
+	worker := capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate, GPU: &gpu}
+	for _, r := range worker.Requirements(field.NewPath("spec", "provider", "workers").Index(0)) {
+		fmt.Println(r.Setting, "asks for", r.Capability, r.Values, r.Because)
+	}
+	// Output:
+	// no secure boot asks for gardener-bootType [standard] <nil>
+	// update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace] spec.provider.workers[0].updateStrategy
+	// GPU of type nvidia asks for gardener-gpuSupport [nvidia] <nil>
+}
+
+// What a flavor leaves out it supports in full, but for worker capabilities: of those it supports the undeclared value.
+func ExampleVocabulary_Flavor() {
+	v, _ := capability.Compile(hypervisors, nil)
+	plain, _ := v.Flavor(v1beta1.Capabilities{"architecture": {"amd64"}}, nil, nil)
+	standard, _ := v.Flavor(v1beta1.Capabilities{"architecture": {"amd64"}, capability.BootType: {"standard"}}, nil, nil)
+	secure, _ := v.Flavor(v1beta1.Capabilities{"architecture": {"amd64"}, capability.BootType: {"secure"}}, nil, nil)
+	fmt.Println(plain, plain == standard)
+	fmt.Println(secure, plain == secure)
+
+	request, _ := v.Request(capability.Worker{SecureBoot: true}.Requirements(nil))
+	fmt.Println(plain.Fits(v.All(), request), secure.Fits(v.All(), request))
+	// Output:
+	// {architecture: [amd64], hypervisor: [baremetal, virtualized]} true
+	// {architecture: [amd64], hypervisor: [baremetal, virtualized], gardener-bootType: [secure]} false
+	// false true
+}
+
+// A worker capability of a provider can be asked for where it is registered.
+func ExampleVocabulary_Request() {
+	trusted := capability.Definition{Name: "acme-trusted", Values: []string{"on", "off"}, Undeclared: "off"}
+	asked := []capability.Requirement{{Capability: "acme-trusted", Values: []string{"on"}, Setting: "trusted: true"}}
+
+	v, _ := capability.Compile(hypervisors, nil, trusted)
+	_, unmet := v.Request(asked)
+	fmt.Println(len(unmet), unmet[0].Setting)
+
+	v, _ = capability.Compile(append(hypervisors, v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"on", "off"}}), nil, trusted)
+	request, unmet := v.Request(asked)
+	flavor, _ := v.Flavor(nil, nil, nil)
+	c := flavor.Conflicts(v.All(), request)[0]
+	fmt.Println(len(unmet), c.Capability, c.Offer, c.Asked, c.Cause)
+	// Output:
+	// 1 trusted: true
+	// 0 acme-trusted [off] [on] worker
+}

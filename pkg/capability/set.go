@@ -13,8 +13,9 @@ import (
 // Set is what a machine type or an image flavor supports: for each registered capability the values it supports, with
 // omissions defaulted (semantics S2), and what either says about worker capabilities (S3); or what a worker pool requests.
 // [Vocabulary.Set], [Vocabulary.Flavor] and [Vocabulary.Request] make them. Sets of one kind and one vocabulary are equal
-// (==) exactly if they support the same values, and can be keys of a map. The zero Set belongs to no vocabulary and is
-// compatible with nothing. A Set is a value: it cannot change, and is safe for concurrent use.
+// (==) exactly if they support the same values and, as flavors, leave out the same worker capabilities; they can be keys of
+// a map. The zero Set belongs to no vocabulary and is compatible with nothing. A Set is a value: it cannot change, and is
+// safe for concurrent use.
 type Set struct {
 	vocabulary *Vocabulary
 	bits       string
@@ -230,7 +231,8 @@ func (s Set) Intersect(o Set) Set {
 
 // Values returns the values of a capability that the set supports, most preferred first; empty for none, and nil for a
 // capability that is neither registered nor reserved. Of a reserved one that is not registered a flavor supports what it
-// declares, or else the undeclared value. The caller owns the result.
+// declares, or else the undeclared value; one that is registered and left out it supports in full, as long as nobody asks
+// for it. The caller owns the result.
 func (s Set) Values(name string) []string {
 	if s.vocabulary == nil {
 		return nil

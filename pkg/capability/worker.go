@@ -219,18 +219,10 @@ func (g *group) declare(bits []byte, values []string, declared bool, at *field.P
 	}
 	if declared && len(values) == 0 && !g.registered && at != nil {
 		errs = append(errs, field.Required(at.Child(g.name), fmt.Sprintf(
-			"an empty list matches nothing: list values of %s, or leave the capability out, which %s",
-			g.name, g.definition.leftOutMeans())).WithOrigin(RuleValueMissing))
+			"an empty list matches nothing: list values of %s, or leave the capability out if the image does not support it",
+			g.name)).WithOrigin(RuleValueMissing))
 	}
 	return errs
-}
-
-// leftOutMeans says what an image supports that does not declare the capability.
-func (d *Definition) leftOutMeans() string {
-	if d.Undeclared == "" {
-		return "means that the image does not support it"
-	}
-	return "means " + d.Undeclared
 }
 
 // unknownName returns the error for a name that the vocabulary does not know.

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
@@ -20,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// The specs that fuzzing starts from: a sound one, one with what can be wrong, one in legacy mode, and some that cannot be read.
+// The specs that fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that cannot be read.
 var specs = []string{`{
 	"type": "local", "regions": [{"name": "local"}],
 	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "hypervisor", "values": ["baremetal", "virtualized"]}],
@@ -71,6 +73,18 @@ var specs = []string{`{
 				{"capabilities": {"architecture": ["arm64"]}, "image": "by-name", "regions": [{"name": "mars", "id": "c"}]}]},
 			{"version": "0.9.0", "image": "old", "regions": [{"name": "eu", "id": "d"}, {"name": "us", "id": "e", "architecture": "arm64"}, {"name": "us", "id": "f", "architecture": "riscv"}]},
 			{"version": "0.8.0", "image": "older"}]}]}
+}`, `{
+	"type": "openstack", "regions": [{"name": "eu"}],
+	"machineCapabilities": [{"name": "architecture", "values": ["amd64"]}, {"name": "openstack-trustedLaunch", "values": ["disabled", "on"]}, {"name": "gardener-updateType", "values": ["inPlace", "never"]}],
+	"machineTypes": [{"name": "m", "capabilities": {"gardener-bootType": ["secure"], "openstack-trustedLaunch": ["disabled"]}}, {"name": "n", "capabilities": {"gardener-updateType": []}}],
+	"machineImages": [{"name": "linux", "versions": [
+		{"version": "1.0.0", "inPlaceUpdates": {"supported": true}, "capabilityFlavors": [{"gardener-bootType": ["secure"]}, {"openstack-trustedLaunch": ["disabled"], "gardener-x": []}]}, {"version": "2.0.0"}]}],
+	"providerConfig": {"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [
+			{"version": "1.0.0", "capabilityFlavors": [
+				{"capabilities": {"gardener-bootType": ["secure"]}, "image": "a"}, {"capabilities": {"gardener-bootType": ["secure"], "gardener-gpuSupport": ["nvidia", "voodoo"]}, "image": "b"},
+				{"capabilities": {"openstack-trustedLaunch": ["disabled"], "gardener-y": ["z"]}, "image": "c"}]},
+			{"version": "2.0.0", "capabilityFlavors": [{"capabilities": {"gardener-bootType": []}, "image": "d"}, {"image": "e"}]}]}]}
 }`, `{"providerConfig": null}`, `{"providerConfig": {"kind": "InfrastructureConfig"}, "machineImages": [{}]}`}
 
 // slow is far beyond what any profile of fuzzing's size needs.
@@ -104,7 +118,9 @@ func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1
 	pools := []consistency.Pool{{Image: "none", Version: "1", Path: field.NewPath("pool")}}
 	for _, image := range profile.Spec.MachineImages {
 		for _, version := range image.Versions {
-			pools = append(pools, consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"})
+			pools = append(pools, consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"},
+				consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Worker: capability.Worker{SecureBoot: true, GPU: new("nvidia"), UpdateStrategy: v1beta1.ManualInPlaceUpdate},
+					Config: &runtime.RawExtension{Raw: []byte(trustedLaunch)}})
 		}
 	}
 	for _, mt := range append(profile.Spec.MachineTypes, v1beta1.MachineType{Name: "none"}) {
@@ -125,6 +141,41 @@ func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1
 	if !reflect.DeepEqual(before, profile) {
 		t.Fatal("the profile was changed")
 	}
+}
+
+// FuzzResolvePool asks for an image with whatever bytes as the worker's providerConfig, and as its strategy and GPU.
+func FuzzResolvePool(f *testing.F) {
+	var spec, legacy v1beta1.CloudProfileSpec
+	for text, into := range map[string]*v1beta1.CloudProfileSpec{workerPools: &spec, "machineImages: [{name: gl, versions: [{version: 10.0.0}]}]\nmachineTypes: [{name: any}]\n": &legacy} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			f.Fatal(err)
+		}
+	}
+	with, _ := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	without, _ := consistency.Compile(openstack.Provider{}, &legacy, field.NewPath("spec"))
+	for _, config := range []string{"", "null", "{", "[]", trustedLaunch, `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`} {
+		f.Add([]byte(config), "AutoInPlaceUpdate", "nvidia", "gl@9.0.0")
+		f.Add([]byte(config), "", "", "gl@10.0.0")
+	}
+	f.Fuzz(func(t *testing.T, config []byte, strategy, gpu, image string) {
+		pool := consistency.Pool{Name: "w", MachineType: "any", Region: "europe", Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: config}}
+		pool.Image, pool.Version = cutImage(image)
+		pool.Worker = capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy), GPU: &gpu}
+		for _, p := range []*consistency.Profile[openstack.Image]{with, without} {
+			r := p.ResolvePool(pool)
+			if (r.Err == nil) != (r.Decision.Chosen >= 0) {
+				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
+			}
+			for _, err := range r.Further {
+				checkFindings(t, field.ErrorList{err})
+			}
+			for _, s := range r.Suggestions {
+				if again := p.ResolvePool(applied(pool, s)); again.Err != nil {
+					t.Fatalf("%+v: %v", s, again.Err)
+				}
+			}
+		}
+	})
 }
 
 // What fuzzing starts from must reach the checks, or it starts from nothing.

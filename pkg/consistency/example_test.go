@@ -8,9 +8,12 @@ import (
 	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 )
@@ -206,4 +209,50 @@ func ExampleCompareProfiles() {
 	}
 	// Output:
 	// machine-type-in-use machine type small is removed and still used by Shoot garden-dev/blog: later updates of them can fail; put it back with usable: false until nobody uses it
+}
+
+// exampleWorkerConfig is the providerConfig of a worker pool.
+type exampleWorkerConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Nested bool `json:"nested,omitempty"`
+}
+
+// One setting asks for a capability that the provider defines.
+func ExampleWorkersOf() {
+	workers := consistency.WorkersOf(
+		schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"},
+		[]capability.Definition{{Name: "local-nested", Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
+		capability.Rules[exampleWorkerConfig]{{
+			Setting: "nested: true", Field: "nested", Capability: "local-nested", Values: []string{"enabled"},
+			Asks: func(config *exampleWorkerConfig) bool { return config.Nested },
+		}},
+	)
+	raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "nested": true}`)}
+	requirements, errs := workers.Requirements(raw, field.NewPath("spec", "provider", "workers").Index(0).Child("providerConfig"))
+	for _, r := range requirements {
+		fmt.Println(r.Setting, "asks for", r.Capability, r.Values, "at", r.Because)
+	}
+	fmt.Println(len(errs), "errors")
+	// Output:
+	// nested: true asks for local-nested [enabled] at spec.provider.workers[0].providerConfig.nested
+	// 0 errors
+}
+
+// nesting is the local provider with a worker capability that lacks the prefix, and a rule that asks for another value.
+type nesting struct{ local.Provider }
+
+func (nesting) Workers() consistency.Workers {
+	return consistency.WorkersOf(schema.GroupVersionKind{}, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
+		capability.Rules[exampleWorkerConfig]{{Setting: "nested: true", Field: "nested", Capability: "nested", Values: []string{"on"}}})
+}
+
+// An extension asks when it starts.
+func ExampleCheckProvider() {
+	fmt.Println(consistency.CheckProvider(local.Provider{}))
+	fmt.Println(consistency.CheckProvider(nesting{}))
+	// Output:
+	// <nil>
+	// provider local: worker capability "nested" must begin with "local-", the prefix of this provider
+	// provider local: "nested: true" asks for [on] of worker capability "nested", which has the values [enabled]
 }

@@ -331,9 +331,9 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 		place = c.at.Child("architectures")
 	}
 	all := list(len(c.core), func(i int) *coreFlavor { return &c.core[i] })
+	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
 	c.report(RuleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"core does not list a flavor %s, only %s; add it to %s, or remove it here",
-		c.format(flavor.Capabilities, set), all, place))
+		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
 }
 
 // missing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
@@ -373,7 +373,10 @@ func mayMean(unclear, core capability.Set) bool {
 // format prints capabilities as written and, where that says less, what they amount to.
 func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.Set) string {
 	short := c.vocabulary.Format(written)
-	if full := set.String(); full != short {
+	switch full := set.String(); {
+	case len(full) < len(short): // it declares what holds anyway
+		return short + " (the same as " + full + ")"
+	case full != short:
 		return short + " (in full " + full + ")"
 	}
 	return short

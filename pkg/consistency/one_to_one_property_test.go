@@ -52,6 +52,22 @@ func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	return defs
 }
 
+// drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.
+func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
+	defs := drawDefinitions(t)
+	for _, def := range []v1beta1.CapabilityDefinition{{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}}} {
+		if rapid.IntRange(0, 2).Draw(t, "worker capability") == 0 {
+			defs = append(defs, def)
+		}
+	}
+	return defs
+}
+
+// leftOutMeansAll tells whether a flavor that leaves a capability out is the same as one that declares all values.
+func leftOutMeansAll(name string) bool {
+	return name != "given-trusted" && !strings.HasPrefix(name, capability.ReservedPrefix)
+}
+
 // drawFlavors draws few enough kinds of flavors that the two sides often agree, and that one often has one twice.
 func drawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) []v1beta1.Capabilities {
 	flavors := make([]v1beta1.Capabilities, rapid.IntRange(1, 5).Draw(t, side))
@@ -73,7 +89,7 @@ func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta
 		r := v1beta1.Capabilities{}
 		for _, def := range defs {
 			values, declared := c[def.Name]
-			if declared || rapid.Bool().Draw(t, "written out") {
+			if declared || leftOutMeansAll(def.Name) && rapid.Bool().Draw(t, "written out") {
 				if !declared {
 					values = def.Values
 				}
@@ -103,7 +119,7 @@ type complaints struct {
 }
 
 func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1beta1.Capabilities) complaints {
-	p, report := consistency.Compile(given(provider), coreSpec(defs, core), field.NewPath("spec"))
+	p, report := consistency.Compile(workingWith(provider...), coreSpec(defs, core), field.NewPath("spec"))
 	var c complaints
 	for _, err := range report.Errors {
 		var index int
@@ -115,7 +131,7 @@ func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1b
 		if !strings.HasPrefix(err.Field, "spec.providerConfig.") {
 			side = core
 		}
-		set, _ := p.Vocabulary().Set(side[index], nil)
+		set, _ := p.Vocabulary().Flavor(side[index], nil, nil)
 		switch err.Origin {
 		case consistency.RuleFlavorMissing:
 			c.missing = append(c.missing, set.String())
@@ -136,7 +152,7 @@ func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1b
 // duplicate on either side, whatever the other has.
 func TestOneToOneIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		defs := drawDefinitions(t)
+		defs := drawWorkerDefinitions(t)
 		a, b := drawFlavors(t, defs, "a"), drawFlavors(t, defs, "b")
 		there, back := check(t, defs, a, b), check(t, defs, b, a)
 		mirrored := complaints{back.unexpected, back.missing, back.flavorDuplicate, back.coreDuplicate}
@@ -148,7 +164,7 @@ func TestOneToOneIsSymmetric(t *testing.T) {
 
 func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		defs := drawDefinitions(t)
+		defs := drawWorkerDefinitions(t)
 		core := drawFlavors(t, defs, "core")
 		provider := drawFlavors(t, defs, "provider")
 		if rapid.Bool().Draw(t, "same") {
@@ -166,12 +182,45 @@ func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	})
 }
 
+// Reserved capabilities that are not registered change nothing: without them the mapping corresponds to the same flavors of
+// core, and only what differs in nothing else is several flavors instead of one.
+func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawDefinitions(t)
+		core := drawFlavors(t, defs, "core")
+		plain := rewritten(t, defs, core)
+		var provider []v1beta1.Capabilities
+		for _, c := range plain {
+			for _, values := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"", "secure", "secure standard"}), 1, 3, rapid.ID).Draw(t, "boot types") {
+				flavor := maps.Clone(c)
+				if values != "" {
+					flavor[capability.BootType] = strings.Fields(values)
+				}
+				provider = append(provider, flavor)
+			}
+		}
+		got := check(t, defs, core, rapid.Permutation(provider).Draw(t, "order"))
+		_, coreDuplicate := distinct(defs, core)
+		_, flavorDuplicate := distinct(defs, provider)
+		if len(got.missing)+len(got.unexpected) > 0 || !slices.Equal(got.coreDuplicate, coreDuplicate) || len(got.flavorDuplicate) != len(flavorDuplicate) {
+			t.Fatalf("%+v, duplicates %v in core, %v in the mapping", got, coreDuplicate, flavorDuplicate)
+		}
+		if len(provider) > len(core) {
+			several++
+		}
+	})
+	if several == 0 {
+		t.Error("there never are several flavors for one")
+	}
+}
+
 // distinct returns the different defaulted sets as text, and the indices of those that came before.
 func distinct(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) (sets map[string]bool, repeated []int) {
-	v, _ := capability.Compile(defs, nil)
+	v, _ := capability.Compile(defs, nil, definitions...)
 	sets = map[string]bool{}
 	for i, c := range flavors {
-		set, _ := v.Set(c, nil)
+		set, _ := v.Flavor(c, nil, nil)
 		if sets[set.String()] {
 			repeated = append(repeated, i)
 		}

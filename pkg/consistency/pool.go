@@ -94,8 +94,8 @@ type Resolution[R any] struct {
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
 	Err *field.Error
-	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, and
-	// capabilities that it asks for beside the one that Err is about.
+	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order of
+	// the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
 	Further field.ErrorList
 	// Suggestions are up to three things that would work; only if nothing was found.
 	Suggestions []Suggestion

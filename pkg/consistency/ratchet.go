@@ -98,9 +98,12 @@ func namedPath(err *field.Error, tree any) (path string, flavor bool) {
 		case !found || !isIndex(segment):
 			list = strings.TrimPrefix(segment, ".")
 			inConfig = inConfig || list == "providerConfig"
-		case list == "regions" && rest == "", err.Type == field.ErrorTypeDuplicate && list != "capabilityFlavors" && !strings.Contains(rest, "["):
+		case list == "regions" && rest == "", err.Type == field.ErrorTypeDuplicate && list != "capabilityFlavors" && list != "workers" && !strings.Contains(rest, "["):
 			segment = "[]" // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
+			if list == "workers" && err.Origin == RuleUnknownField {
+				list = "" // which hides nothing that decides the image: the name and the field are enough
+			}
 			segment = "[" + knownBy(list, next, inConfig) + "]"
 			flavor = list == "capabilityFlavors" && rest == ""
 		}

@@ -102,25 +102,49 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	if before < 0 || after < 0 {
 		return false
 	}
+	id := imageVersion{request.Image, request.Version}
 	was := p.catalog.Flavors(request.Image, request.Version)[before].Capabilities
-	if p.sameFlavor(was, updated, updated.catalog.Flavors(request.Image, request.Version)[after].Capabilities) {
+	if p.sameFlavor(id, was, updated, updated.catalog.Flavors(request.Image, request.Version)[after].Capabilities) {
 		return false
 	}
 	return slices.ContainsFunc(updated.catalog.Decide(request).Verdicts, func(v imageselector.Verdict[R]) bool {
-		return v.Reason == "" && p.sameFlavor(was, updated, v.Flavor.Capabilities)
+		return v.Reason == "" && p.sameFlavor(id, was, updated, v.Flavor.Capabilities)
 	})
 }
 
-// sameFlavor tells whether a flavor of p is one of the updated profile: if they are written with the same values, in
-// whatever order, or if they support the same once omissions are filled in. The two vocabularies may differ.
-func (p *Profile[R]) sameFlavor(flavor v1beta1.Capabilities, updated *Profile[R], other v1beta1.Capabilities) bool {
-	return sameValues(flavor, other) || sameValues(p.inFull(flavor), updated.inFull(other))
+// sameFlavor tells whether a flavor of p's image version is one of the updated profile's: if they are written with the same
+// values, in whatever order, or if they support the same once omissions are filled in. The two vocabularies may differ.
+func (p *Profile[R]) sameFlavor(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R], other v1beta1.Capabilities) bool {
+	return sameValues(flavor, other) || sameValues(p.inFull(id, flavor), updated.inFull(id, other))
 }
 
-// inFull returns capabilities with omissions filled in (semantics S2), but for worker capabilities (S3).
-func (p *Profile[R]) inFull(written v1beta1.Capabilities) v1beta1.Capabilities {
-	set, _ := p.vocabulary.Flavor(written, nil, nil)
+// inFull returns the capabilities of a flavor with omissions filled in (semantics S2). Of worker capabilities (S3) it only
+// writes out what the version says of those that are left out, and leaves out what is the same as nothing.
+func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1beta1.Capabilities {
+	full := clone(written)
+	for name, values := range p.undeclaredOf(id) {
+		if _, declared := written[name]; !declared && !p.vocabulary.IsRegistered(name) {
+			full[name] = values
+		}
+	}
+	set, _ := p.vocabulary.Flavor(full, nil, nil)
 	return set.Capabilities()
+}
+
+// undeclaredOf returns what an image version, which may be the parent's, supports of worker capabilities that its flavors do
+// not declare, apart from what holds for all versions.
+func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
+	if p.parent != nil && len(p.catalog.Flavors(id.image, id.version)) == 0 {
+		return p.parent.profile.undeclaredOf(id)
+	}
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			if version := &p.spec.MachineImages[i].Versions[k]; p.spec.MachineImages[i].Name == id.image && version.Version == id.version {
+				return undeclaredBy(version)
+			}
+		}
+	}
+	return nil
 }
 
 // sameValues tells whether two flavors have the same capabilities with the same values, in whatever order.
@@ -200,7 +224,7 @@ func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
 	was := p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)].Capabilities
 	return slices.ContainsFunc(updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
-		return found && p.sameFlavor(was, updated, f.Capabilities)
+		return found && p.sameFlavor(imageVersion{pool.Image, pool.Version}, was, updated, f.Capabilities)
 	}) && updated.hasImage(pool)
 }
 

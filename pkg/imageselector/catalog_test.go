@@ -327,17 +327,75 @@ func TestFlavorsWithUnknownCapabilitiesAreTakenAsTheyAre(t *testing.T) {
 	}
 }
 
+// Semantics S3: what a pool asks for an image must have declared, and a version may say what holds for those that do not.
+func TestRequests(t *testing.T) {
+	v := storageAndNet(t)
+	plain, secure := global(nil, "plain"), global(caps{"gardener-bootType": {"secure"}}, "secure")
+	both := global(caps{"gardener-bootType": {"standard", "secure"}}, "both")
+	for name, tc := range map[string]struct {
+		flavors    flavors
+		undeclared caps
+		worker     capability.Worker
+		want       string
+	}{
+		"nothing special":                      {flavors{secure, both, plain}, nil, capability.Worker{}, "plain"},
+		"nothing special, and nothing plain":   {flavors{secure, both}, nil, capability.Worker{}, "both"},
+		"secure boot":                          {flavors{plain, secure}, nil, capability.Worker{SecureBoot: true}, "secure"},
+		"secure boot, and more of the same":    {flavors{secure, both}, nil, capability.Worker{SecureBoot: true}, "both"},
+		"secure boot that nobody declares":     {flavors{plain}, nil, capability.Worker{SecureBoot: true}, ""},
+		"in place":                             {flavors{plain}, nil, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, ""},
+		"in place, which the version supports": {flavors{plain}, caps{"gardener-updateType": {"inPlace", "rolling"}}, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "plain"},
+		"in place, which one flavor does not support": {
+			flavors{global(caps{"gardener-updateType": {"rolling"}}, "rolling")}, caps{"gardener-updateType": {"inPlace", "rolling"}},
+			capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{{Version: "1", Flavors: tc.flavors, Undeclared: tc.undeclared}}}})
+			request, _ := v.Request(tc.worker.Requirements(nil))
+			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+				d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: request, Order: order})
+				if d.Reference != tc.want || d.Ambiguous {
+					t.Errorf("%s: got %q (ambiguous: %t), want %q", order, d.Reference, d.Ambiguous, tc.want)
+				}
+			}
+		})
+	}
+}
+
+// What is neither registered nor requested is no part of the effective set, and a request of another vocabulary fits nothing.
+func TestVerdictsOfRequests(t *testing.T) {
+	v := storageAndNet(t)
+	c := linux(v, global(caps{"gardener-bootType": {"secure", "standard"}, "gardener-gpuSupport": {"nvidia"}}, "image"))
+	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
+	r := imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: ordinary}
+	if got, want := agree(t, c, r).Verdicts[0].Effective.String(), "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic], gardener-bootType: [standard]}"; got != want {
+		t.Error(got)
+	}
+	other, _ := storageAndNet(t).Request(nil)
+	r.Worker = other
+	if d := agree(t, c, r); d.Chosen >= 0 || d.Verdicts[0].Reason != imageselector.ReasonCapability {
+		t.Errorf("%+v", d)
+	}
+}
+
 func TestSelectDoesNotAllocate(t *testing.T) {
 	v := storageAndNet(t)
 	c := linux(v,
 		regional(caps{"storage": {"SCSI"}}, "eu", "A", "us", "B"),
 		regional(caps{"net": {"basic"}}, "eu", "C"),
 		both(regional(caps{"storage": {"NVMe"}}, "us", "D"), "E"),
+		both(regional(caps{"storage": {"NVMe"}, "gardener-bootType": {"secure", "standard"}, "gardener-updateType": {"inPlace"}}, "us", "F"), "G"),
 	)
+	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
+	inPlace, _ := v.Request(capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))
 	requests := []imageselector.Request{
 		{Image: "linux", Version: "1", Region: "eu", Machine: v.All()},
 		{Image: "linux", Version: "1", Region: "us", Machine: machine(t, v, caps{"storage": {"SCSI"}}), Order: capability.Gardener},
 		{Image: "linux", Version: "1", Region: "nowhere", Machine: machine(t, v, caps{"storage": {"SCSI"}})},
+		{Image: "linux", Version: "1", Region: "us", Machine: v.All(), Worker: ordinary},
+		{Image: "linux", Version: "1", Region: "us", Machine: v.All(), Worker: inPlace, Order: capability.Gardener},
+		{Image: "linux", Version: "1", Region: "eu", Machine: machine(t, v, caps{"storage": {"SCSI"}}), Worker: inPlace},
 		{Image: "linux", Version: "2", Region: "eu", Machine: v.All()},
 		{Image: "windows", Version: "1", Region: "eu", Machine: v.All()},
 	}

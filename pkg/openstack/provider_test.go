@@ -187,3 +187,51 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What a WorkerConfig asks for: trusted launch if it is enabled, and else nothing.
+func TestWorkers(t *testing.T) {
+	const header = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n"
+	enabled := []string{"openstack-trustedLaunch [enabled] because of trustedLaunch.enabled: true at w.providerConfig.trustedLaunch"}
+	for name, tc := range map[string]struct {
+		config string
+		want   []string
+		errs   []string
+	}{
+		"nothing":                 {"null", nil, nil},
+		"nothing of it":           {header, nil, nil},
+		"enabled":                 {header + "trustedLaunch: {enabled: true}\n", enabled, nil},
+		"not enabled":             {header + "trustedLaunch: {enabled: false}\n", nil, nil},
+		"empty":                   {header + "trustedLaunch: {}\n", nil, nil},
+		"null":                    {header + "trustedLaunch: null\n", nil, nil},
+		"beside other settings":   {header + "trustedLaunch: {enabled: true}\nmachineLabels: [{name: a, value: b}]\n", enabled, nil},
+		"misspelt":                {header + "trustedlaunch: {enabled: true}\n", nil, []string{"error FieldValueForbidden w.providerConfig.trustedlaunch unknown-field"}},
+		"a text":                  {header + "trustedLaunch: {enabled: \"true\"}\n", nil, []string{"error FieldValueInvalid w.providerConfig.trustedLaunch.enabled field-type"}},
+		"enabled, beside a wrong": {header + "trustedLaunch: {enabled: true}\nserverGroup: 5\n", enabled, []string{"error FieldValueInvalid w.providerConfig.serverGroup field-type"}},
+		"of another provider":     {"apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nvolume: {}\n", nil, []string{"error FieldValueNotSupported w.providerConfig.apiVersion provider-config-kind"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := yaml.YAMLToJSON([]byte(tc.config))
+			if err != nil {
+				t.Fatal(err)
+			}
+			requirements, errs := openstack.Provider{}.Workers().Requirements(&runtime.RawExtension{Raw: raw}, field.NewPath("w", "providerConfig"))
+			var got []string
+			for _, r := range requirements {
+				got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.errs, render("error", errs)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDefinitions(t *testing.T) {
+	want := []capability.Definition{{Name: openstack.TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}}
+	if diff := cmp.Diff(want, openstack.Provider{}.Workers().Definitions()); diff != "" {
+		t.Error(diff)
+	}
+}

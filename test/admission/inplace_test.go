@@ -5,78 +5,21 @@
 package admission
 
 import (
-	"bytes"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Updates in place are behind a feature gate of Gardener v1.150 that is off by default, so a garden refuses Shoots with them
-// before any webhook is asked. Where the gate is on the API server asks; here the tests do, as it would: the component that
-// runs beside the garden, with what it knows from there.
+// Updates in place are behind a feature gate of Gardener v1.150, which is on in the garden of these tests.
 
-// ask sends the component the request about a Shoot that is to be written; old is nil on creation.
-func ask(t *testing.T, u *user, s, old *v1beta1.Shoot) *admissionv1.AdmissionResponse {
-	t.Helper()
-	request := &admissionv1.AdmissionRequest{
-		UID: "5b1a", Operation: admissionv1.Create, Name: s.Name, Namespace: s.Namespace,
-		Kind:   metav1.GroupVersionKind{Group: v1beta1.GroupName, Version: "v1beta1", Kind: "Shoot"},
-		Object: runtime.RawExtension{Object: s},
-	}
-	if old != nil {
-		request.Operation, request.OldObject.Object = admissionv1.Update, old
-	}
-	review := &admissionv1.AdmissionReview{TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request}
-	body, err := json.Marshal(review)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, url := direct(t, u, "validate-shoot")
-	response, err := c.Post(url, "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = response.Body.Close() }()
-	answer := &admissionv1.AdmissionReview{}
-	if err := json.NewDecoder(response.Body).Decode(answer); err != nil || answer.Response == nil {
-		t.Fatal(response.Status, err)
-	}
-	return answer.Response
-}
-
-// direct returns the address of a webhook, and a client that trusts it.
-func direct(t *testing.T, u *user, webhook string) (c *http.Client, url string) {
-	t.Helper()
-	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := u.Get(t.Context(), client.ObjectKey{Name: "gardener-extension-admission-openstack"}, configuration); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range configuration.Webhooks {
-		if strings.HasPrefix(w.Name, webhook+".") {
-			pool := x509.NewCertPool()
-			pool.AppendCertsFromPEM(w.ClientConfig.CABundle)
-			transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}
-			t.Cleanup(transport.CloseIdleConnections)
-			return &http.Client{Timeout: time.Minute, Transport: transport}, *w.ClientConfig.URL
-		}
-	}
-	t.Fatalf("there is no webhook %s", webhook)
-	return nil, ""
-}
+// What an error about an update in place looks like.
+const (
+	inPlaceAt   = "spec.provider.workers[0].updateStrategy"
+	asksInPlace = "update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace], and no flavor of "
+)
 
 // inPlace returns the example Shoot that is updated in place, under another name.
 func inPlace(t *testing.T, name, profile string) *v1beta1.Shoot {
@@ -91,48 +34,59 @@ func TestUpdatesInPlace(t *testing.T) {
 	u, profile := newUser(t), launching(t, "in-place")
 	u.create(t, profile)
 	s := inPlace(t, "in-place", "in-place")
-	if err := u.Create(t.Context(), s); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "`InPlaceNodeUpdates` feature gate is disabled") {
-		t.Errorf("Gardener has the feature gate on, or it is gone, and Shoots like this one can be written: %v", err)
-	}
-	if answer := ask(t, u, s, nil); !answer.Allowed || len(answer.Warnings) > 0 {
-		t.Errorf("it is refused, or warned about: %v", answer)
-	}
+	u.create(t, s)
 
-	const at, setting = "spec.provider.workers[0].updateStrategy", "update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace], and no flavor of "
-	other := s.DeepCopy()
-	other.Spec.Provider.Workers[0].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("1592.9.0")}
-	denied(t, ask(t, u, other, nil), cause{field.ErrorTypeInvalid, at, setting + "gardenlinux@1592.9.0"}, cause{says: "would work: version 2150.1.0"})
+	// Gardener itself looks at inPlaceUpdates when a Shoot is created. What it does not know is what a flavor declares.
+	declared := launching(t, "in-place-declared")
+	replaceConfig(t, declared, `"gardener-bootType":["secure","standard"]`, `"gardener-updateType":["rolling"]`)
+	replaceConfig(t, declared, `{"capabilities":{"architecture":["amd64"]},"regions":[{"id":"2150-amd64","name":"europe"}]},`, "")
+	u.create(t, declared)
+	refusedFor(t, u.Create(t.Context(), inPlace(t, "in-place-not", declared.Name)), cause{field.ErrorTypeInvalid, inPlaceAt,
+		"{architecture: [amd64], gardener-updateType: [rolling]} has gardener-updateType [rolling], the worker pool asks for [inPlace]"})
 
-	// The operator takes it away. The Shoot is left in peace, unless its worker pool changes.
+	// The operator takes it away. The Shoot is left in peace, and told.
 	err := change(t, u, profile, func(p *v1beta1.CloudProfile) { p.Spec.MachineImages[0].Versions[2].InPlaceUpdates = nil })
-	u.accepted(t, err)
-	eventually(t, "the webhook knows the profile", func() bool { return !ask(t, u, s, nil).Allowed })
-	denied(t, ask(t, u, s, nil), cause{field.ErrorTypeInvalid, at, setting + "gardenlinux@2150.1.0"})
-	s.ResourceVersion = "1"
-	updated := s.DeepCopy()
-	updated.ResourceVersion, updated.Spec.Hibernation, updated.Spec.Provider.Workers[0].Maximum = "2", &v1beta1.Hibernation{Enabled: ptr.To(true)}, 9
-	answer := ask(t, u, updated, s)
-	if !answer.Allowed || len(answer.Warnings) != 1 || !strings.Contains(answer.Warnings[0], at+": worker pool disks: "+setting) {
-		t.Errorf("hibernation is refused, or not warned about: %v", answer)
+	u.accepted(t, err, "worker pools of Shoot garden-demo/in-place")
+	hibernated := false
+	eventually(t, "the webhook knows the profile", func() bool {
+		hibernated = !hibernated
+		err := change(t, u, s, func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: &hibernated} })
+		if err != nil {
+			t.Fatalf("hibernation is refused: %v", err)
+		}
+		heard := u.heard()
+		return len(heard) == 1 && strings.Contains(heard[0], inPlaceAt+": worker pool disks: "+asksInPlace)
+	})
+	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum = 9 }), asksInPlace)
+	another := func(s *v1beta1.Shoot) {
+		pool := s.Spec.Provider.Workers[0].DeepCopy()
+		pool.Name = "more"
+		s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, *pool)
 	}
-	updated.Spec.Provider.Workers[0].Machine.Type = "trusted_4_8"
-	denied(t, ask(t, u, updated, s), cause{field.ErrorTypeInvalid, at, setting})
-	updated = s.DeepCopy()
-	updated.Spec.Provider.Workers[0].UpdateStrategy = nil // which Gardener does not allow, but it gets an image
-	if answer := ask(t, u, updated, s); !answer.Allowed {
-		t.Errorf("rolling updates are refused: %v", answer)
+	if err := change(t, u, s, another); err == nil {
+		t.Error("another pool of this kind is accepted")
 	}
+	destroy(t, u, s)
 }
 
-// denied demands that an answer denies an object for one reason, which says all of this.
-func denied(t *testing.T, answer *admissionv1.AdmissionResponse, want cause, more ...cause) {
-	t.Helper()
-	if answer.Allowed || answer.Result == nil || answer.Result.Details == nil {
-		t.Fatalf("got %v, want a refusal for %v", answer, want)
-	}
-	differ(t, answer.Result.Details.Causes, []cause{want})
-	for _, c := range more {
-		want.says = c.says
-		differ(t, answer.Result.Details.Causes, []cause{want})
-	}
+// A flavor of the provider config may declare updates in place. When it is removed, Shoots that have it are left in peace.
+func TestUpdatesInPlaceByAFlavor(t *testing.T) {
+	u, profile := newUser(t), launching(t, "in-place-flavor")
+	const boot, update = `"gardener-bootType":["secure","standard"]`, `"gardener-updateType":["inPlace"]`
+	replaceConfig(t, profile, boot, update)
+	replaceConfig(t, profile, `{"capabilities":{"architecture":["amd64"]},"regions":[{"id":"2150-amd64","name":"europe"}]}`,
+		`{"capabilities":{"architecture":["amd64"],"gardener-updateType":["rolling"]},"regions":[{"id":"2150-amd64","name":"europe"}]}`)
+	u.create(t, profile)
+	s := inPlace(t, "in-place-flavor", profile.Name)
+	u.create(t, s)
+	err := change(t, u, profile, func(p *v1beta1.CloudProfile) {
+		replaceConfig(t, p, `,{"capabilities":{"architecture":["amd64"],`+update+`},"regions":[{"id":"2150-amd64-signed","name":"europe"}]}`, "")
+	})
+	u.accepted(t, err, "worker pools of Shoot garden-demo/in-place-flavor")
+	eventually(t, "the webhook knows the profile", func() bool {
+		err := u.Create(t.Context(), inPlace(t, "in-place-late", profile.Name))
+		return err != nil && strings.Contains(err.Error(), asksInPlace)
+	})
+	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)} }), asksInPlace)
+	destroy(t, u, s)
 }

@@ -37,7 +37,7 @@ func run(m *testing.M) (status int, err error) {
 	if program, err = extension.Build(ctx); err != nil {
 		return 1, err
 	}
-	if g, err = garden.Start(ctx, garden.Options{}); err != nil {
+	if g, err = garden.Start(ctx, garden.Options{FeatureGates: []string{"InPlaceNodeUpdates"}}); err != nil {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()

@@ -65,21 +65,19 @@ var spec = field.NewPath("spec")
 
 func newProfile(name string, size int) *profile {
 	p := &profile{name: name, spec: generate.OpenStack(size)}
+	config := withWorkerCapabilities(p.spec)
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
 	p.catalog = compiled.Catalog()
 	p.decoded.images, _ = openstack.Provider{}.Images(p.spec.ProviderConfig, spec.Child("providerConfig"))
 
-	var config v1alpha1.CloudProfileConfig
-	if err := json.Unmarshal(p.spec.ProviderConfig.Raw, &config); err != nil {
-		panic(err)
-	}
+	worker, _ := compiled.Vocabulary().Request(capability.Worker{}.Requirements(nil))
 	r := rand.New(rand.NewPCG(1, 2))
 	for len(p.requests) < 1024 {
 		image := config.MachineImages[r.IntN(len(config.MachineImages))]
 		version := image.Versions[r.IntN(len(image.Versions))]
 		machine := p.spec.MachineTypes[r.IntN(len(p.spec.MachineTypes))].Capabilities
 		set, _ := compiled.Vocabulary().Set(machine, nil)
-		request := imageselector.Request{Image: image.Name, Version: version.Version, Machine: set,
+		request := imageselector.Request{Image: image.Name, Version: version.Version, Machine: set, Worker: worker,
 			Region: p.spec.Regions[r.IntN(len(p.spec.Regions))].Name}
 		if p.catalog.Choose(request) >= 0 { // ask for what exists, as a worker controller does
 			p.requests = append(p.requests, request)
@@ -92,6 +90,33 @@ func newProfile(name string, size int) *profile {
 		}
 	}
 	return p
+}
+
+// withWorkerCapabilities lets every fourth flavor of a provider config support secure boot and updates in place as well. It
+// returns the config. The library does not see that, since neither is registered, and worker pools that ask for neither boot
+// what they did.
+func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfileConfig {
+	config, flavors := &v1alpha1.CloudProfileConfig{}, 0
+	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {
+		panic(err)
+	}
+	for i := range config.MachineImages {
+		for k := range config.MachineImages[i].Versions {
+			for f := range config.MachineImages[i].Versions[k].CapabilityFlavors {
+				if flavors++; flavors%4 == 0 {
+					declared := config.MachineImages[i].Versions[k].CapabilityFlavors[f].Capabilities
+					declared[capability.BootType] = v1beta1.CapabilityValues{capability.BootTypeSecure, capability.BootTypeStandard}
+					declared[capability.UpdateType] = v1beta1.CapabilityValues{capability.UpdateTypeInPlace, capability.UpdateTypeRolling}
+				}
+			}
+		}
+	}
+	raw, err := json.Marshal(config)
+	if err != nil {
+		panic(err)
+	}
+	spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
+	return config
 }
 
 func TestMain(m *testing.M) {
@@ -166,6 +191,30 @@ func benchmarkCompile(b *testing.B, p *profile, provider consistency.Provider[op
 	for b.Loop() {
 		if _, report := consistency.Compile(provider, p.spec, spec); len(report.Errors) > 0 {
 			b.Fatal(report.Errors[0])
+		}
+	}
+}
+
+// The numbers are about sound profiles, requests that ask for something, and flavors of which some declare it.
+func TestWhatIsMeasured(t *testing.T) {
+	for _, p := range profiles {
+		if _, report := consistency.Compile(openstack.Provider{}, p.spec, spec); len(report.Errors) > 0 {
+			t.Errorf("%s: %v", p.name, report.Errors[0])
+		}
+		with := 0
+		for _, request := range p.requests {
+			if asked := request.Worker.Values(capability.BootType); len(asked) != 1 || asked[0] != capability.BootTypeStandard {
+				t.Fatalf("%s: asks for %v", p.name, asked)
+			}
+			if d := p.catalog.Decide(request); len(d.Verdicts[d.Chosen].Flavor.Capabilities[capability.BootType]) > 0 {
+				with++
+			}
+			if n := testing.AllocsPerRun(1, func() { _, _ = p.catalog.Select(request) }); n != 0 {
+				t.Fatalf("%s: %v allocations", p.name, n)
+			}
+		}
+		if with == 0 || with == len(p.requests) {
+			t.Errorf("%s: %d of %d requests boot a flavor with worker capabilities", p.name, with, len(p.requests))
 		}
 	}
 }

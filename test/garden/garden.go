@@ -56,6 +56,8 @@ type Options struct {
 	Folder string
 	// Progress receives what there is to say while programs are built. nil is os.Stderr.
 	Progress io.Writer
+	// FeatureGates are the names of Gardener's feature gates that are turned on although they are off by default.
+	FeatureGates []string
 	// Programs are started in this order once the garden is ready, and stopped before it. KUBECONFIG is set for them. They
 	// live as long as the garden, also if it is detached; for one that a test stops itself there is StartProcess.
 	Programs []Program
@@ -99,7 +101,7 @@ func Start(ctx context.Context, o Options) (*Garden, error) {
 	if err := g.makeFolder(); err != nil {
 		return nil, err
 	}
-	switch err := g.startServer(ctx, server, o.Programs); {
+	switch err := g.startServer(ctx, server, o); {
 	case err == nil:
 	case errors.Is(err, ErrRunning):
 		return nil, errors.Join(err, g.alive.Close())
@@ -133,7 +135,7 @@ func (g *Garden) makeFolder() (err error) {
 }
 
 // startServer starts the server process and waits until it has answered.
-func (g *Garden) startServer(ctx context.Context, path string, programs []Program) error {
+func (g *Garden) startServer(ctx context.Context, path string, o Options) error {
 	log, err := os.OpenFile(g.serverLog(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -163,7 +165,7 @@ func (g *Garden) startServer(ctx context.Context, path string, programs []Progra
 	g.life = life
 	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
-	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, Programs: programs}
+	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, Programs: o.Programs}
 	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

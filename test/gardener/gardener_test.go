@@ -76,10 +76,10 @@ func declare(r *rand.Rand, d defs, omitted, narrow float64) caps {
 	return c
 }
 
-// ours answers a question with this module.
-func ours(t *testing.T, q question, order capability.Order) imageselector.Decision[string] {
+// ours answers a question with this module, for a provider that defines some of the capabilities as worker capabilities.
+func ours(t *testing.T, q question, order capability.Order, workers ...capability.Definition) imageselector.Decision[string] {
 	t.Helper()
-	v, errs := capability.Compile(q.defs, nil)
+	v, errs := capability.Compile(q.defs, nil, workers...)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}

@@ -122,6 +122,9 @@ func (g *garden) startAPIServers() error {
 		// What the API server logs goes where the controller manager logs to.
 		GardenerAPIServer: &gardenerenvtest.GardenerAPIServer{Err: os.Stderr},
 	}
+	for _, gate := range g.config.FeatureGates {
+		g.environment.GardenerAPIServer.Args = append(g.environment.GardenerAPIServer.Args, "--feature-gates="+gate+"=true")
+	}
 	etcd, apiserver := &envtest.Etcd{}, g.environment.ControlPlane.GetAPIServer()
 	g.environment.ControlPlane.Etcd = etcd
 	for _, program := range []struct {

@@ -35,6 +35,8 @@ type Config struct {
 	Assets string `json:"assets"`
 	// Remove makes the server remove its folder at the end.
 	Remove bool `json:"remove,omitempty"`
+	// FeatureGates of Gardener that are turned on.
+	FeatureGates []string `json:"featureGates,omitempty"`
 	// Programs are started once the garden is ready, in this order, and stopped before it.
 	Programs []Program `json:"programs,omitempty"`
 }

@@ -1,0 +1,385 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+var amd64 = v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
+
+// trusted is a worker capability of a provider, launch one without an undeclared value.
+var (
+	trusted = capability.Definition{Name: "acme-trusted", Values: []string{"on", "off"}, Undeclared: "off"}
+	launch  = capability.Definition{Name: "acme-launch", Values: []string{"fast", "slow"}}
+)
+
+// acme compiles what is registered beside amd64, with the definitions above.
+func acme(t *testing.T, registered ...v1beta1.CapabilityDefinition) *capability.Vocabulary {
+	t.Helper()
+	v, errs := capability.Compile(append([]v1beta1.CapabilityDefinition{amd64}, registered...), nil, trusted, launch)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return v
+}
+
+// The table of semantics S3.
+func TestReserved(t *testing.T) {
+	want := []capability.Definition{
+		{Name: "gardener-bootType", Values: []string{"secure", "standard"}, Undeclared: "standard"},
+		{Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}, Undeclared: "rolling"},
+		{Name: "gardener-gpuSupport", Values: []string{"nvidia", "amd", "intel", "none"}, Undeclared: "none"},
+	}
+	reserved := capability.Reserved()
+	if diff := cmp.Diff(want, reserved); diff != "" {
+		t.Error(diff)
+	}
+	reserved[0].Values[0] = "changed"
+	if diff := cmp.Diff(want, capability.Reserved()); diff != "" {
+		t.Error("the result is the caller's:", diff)
+	}
+	if diff := cmp.Diff(append(want, trusted, launch), acme(t).WorkerCapabilities()); diff != "" {
+		t.Error(diff)
+	}
+	v := acme(t, v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard"}})
+	if !v.IsRegistered("gardener-bootType") || v.IsRegistered("gardener-updateType") || v.IsRegistered("acme-trusted") {
+		t.Error("what is registered are architecture and the boot type")
+	}
+}
+
+// What a worker asks for, by the last column of the table of S3.
+func TestRequirementsOfWorkers(t *testing.T) {
+	gpu := func(kind string) capability.Worker { return capability.Worker{GPU: &kind} }
+	for name, tc := range map[string]struct {
+		worker capability.Worker
+		want   string
+	}{
+		"nothing":          {capability.Worker{}, "boot standard (implied) update rolling (implied)"},
+		"secure boot":      {capability.Worker{SecureBoot: true}, "boot secure update rolling (implied)"},
+		"rolling":          {capability.Worker{UpdateStrategy: v1beta1.AutoRollingUpdate}, "boot standard (implied) update rolling (implied)"},
+		"in place":         {capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}, "boot standard (implied) update inPlace"},
+		"in place by hand": {capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "boot standard (implied) update inPlace"},
+		"unknown strategy": {capability.Worker{UpdateStrategy: "Never"}, "boot standard (implied) update rolling (implied)"},
+		"nvidia":           {gpu("nvidia"), "boot standard (implied) update rolling (implied) gpu nvidia"},
+		"amd":              {gpu("amd"), "boot standard (implied) update rolling (implied) gpu amd"},
+		"intel":            {gpu("intel"), "boot standard (implied) update rolling (implied) gpu intel"},
+		"an unknown GPU":   {gpu("Nvidia"), "boot standard (implied) update rolling (implied) gpu none"},
+		"a GPU of no name": {gpu(""), "boot standard (implied) update rolling (implied) gpu none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			short := strings.NewReplacer("gardener-bootType", "boot", "gardener-updateType", "update", "gardener-gpuSupport", "gpu")
+			var got []string
+			for _, q := range tc.worker.Requirements(nil) {
+				text := short.Replace(q.Capability) + " " + strings.Join(q.Values, ",")
+				if q.Implied {
+					text += " (implied)"
+				}
+				if q.Because != nil || q.Setting == "" {
+					t.Errorf("%+v", q)
+				}
+				got = append(got, text)
+			}
+			if diff := cmp.Diff(tc.want, strings.Join(got, " ")); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Only the update strategy stands in a Shoot.
+func TestRequirementsOfAShootsWorker(t *testing.T) {
+	strategy, kind := v1beta1.AutoInPlaceUpdate, "nvidia"
+	worker := capability.WorkerOf(&v1beta1.Worker{UpdateStrategy: &strategy})
+	if worker != (capability.Worker{UpdateStrategy: strategy}) || capability.WorkerOf(&v1beta1.Worker{}) != (capability.Worker{}) {
+		t.Errorf("%+v", worker)
+	}
+	worker.GPU = &kind
+	var got []string
+	for _, q := range worker.Requirements(field.NewPath("workers").Index(2)) {
+		got = append(got, q.Capability+" "+q.Because.String()+" "+q.Setting)
+	}
+	want := []string{
+		"gardener-bootType <nil> no secure boot",
+		"gardener-updateType workers[2].updateStrategy update strategy AutoInPlaceUpdate",
+		"gardener-gpuSupport <nil> GPU of type nvidia",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRules(t *testing.T) {
+	type config struct{ trusted, fast bool }
+	rules := capability.Rules[config]{
+		{Setting: "trusted: true", Field: "trusted", Capability: "acme-trusted", Values: []string{"on"}, Asks: func(c *config) bool { return c.trusted }},
+		{Setting: "launch: fast", Field: "launch.speed", Capability: "acme-launch", Values: []string{"fast"}, Asks: func(c *config) bool { return c.fast }},
+		{Setting: "no launch", Field: "launch", Capability: "acme-launch", Values: []string{"fast", "slow"}, Asks: func(c *config) bool { return !c.fast }},
+	}
+	at := field.NewPath("workers").Index(0).Child("providerConfig")
+	for c, want := range map[config][]string{
+		{}:                          {"acme-launch [fast slow] because of no launch at workers[0].providerConfig.launch"},
+		{trusted: true, fast: true}: {"acme-trusted [on] because of trusted: true at workers[0].providerConfig.trusted", "acme-launch [fast] because of launch: fast at workers[0].providerConfig.launch.speed"},
+	} {
+		var got []string
+		for _, q := range rules.Requirements(&c, at) {
+			got = append(got, strings.Join([]string{q.Capability, "[" + strings.Join(q.Values, " ") + "]", "because of", q.Setting, "at", q.Because.String()}, " "))
+			if q.Implied != (q.Setting == "no launch") {
+				t.Errorf("what the empty config asks for as well is implied, and nothing else: %+v", q)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	if q := rules.Requirements(&config{trusted: true}, nil)[0]; q.Because.String() != "trusted" {
+		t.Errorf("in a document of its own: %s", q.Because)
+	}
+	if got := (capability.Rules[config])(nil).Requirements(&config{}, at); got != nil {
+		t.Error(got)
+	}
+}
+
+func TestRequest(t *testing.T) {
+	asks := func(name string, values ...string) capability.Requirement {
+		return capability.Requirement{Capability: name, Values: values}
+	}
+	both := caps{"gardener-bootType": {"secure", "standard"}, "acme-trusted": {"on", "off"}}
+	few := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"on"}}, {Name: "gardener-updateType", Values: []string{"rolling"}}}
+	all := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"off", "on"}}}
+	for name, tc := range map[string]struct {
+		registered []v1beta1.CapabilityDefinition
+		asked      []capability.Requirement
+		flavor     caps
+		fits       bool
+		unmet      []int
+	}{
+		"nothing":                               {nil, nil, nil, true, nil},
+		"reserved":                              {nil, []capability.Requirement{asks("gardener-bootType", "secure")}, caps{"gardener-bootType": {"secure"}}, true, nil},
+		"reserved, undeclared":                  {nil, []capability.Requirement{asks("gardener-bootType", "secure")}, nil, false, nil},
+		"two that one value meets":              {all, []capability.Requirement{asks("acme-trusted", "on"), asks("acme-trusted", "off", "on")}, both, true, nil},
+		"two that only two values meet":         {all, []capability.Requirement{asks("acme-trusted", "on"), asks("acme-trusted", "off")}, both, false, nil},
+		"two reserved that only two meet":       {nil, []capability.Requirement{asks("gardener-bootType", "secure"), asks("gardener-bootType", "standard")}, caps{"gardener-bootType": {"secure", "standard"}}, false, nil},
+		"not registered":                        {nil, []capability.Requirement{asks("gardener-bootType", "secure"), asks("acme-trusted", "on")}, caps{"gardener-bootType": {"secure"}}, true, []int{1}},
+		"not registered, and off":               {nil, []capability.Requirement{asks("acme-trusted", "off"), asks("acme-launch", "slow")}, nil, true, []int{1}},
+		"an ordinary capability":                {nil, []capability.Requirement{asks("architecture", "amd64")}, nil, true, []int{0}},
+		"a capability that nobody knows":        {nil, []capability.Requirement{asks("gardener-bootTypes", "secure"), asks("acme-x", "y")}, nil, true, []int{0, 1}},
+		"a value that nobody knows":             {nil, []capability.Requirement{asks("gardener-bootType", "unsafe")}, nil, true, []int{0}},
+		"no value":                              {nil, []capability.Requirement{asks("gardener-bootType")}, nil, true, []int{0}},
+		"a value that is not registered":        {few, []capability.Requirement{asks("acme-trusted", "off")}, nil, true, []int{0}},
+		"one of two values registered":          {few, []capability.Requirement{asks("acme-trusted", "off", "on")}, caps{"acme-trusted": {"on"}}, true, nil},
+		"a reserved value that is not":          {few, []capability.Requirement{asks("gardener-updateType", "inPlace")}, nil, true, []int{0}},
+		"the undeclared value, not registered":  {few, []capability.Requirement{asks("acme-trusted", "on", "off")}, nil, false, nil},
+		"what cannot be met hides nothing":      {nil, []capability.Requirement{asks("acme-trusted", "on"), asks("gardener-bootType", "secure"), asks("acme-launch", "fast")}, nil, false, []int{0, 2}},
+		"without an undeclared value":           {[]v1beta1.CapabilityDefinition{{Name: "acme-launch", Values: []string{"fast", "slow"}}}, []capability.Requirement{asks("acme-launch", "slow", "fast")}, nil, false, nil},
+		"without an undeclared value, declared": {[]v1beta1.CapabilityDefinition{{Name: "acme-launch", Values: []string{"fast", "slow"}}}, []capability.Requirement{asks("acme-launch", "slow")}, caps{"acme-launch": {"slow"}}, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := acme(t, tc.registered...)
+			request, unmet := v.Request(tc.asked)
+			var want []capability.Requirement
+			for _, i := range tc.unmet {
+				want = append(want, tc.asked[i])
+			}
+			if diff := cmp.Diff(want, unmet); diff != "" {
+				t.Error(diff)
+			}
+			flavor, _ := v.Flavor(tc.flavor, nil, nil)
+			if flavor.Fits(v.All(), request) != tc.fits || (len(flavor.Conflicts(v.All(), request)) == 0) != tc.fits {
+				t.Errorf("fits %t, conflicts %v", flavor.Fits(v.All(), request), flavor.Conflicts(v.All(), request))
+			}
+		})
+	}
+}
+
+func TestFlavorReportsWhatIsWrong(t *testing.T) {
+	for name, tc := range map[string]struct {
+		registered []v1beta1.CapabilityDefinition
+		declared   caps
+		want       []string
+	}{
+		"reserved names need not be registered": {nil, caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}, "gardener-gpuSupport": {"none"}}, nil},
+		"another reserved value":                {nil, caps{"gardener-bootType": {"secure", "Secure"}}, []string{"FieldValueNotSupported at.gardener-bootType[1] reserved-capability-value"}},
+		"another reserved name":                 {nil, caps{"gardener-bootTypes": {"secure"}}, []string{"FieldValueNotSupported at.gardener-bootTypes reserved-capability-unknown"}},
+		"an empty list":                         {nil, caps{"gardener-bootType": {}}, []string{"FieldValueRequired at.gardener-bootType capability-value-missing"}},
+		"a provider's that is not registered":   {nil, caps{"acme-trusted": {"on"}}, []string{"FieldValueNotSupported at.acme-trusted capability-unregistered"}},
+		"all of that, in order": {nil, caps{"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"gpu"}, "gardener-bootType": {}, "architecture": {"arm64"}}, []string{
+			"FieldValueNotSupported at.architecture[0] capability-value-unregistered", "FieldValueRequired at.gardener-bootType capability-value-missing",
+			"FieldValueNotSupported at.gardener-gpuSupport[0] reserved-capability-value",
+			"FieldValueNotSupported at.acme-trusted capability-unregistered", "FieldValueNotSupported at.gardener-z reserved-capability-unknown",
+		}},
+		"registered with fewer values": {
+			[]v1beta1.CapabilityDefinition{{Name: "gardener-bootType", Values: []string{"standard"}}, {Name: "acme-trusted", Values: []string{"on"}}},
+			caps{"gardener-bootType": {"secure"}, "acme-trusted": {"off"}},
+			[]string{"FieldValueNotSupported at.gardener-bootType[0] capability-value-unregistered", "FieldValueNotSupported at.acme-trusted[0] capability-value-unregistered"},
+		},
+		"registered, an empty list": {
+			[]v1beta1.CapabilityDefinition{{Name: "gardener-bootType", Values: []string{"standard"}}}, caps{"gardener-bootType": {}},
+			[]string{"FieldValueRequired at.gardener-bootType capability-value-missing"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := acme(t, tc.registered...)
+			s, errs := v.Flavor(tc.declared, nil, field.NewPath("at"))
+			if diff := cmp.Diff(tc.want, summary(errs)); diff != "" {
+				t.Error(diff)
+			}
+			_, ofMachine := v.Set(tc.declared, field.NewPath("at"))
+			if diff := cmp.Diff(tc.want, summary(ofMachine)); diff != "" {
+				t.Error("as a machine type:", diff)
+			}
+			if silent, none := v.Flavor(tc.declared, nil, nil); silent != s || len(none) > 0 {
+				t.Error("without a path there must be the same set and no errors")
+			}
+		})
+	}
+}
+
+func TestMessagesAboutReservedCapabilities(t *testing.T) {
+	_, errs := acme(t).Flavor(caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}, nil, field.NewPath("at"))
+	want := []string{
+		"at.gardener-bootType: Required value: an empty list matches nothing: list values of gardener-bootType, or leave the capability out if the image does not support it",
+		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
+		`at.gardener-boot: Unsupported value: "gardener-boot": names with gardener- are Gardener's own, and "gardener-boot" is none of them, which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]`,
+	}
+	var got []string
+	for _, err := range errs {
+		got = append(got, err.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The causes, with a machine type that says something about the capability.
+func TestConflictsOfWorkerCapabilities(t *testing.T) {
+	boot, secure, standard := "gardener-bootType", []string{"secure"}, []string{"standard"}
+	both := []string{"secure", "standard"}
+	conflict := func(cause capability.Cause, undeclared bool, offer, need, asked []string) *capability.Conflict {
+		return &capability.Conflict{Capability: boot, Offer: offer, Need: need, Asked: asked, Undeclared: undeclared, Cause: cause}
+	}
+	for name, tc := range map[string]struct {
+		flavor, machine caps
+		asked           []string
+		want            *capability.Conflict
+	}{
+		"undeclared": {nil, nil, secure, conflict(capability.CauseWorker, true, standard, both, secure)},
+		"undeclared, on a machine type that lacks it":   {nil, caps{boot: standard}, secure, conflict(capability.CauseWorker, true, standard, standard, secure)},
+		"undeclared, on a machine type that has it":     {nil, caps{boot: secure}, secure, conflict(capability.CauseWorker, true, standard, secure, secure)},
+		"undeclared, and the machine type is another":   {nil, caps{boot: secure}, standard, conflict(capability.CauseMachine, true, standard, secure, standard)},
+		"declared, and the machine type is another":     {caps{boot: secure}, caps{boot: standard}, secure, conflict(capability.CauseMachine, false, secure, standard, secure)},
+		"declared, and the pool is another":             {caps{boot: secure}, nil, standard, conflict(capability.CauseWorker, false, secure, both, standard)},
+		"declared, and both are another":                {caps{boot: secure}, caps{boot: standard}, standard, conflict(capability.CauseMachine, false, secure, standard, standard)},
+		"declared as both, machine type and pool clash": {caps{boot: both}, caps{boot: secure}, standard, conflict(capability.CauseBoth, false, both, secure, standard)},
+		"fits":                         {caps{boot: both}, caps{boot: secure}, secure, nil},
+		"nobody asks":                  {caps{boot: secure}, caps{boot: standard}, nil, nil},
+		"nobody asks, nobody declares": {nil, nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := acme(t)
+			var asked []capability.Requirement
+			if tc.asked != nil {
+				asked = []capability.Requirement{{Capability: boot, Values: tc.asked}}
+			}
+			request, _ := v.Request(asked)
+			flavor, _ := v.Flavor(tc.flavor, nil, nil)
+			machine, _ := v.Set(tc.machine, nil)
+			var want []capability.Conflict
+			if tc.want != nil {
+				want = []capability.Conflict{*tc.want}
+			}
+			if diff := cmp.Diff(want, flavor.Conflicts(machine, request)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// Semantics S5: of a plain image and one that supports more, those who do not ask for it take the plain one, in both orders
+// and whether or not the capability is registered.
+func TestOfferingAFeatureChangesNothing(t *testing.T) {
+	boot := v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"secure", "standard"}}
+	for name, v := range map[string]*capability.Vocabulary{"not registered": acme(t), "registered": acme(t, boot)} {
+		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			request, _ := v.Request(capability.Worker{}.Requirements(nil))
+			plain, _ := v.Flavor(nil, nil, nil)
+			both, _ := v.Flavor(caps{"gardener-bootType": {"secure", "standard"}}, nil, nil)
+			want := capability.Preference{Sign: -1, Capability: "gardener-bootType", Round: 1, Own: true, LeftOut: true}
+			if order == capability.Gardener {
+				want.Round = 0
+			}
+			if diff := cmp.Diff(want, capability.Compare(plain, both, v.All(), request, order)); diff != "" {
+				t.Errorf("%s, %s: %s", name, order, diff)
+			}
+			written, _ := v.Flavor(caps{"gardener-bootType": {"standard"}}, nil, nil)
+			if (written == plain) != (name == "not registered") {
+				t.Errorf("%s: written out, the undeclared value is another flavor: %t", name, written != plain)
+			}
+		}
+	}
+}
+
+// A version says what its flavors support that do not declare a worker capability.
+func TestUndeclaredByTheVersion(t *testing.T) {
+	v := acme(t)
+	both := caps{"gardener-updateType": {"rolling", "inPlace"}}
+	plain, _ := v.Flavor(nil, both, nil)
+	written, _ := v.Flavor(both, both, nil)
+	rolling, _ := v.Flavor(caps{"gardener-updateType": {"rolling"}}, both, nil)
+	if plain != written || plain == rolling {
+		t.Error("left out it is both, and nothing else")
+	}
+	for strategy, fits := range map[v1beta1.MachineUpdateStrategy]bool{v1beta1.AutoInPlaceUpdate: false, v1beta1.AutoRollingUpdate: true} {
+		request, _ := v.Request(capability.Worker{UpdateStrategy: strategy}.Requirements(nil))
+		if !plain.Fits(v.All(), request) || rolling.Fits(v.All(), request) != fits {
+			t.Errorf("%s: left out %t, rolling %t", strategy, plain.Fits(v.All(), request), rolling.Fits(v.All(), request))
+		}
+	}
+}
+
+func TestSetsOfOtherVocabulariesFitNothing(t *testing.T) {
+	v, w := acme(t), acme(t)
+	asked, _ := w.Request([]capability.Requirement{{Capability: "gardener-bootType", Values: []string{"standard"}}})
+	flavor, _ := v.Flavor(nil, nil, nil)
+	if flavor.Fits(v.All(), asked) || flavor.Effective(v.All(), asked) != (capability.Set{}) || len(flavor.Conflicts(v.All(), asked)) != 1 {
+		t.Error("a request of another vocabulary must not fit")
+	}
+	var zero capability.Set
+	if zero.Fits(v.All(), zero) || zero.Fits(zero, zero) || len(zero.Conflicts(v.All(), asked)) > 0 {
+		t.Error("the zero set fits nothing")
+	}
+}
+
+func TestFormatOfWorkerCapabilities(t *testing.T) {
+	v := acme(t, v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"off", "on"}})
+	got := v.Format(caps{"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "acme-trusted": {"on", "off"}, "gardener-bootType": {"standard", "secure"}, "acme-launch": {"slow"}})
+	if want := "{acme-trusted: [off, on], gardener-bootType: [secure, standard], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"; got != want {
+		t.Error(got)
+	}
+}
+
+func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
+	registered := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}}}
+	v := acme(t, registered...)
+	a, _ := v.Flavor(caps{"acme-trusted": {"on", "off"}, "gardener-bootType": {"secure", "standard"}}, nil, nil)
+	b, _ := v.Flavor(nil, nil, nil)
+	request, _ := v.Request(append(capability.Worker{}.Requirements(nil), capability.Requirement{Capability: "acme-trusted", Values: []string{"off"}}))
+	if n := testing.AllocsPerRun(100, func() {
+		a.Fits(v.All(), request)
+		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			capability.Compare(a, b, v.All(), request, order)
+			capability.Prefers(b, a, v.All(), request, order)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// world is a vocabulary with worker capabilities. Its methods are S2 to S5 of docs/semantics.md, written as they are read:
+// lists of names, and no code shared with what is tested.
+type world struct {
+	v          *capability.Vocabulary
+	registered []v1beta1.CapabilityDefinition
+	provider   []capability.Definition
+}
+
+// side is what one flavor declares, with what its version says about worker capabilities that it does not declare.
+type side struct{ declared, undeclared caps }
+
+// pool is a machine type and what the worker pool on it asks for.
+type pool struct {
+	machine caps
+	asked   []capability.Requirement
+}
+
+// drawWorld draws a few ordinary capabilities, with few values or with so many that they take more than a byte; and worker
+// capabilities of which some are registered, with some of their values in whatever order and at whatever place.
+func drawWorld(t *rapid.T) *world {
+	w := &world{}
+	most := rapid.SampledFrom([]int{3, 10}).Draw(t, "most values")
+	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
+		w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%d", 9-i), Values: drawValues(t, most)})
+	}
+	for i := range rapid.IntRange(0, 2).Draw(t, "of the provider") {
+		d := capability.Definition{Name: fmt.Sprintf("acme-%d", 9-i), Values: drawValues(t, most)}
+		if rapid.Bool().Draw(t, "has an undeclared value") {
+			d.Undeclared = rapid.SampledFrom(d.Values).Draw(t, "undeclared")
+		}
+		w.provider = append(w.provider, d)
+	}
+	for _, d := range w.definitions() {
+		if rapid.IntRange(0, 2).Draw(t, "registered") > 0 {
+			values := rapid.Permutation(d.Values).Draw(t, d.Name)[:rapid.IntRange(1, len(d.Values)).Draw(t, "values")]
+			w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: d.Name, Values: values})
+		}
+	}
+	if len(w.registered) == 0 {
+		w.registered = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+	}
+	w.registered = rapid.Permutation(w.registered).Draw(t, "order")
+	v, errs := capability.Compile(w.registered, nil, w.provider...)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	w.v = v
+	return w
+}
+
+// drawValues names values against their order, so that no order by name can pass for the preference.
+func drawValues(t *rapid.T, most int) []string {
+	var values []string
+	for k := range rapid.IntRange(1, most).Draw(t, "values") {
+		values = append(values, fmt.Sprintf("v%d", 9-k))
+	}
+	return values
+}
+
+func (w *world) definitions() []capability.Definition {
+	return slices.Concat(capability.Reserved(), w.provider)
+}
+
+func (w *world) definition(name string) (capability.Definition, bool) {
+	i := slices.IndexFunc(w.definitions(), func(d capability.Definition) bool { return d.Name == name })
+	if i < 0 {
+		return capability.Definition{}, false
+	}
+	return w.definitions()[i], true
+}
+
+func (w *world) isRegistered(name string) bool {
+	return slices.ContainsFunc(w.registered, func(d v1beta1.CapabilityDefinition) bool { return d.Name == name })
+}
+
+// names returns what a flavor or machine type may declare: what is registered, and then what is reserved.
+func (w *world) names() []string {
+	var names []string
+	for _, def := range w.registered {
+		names = append(names, def.Name)
+	}
+	for _, d := range capability.Reserved() {
+		if !w.isRegistered(d.Name) {
+			names = append(names, d.Name)
+		}
+	}
+	return names
+}
+
+// values returns those that a capability has, best first.
+func (w *world) values(name string) []string {
+	for _, def := range w.registered {
+		if def.Name == name {
+			return def.Values
+		}
+	}
+	d, _ := w.definition(name)
+	return d.Values
+}
+
+func (w *world) drawDeclared(t *rapid.T) caps {
+	c := caps{}
+	for _, name := range w.names() {
+		if rapid.IntRange(0, 4).Draw(t, "declared") > 1 {
+			c[name] = rapid.SliceOfN(rapid.SampledFrom(w.values(name)), 1, len(w.values(name))+1).Draw(t, name)
+		}
+	}
+	return c
+}
+
+// drawUndeclared says of some worker capabilities what a version supports that does not declare them.
+func (w *world) drawUndeclared(t *rapid.T) caps {
+	if rapid.IntRange(0, 2).Draw(t, "special") > 0 {
+		return nil
+	}
+	c := caps{}
+	for _, d := range w.definitions() {
+		if rapid.IntRange(0, 2).Draw(t, "undeclared") == 0 {
+			c[d.Name] = rapid.SliceOfN(rapid.SampledFrom(d.Values), 1, 3).Draw(t, d.Name)
+		}
+	}
+	return c
+}
+
+func (w *world) drawPool(t *rapid.T) pool {
+	p := pool{machine: w.drawDeclared(t)}
+	for i := range rapid.IntRange(0, 4).Draw(t, "requirements") {
+		d := rapid.SampledFrom(w.definitions()).Draw(t, "asked")
+		values := rapid.SliceOfN(rapid.SampledFrom(d.Values), 1, 3).Draw(t, d.Name)
+		p.asked = append(p.asked, capability.Requirement{Capability: d.Name, Values: values, Setting: fmt.Sprint("setting ", i)})
+	}
+	return p
+}
+
+// meets tells whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
+// no image can declare the capability, and what that means will do.
+func (w *world) meets(q capability.Requirement) bool {
+	if !slices.Contains(w.names(), q.Capability) {
+		d, _ := w.definition(q.Capability)
+		return slices.Contains(q.Values, d.Undeclared)
+	}
+	return slices.ContainsFunc(q.Values, func(value string) bool { return slices.Contains(w.values(q.Capability), value) })
+}
+
+// asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.
+func (w *world) asks(p pool, name string) (values []string, asked bool) {
+	values = slices.Clone(w.values(name))
+	for _, q := range p.asked {
+		if q.Capability == name && w.meets(q) {
+			asked = true
+			values = slices.DeleteFunc(values, func(value string) bool { return !slices.Contains(q.Values, value) })
+		}
+	}
+	return values, asked
+}
+
+// matters tells whether a capability is registered or requested.
+func (w *world) matters(p pool, name string) bool {
+	_, asked := w.asks(p, name)
+	return asked || w.isRegistered(name)
+}
+
+// undeclared returns what a flavor has of a worker capability that it leaves out, if that is asked for.
+func (w *world) undeclared(f side, name string) []string {
+	if values, special := f.undeclared[name]; special {
+		return values
+	}
+	if d, _ := w.definition(name); d.Undeclared != "" {
+		return []string{d.Undeclared}
+	}
+	return nil
+}
+
+// ofFlavor and ofMachine return what either has of a capability that matters.
+func (w *world) ofFlavor(f side, p pool, name string) []string {
+	values, declared := f.declared[name]
+	_, asked := w.asks(p, name)
+	switch {
+	case declared:
+		return values
+	case asked:
+		return w.undeclared(f, name)
+	}
+	return w.values(name)
+}
+
+func (w *world) ofMachine(p pool, name string) []string {
+	if values, declared := p.machine[name]; declared {
+		return values
+	}
+	return w.values(name)
+}
+
+// effective returns what flavor, machine type and request have in common, best first.
+func (w *world) effective(f side, p pool, name string) []string {
+	if !w.matters(p, name) {
+		return nil
+	}
+	asked, _ := w.asks(p, name)
+	var shared []string
+	for _, value := range w.values(name) {
+		if slices.Contains(w.ofFlavor(f, p, name), value) && slices.Contains(w.ofMachine(p, name), value) && slices.Contains(asked, value) {
+			shared = append(shared, value)
+		}
+	}
+	return shared
+}
+
+// conflicts returns the capabilities that reject a flavor.
+func (w *world) conflicts(f side, p pool) []string {
+	var names []string
+	for _, name := range w.names() {
+		if w.matters(p, name) && len(w.effective(f, p, name)) == 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// leavesOut tells whether a flavor leaves out a worker capability, or says no more about it than one that does.
+func (w *world) leavesOut(f side, name string) bool {
+	if _, worker := w.definition(name); !worker {
+		return false
+	}
+	values, declared := f.declared[name]
+	return !declared || !w.isRegistered(name) && same(values, w.undeclared(f, name))
+}
+
+func same(a, b []string) bool {
+	sorted := func(values []string) []string { return slices.Compact(slices.Sorted(slices.Values(values))) }
+	return slices.Equal(sorted(a), sorted(b))
+}
+
+const left = "left out"
+
+// own returns what a flavor has of a capability by itself, best first. To leave a worker capability out is better than
+// any of its values.
+func (w *world) own(f side, name string) []string {
+	if w.leavesOut(f, name) {
+		return []string{left}
+	}
+	values, declared := f.declared[name]
+	return slices.DeleteFunc(slices.Clone(w.values(name)), func(value string) bool { return declared && !slices.Contains(values, value) })
+}
+
+// better compares the first values of all capabilities, then the second ones, and so on: negative if the first flavor is
+// preferred.
+func (w *world) better(values func(f side, name string) []string, a, b side) int {
+	for n := range 100 {
+		for _, name := range w.names() {
+			ranking := append([]string{left}, w.values(name)...)
+			rank := func(values []string) int {
+				if n < len(values) {
+					return slices.Index(ranking, values[n])
+				}
+				return len(ranking)
+			}
+			if d := rank(values(a, name)) - rank(values(b, name)); d != 0 {
+				return sign(d)
+			}
+		}
+	}
+	return 0
+}
+
+// gep33 is S5 as it stands there.
+func (w *world) gep33(p pool, a, b side) int {
+	effective := func(f side, name string) []string { return w.effective(f, p, name) }
+	if d := w.better(effective, a, b); d != 0 {
+		return d
+	}
+	return w.better(w.own, a, b)
+}
+
+// gardener is the order of the library: the first value that only one of two flavors has decides. It fills in everything
+// that is registered. What that leaves open, to leave a worker capability out decides, in the order of the definitions.
+func (w *world) gardener(a, b side) int {
+	first := func(name string, x, y []string) int {
+		for _, value := range append([]string{left}, w.values(name)...) {
+			if has := slices.Contains(x, value); has != slices.Contains(y, value) {
+				return map[bool]int{true: -1, false: 1}[has]
+			}
+		}
+		return 0
+	}
+	filled := func(f side, name string) []string {
+		if values, declared := f.declared[name]; declared {
+			return values
+		}
+		return w.values(name)
+	}
+	for _, def := range w.registered {
+		if d := first(def.Name, filled(a, def.Name), filled(b, def.Name)); d != 0 {
+			return d
+		}
+	}
+	for _, definition := range w.definitions() {
+		if !slices.Contains(w.names(), definition.Name) {
+			continue
+		}
+		if d := first(definition.Name, w.own(a, definition.Name), w.own(b, definition.Name)); d != 0 {
+			return d
+		}
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// asked is what a worker pool asks for.
+type asked struct {
+	requirements []capability.Requirement
+	// set is the request, without unmet, which no image can ever meet.
+	set   capability.Set
+	unmet []capability.Requirement
+	// errs are about the worker's providerConfig.
+	errs field.ErrorList
+}
+
+// askedBy returns what a worker pool asks for.
+func (p *Profile[R]) askedBy(pool Pool) asked {
+	a := asked{requirements: pool.Worker.Requirements(pool.Path)}
+	own, errs := p.provider.Workers().Requirements(pool.Config, pool.configPath())
+	a.requirements, a.errs = append(a.requirements, own...), errs
+	a.set, a.unmet = p.vocabulary.Request(a.requirements)
+	return a
+}
+
+// without returns the request without one of its requirements.
+func (p *Profile[R]) without(a asked, i int) capability.Set {
+	set, _ := p.vocabulary.Request(slices.Delete(slices.Clone(a.requirements), i, i+1))
+	return set
+}
+
+// unmet returns the errors about requirements that no image can meet, because the profile does not register what they ask
+// for.
+func (p *Profile[R]) unmet(pool Pool, requirements []capability.Requirement) field.ErrorList {
+	var errs field.ErrorList
+	for _, q := range requirements {
+		registers := "does not register"
+		if p.vocabulary.IsRegistered(q.Capability) {
+			registers = fmt.Sprintf("registers with [%s] only", few(p.vocabulary.Registered(q.Capability)))
+		}
+		errs = append(errs, finding(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingPath(&pool, &q), field.OmitValueType{}, fmt.Sprintf(
+			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, with the values [%s], and to declare it on the flavors of images that support it; until then leave the setting out",
+			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "))))
+	}
+	return errs
+}
+
+// valuesOf returns the values that a worker capability is defined with.
+func (p *Profile[R]) valuesOf(name string) []string {
+	for _, d := range p.vocabulary.WorkerCapabilities() {
+		if d.Name == name {
+			return d.Values
+		}
+	}
+	return nil
+}
+
+// asks says what asks for what.
+func asks(q *capability.Requirement) string {
+	return fmt.Sprintf("%s asks for %s [%s]", q.Setting, q.Capability, strings.Join(q.Values, ", "))
+}
+
+// settingPath is the path at which an error about a requirement is reported: that of the setting or, if this stands
+// nowhere, of the machine type.
+func settingPath(pool *Pool, q *capability.Requirement) *field.Path {
+	if q.Because != nil {
+		return q.Because
+	}
+	return pool.Path.Child("machine", "type")
+}
+
+// culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one. It
+// is the first requirement without which the others are met, those that the pool itself makes before those that are
+// implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
+func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirement {
+	pool := &r.Pool
+	fits := func(worker capability.Set) bool {
+		return p.fits(r.Machine, worker, pool.Image, pool.Version, pool.Region)
+	}
+	if !fits(capability.Set{}) {
+		return nil
+	}
+	var ranked []int
+	for _, implied := range []bool{false, true} {
+		for i := range asked.requirements {
+			if asked.requirements[i].Implied == implied {
+				ranked = append(ranked, i)
+			}
+		}
+	}
+	for _, i := range ranked {
+		if fits(p.without(asked, i)) {
+			return &asked.requirements[i]
+		}
+	}
+	return &asked.requirements[ranked[0]]
+}
+
+// unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks for,
+// or the flavors do.
+func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) *field.Error {
+	at := settingPath(&r.Pool, q)
+	has := r.Machine.Values(q.Capability)
+	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
+		return finding(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]%s",
+			poolName(r.Pool), asks(q), r.Pool.MachineType, few(has), wouldWork(r.Suggestions)))
+	}
+	return finding(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
+		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that: %s%s", poolName(r.Pool), asks(q),
+		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, quoteEmpty(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
+}
+
+// rejectedFor says in one clause, with the flavor as its subject, what a conflict is.
+func rejectedFor(c capability.Conflict) string {
+	has := fmt.Sprintf("has %s [%s]", c.Capability, few(c.Offer))
+	if c.Undeclared {
+		has = "does not declare " + c.Capability
+		if len(c.Offer) > 0 {
+			has += fmt.Sprintf(", so it has [%s]", few(c.Offer))
+		}
+	}
+	switch {
+	case c.Cause == capability.CauseMachine:
+		return fmt.Sprintf("%s, the machine type [%s]", has, few(c.Need))
+	case c.Cause == capability.CauseBoth:
+		return fmt.Sprintf("%s, the machine type [%s], the worker pool asks for [%s]", has, few(c.Need), few(c.Asked))
+	}
+	return fmt.Sprintf("%s, the worker pool asks for [%s]", has, few(c.Asked))
+}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -20,13 +21,13 @@ import (
 type step struct {
 	// title says what is tried, and what for.
 	title string
-	// kubectl are the arguments of kubectl.
-	kubectl []string
+	// kubectl are the arguments of kubectl, or capkit those of capkit.
+	kubectl, capkit []string
 	// refused tells that the API server is expected to refuse it.
 	refused bool
-	// says are texts that have to be in what kubectl prints.
+	// says are texts that have to be in what is printed.
 	says []string
-	// eventually tells that it may take a moment until kubectl prints them.
+	// eventually tells that it may take a moment until they are.
 	eventually bool
 }
 
@@ -63,14 +64,20 @@ var steps = []step{
 	{title: "A Shoot asks for it, with the older version. What an image does not declare it does not have. Refused, with what would work.",
 		kubectl: apply("hack/garden/demo/shoot-launch-old.yaml"), refused: true,
 		says: []string{"worker pool ledger: trustedLaunch.enabled: true asks for", "does not declare openstack-trustedLaunch", "would work: version 1877.5.0"}},
-	{title: "The same Shoot with the version that was suggested. It is admitted, and boots the flavor for trusted launch.",
+	{title: "The same Shoot with the version that was suggested. It is admitted.",
 		kubectl: apply("example/shoot-trusted-launch.yaml"), says: []string{"created"}},
+	{title: "The worker pool that asks boots the flavor for trusted launch, the other one does not. The command line tells which, without a garden.",
+		capkit: []string{"select", "example/shoot-trusted-launch.yaml", "example/cloudprofile-trusted-launch.yaml"},
+		says:   []string{"worker pool ledger: ", "(trustedLaunch.enabled: true) boots id 1234-amd64-trusted", "worker pool web: ", "boots id 1234-amd64\n"}},
 }
 
 // demo starts a garden and the admission component, does the steps, and stops everything again.
 func demo(ctx context.Context) (err error) {
 	program, err := extension.Build(ctx)
 	if err != nil {
+		return err
+	}
+	if _, err := capkit(ctx, "--version"); err != nil { // compiled now, and not between the steps
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
@@ -121,11 +128,15 @@ func project(ctx context.Context, g *garden.Garden) error {
 
 // run does one step and prints it as if somebody had typed it.
 func (s step) run(ctx context.Context, g *garden.Garden) error {
-	fmt.Printf("\n# %s\n$ kubectl %s\n", s.title, command(s.kubectl))
-	output, err := g.Kubectl(ctx, s.kubectl...)
+	program, args, do := "kubectl", s.kubectl, g.Kubectl
+	if s.capkit != nil {
+		program, args, do = goRun, s.capkit, capkit
+	}
+	fmt.Printf("\n# %s\n$ %s %s\n", s.title, program, command(args))
+	output, err := do(ctx, args...)
 	for deadline := time.Now().Add(10 * time.Second); s.eventually && err == nil && !s.saysAll(output) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
-		output, err = g.Kubectl(ctx, s.kubectl...)
+		output, err = do(ctx, args...)
 	}
 	fmt.Print(output)
 	switch {
@@ -139,6 +150,20 @@ func (s step) run(ctx context.Context, g *garden.Garden) error {
 		return fmt.Errorf("this should have said %q", s.says)
 	}
 	return nil
+}
+
+// goRun is how the demo runs capkit, which works in a fresh clone as well.
+const goRun = "go run ./cmd/capkit"
+
+func capkit(ctx context.Context, args ...string) (string, error) {
+	words := append(strings.Fields(goRun), args...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.WaitDelay = time.Second
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), errors.Join(context.Cause(ctx), err), output)
+	}
+	return string(output), err
 }
 
 func (s step) saysAll(output string) bool {

@@ -203,6 +203,9 @@ func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) (bit
 func (r *entry) put(bits []byte, value int) { bits[r.from+value/8] |= 0x80 >> (value % 8) }
 
 func (r *entry) valueMissing(at *field.Path) *field.Error {
+	if r.worker > 0 {
+		return workerValueMissing(r.name, at)
+	}
 	return field.Required(at.Child(r.name), fmt.Sprintf(
 		"an empty list matches nothing: list values of %s, or leave the capability out to support all of %s",
 		r.name, list(r.values))).WithOrigin(RuleValueMissing)

@@ -218,11 +218,15 @@ func (g *group) declare(bits []byte, values []string, declared bool, at *field.P
 		}
 	}
 	if declared && len(values) == 0 && !g.registered && at != nil {
-		errs = append(errs, field.Required(at.Child(g.name), fmt.Sprintf(
-			"an empty list matches nothing: list values of %s, or leave the capability out if the image does not support it",
-			g.name)).WithOrigin(RuleValueMissing))
+		errs = append(errs, workerValueMissing(g.name, at))
 	}
 	return errs
+}
+
+func workerValueMissing(name string, at *field.Path) *field.Error {
+	return field.Required(at.Child(name), fmt.Sprintf(
+		"an empty list matches nothing: list values of %s, or leave the capability out if the image does not support it",
+		name)).WithOrigin(RuleValueMissing)
 }
 
 // unknownName returns the error for a name that the vocabulary does not know.

@@ -5,8 +5,6 @@
 package cli
 
 import (
-	"slices"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -26,8 +24,8 @@ type Answer struct {
 	Version     string `json:"version"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
-	// Requested is what the worker pool asks for, what it implies included (semantics S3). Absent if nothing is asked for
-	// but what it implies.
+	// Requested is what the worker pool asks for, what it implies included (semantics S3). If its providerConfig has errors,
+	// it is what could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
 	// Selected is set if an image was found, Refused if none was.
@@ -36,7 +34,6 @@ type Answer struct {
 
 	// reasoning is what explain adds.
 	reasoning Reasoning
-	err       *field.Error
 	// further errors of the pool, which the answer is not about.
 	further field.ErrorList
 }
@@ -101,7 +98,7 @@ func excluder[R any](v *imageselector.Verdict[R]) Excluder {
 func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
 	a := Answer{
 		Pool: r.Pool.Name, Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		err: r.Err, further: r.Further, reasoning: reasoning(p, r), Requested: requested(r.Requirements),
+		further: r.Further, reasoning: reasoning(p, r), Requested: r.Requirements,
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]
@@ -124,12 +121,21 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 	return a
 }
 
-// requested returns requirements if any of them is more than implied.
-func requested(requirements []capability.Requirement) []capability.Requirement {
-	if slices.ContainsFunc(requirements, func(r capability.Requirement) bool { return !r.Implied }) {
-		return requirements
+// ReasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages consistency
+// and imageselector.
+const ReasonWorkerConfig imageselector.Reason = "worker-config"
+
+// refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is the
+// first. An empty fault changes nothing.
+func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
+	if fault == "" || a.Selected == nil {
+		return
 	}
-	return nil
+	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
+	a.Selected, a.Refused = nil, &Refused{
+		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message}}, Suggestions: []consistency.Suggestion{},
+	}
+	a.reasoning.forget(workers)
 }
 
 // whole says why a pool is refused without a look at flavors.

@@ -92,7 +92,7 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []ExplainedFlavor{}, Comparisons: []ExplainedComparison{}, sets: sets(p, &r),
 	}
 	for i := range d.Verdicts {
-		e.Flavors = append(e.Flavors, explained(&r, i))
+		e.Flavors = append(e.Flavors, explained(p, &r, i))
 	}
 	for _, c := range d.Comparisons {
 		winner := c.Best
@@ -111,8 +111,20 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 	return e
 }
 
+// forget takes out what follows from what a worker pool asks for, since that is not known.
+func (e *Reasoning) forget(workers consistency.Workers) {
+	e.Flavors, e.Comparisons, e.OtherOrder = []ExplainedFlavor{}, []ExplainedComparison{}, nil
+	for i := range e.sets {
+		row := &e.sets[i]
+		own := slices.ContainsFunc(workers.Definitions(), func(d capability.Definition) bool { return d.Name == row.capability })
+		if own && row.worker == "-" {
+			row.worker = "not known"
+		}
+	}
+}
+
 // explained says what became of one flavor.
-func explained[R any](r *consistency.Resolution[R], i int) ExplainedFlavor {
+func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) ExplainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
 	f := ExplainedFlavor{
@@ -124,7 +136,7 @@ func explained[R any](r *consistency.Resolution[R], i int) ExplainedFlavor {
 	}
 	if v.Effective != (capability.Set{}) {
 		f.Effective = v.Effective.Capabilities()
-		f.effective = v.Effective.String() + undeclaredOf(r, f.Effective, v.Effective)
+		f.effective = v.Effective.String() + undeclaredOf(r, f.Effective, v.Effective) + unaskedOf(p, r, v.Effective)
 	}
 	return f
 }
@@ -141,6 +153,25 @@ func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabili
 		return ""
 	}
 	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
+}
+
+// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare and nobody asks for.
+func unaskedOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set) string {
+	var words []string
+	for _, d := range p.Vocabulary().WorkerCapabilities() {
+		_, declared := effective.Capabilities()[d.Name]
+		asked := slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool { return q.Capability == d.Name })
+		if p.Vocabulary().IsRegistered(d.Name) && !declared && !asked {
+			words = append(words, fmt.Sprintf("%s [%s]", d.Name, strings.Join(effective.Values(d.Name), ", ")))
+		}
+	}
+	switch len(words) {
+	case 0:
+		return ""
+	case 1:
+		return ", and " + words[0] + " while nobody asks for it"
+	}
+	return ", and " + strings.Join(words, ", ") + " while nobody asks for them"
 }
 
 // exclusions returns the reasons why a flavor is out: for each that it does not go with, the first one.
@@ -183,7 +214,7 @@ func otherOrder(order capability.Order) capability.Order {
 
 // decided puts into words what decided a comparison for a winner.
 func decided(p capability.Preference, winner string) string {
-	first, second := orNone(p.First), orNone(p.Second)
+	first, second := orNothing(p.First), orNothing(p.Second)
 	switch {
 	case p.LeftOut && p.Own && p.Round > 0:
 		return fmt.Sprintf("equal for this worker pool; %s does without %s, so it is the plainer one", winner, p.Capability)
@@ -199,9 +230,10 @@ func decided(p capability.Preference, winner string) string {
 	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
 }
 
-func orNone(value string) string {
+// orNothing names a set that has run out of values; none is a value of some capabilities.
+func orNothing(value string) string {
 	if value == "" {
-		return "none"
+		return "nothing"
 	}
 	return value
 }

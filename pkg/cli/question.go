@@ -118,7 +118,7 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 	if err != nil {
 		return err
 	}
-	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.err != nil }) {
+	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.Refused != nil }) {
 		return errWrong
 	}
 	return nil

@@ -27,7 +27,7 @@ type apiServer struct {
 // validate is validateCore by this API server.
 func (s apiServer) validate(object runtime.Object) field.ErrorList {
 	if !s.reservedInCore {
-		return withHints(validateCore(object))
+		return withHints(object, validateCore(object))
 	}
 	d := disguiseFor(object)
 	return d.reveal(validateCore(d.put(object)))
@@ -36,21 +36,42 @@ func (s apiServer) validate(object runtime.Object) field.ErrorList {
 // validateNamespaced is the function of this name by this API server.
 func (s apiServer) validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
 	if !s.reservedInCore {
-		return withHints(validateNamespaced(object, parent, own))
+		return withHints(object, validateNamespaced(object, parent, own))
 	}
 	d := disguiseFor(object, parent)
 	return d.reveal(validateNamespaced(d.namespaced(object), d.cloudProfile(parent), own))
 }
 
-// withHints says, where core refuses one of Gardener's own capabilities, where to declare it.
-func withHints(errs field.ErrorList) field.ErrorList {
+// withHints says, where core refuses one of Gardener's own capabilities in an object, where to declare it.
+func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		name, _ := err.BadValue.(string)
-		if slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name }) {
-			err.Detail += "; " + name + " is known without being registered, and declared on flavors of the provider config only"
+		hint := "; "
+		if registered := registeredAt(object, err); registered != "" {
+			name, hint = registered, "; leave it out: "
+		}
+		if isReserved(name) {
+			err.Detail += hint + name + " is known without being registered, and declared on flavors of the provider config only"
 		}
 	}
 	return errs
+}
+
+// registeredAt returns the name that an error is about which forbids to register it; empty for any other error.
+func registeredAt(object runtime.Object, err *field.Error) string {
+	profile, isProfile := object.(*v1beta1.CloudProfile)
+	var i int
+	if _, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i); wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
+		return ""
+	}
+	if definitions := profile.Spec.MachineCapabilities; i >= 0 && i < len(definitions) {
+		return definitions[i].Name
+	}
+	return ""
+}
+
+func isReserved(name string) bool {
+	return slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name })
 }
 
 // disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the prefix
@@ -138,7 +159,7 @@ func (d disguise) capabilities(c v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 func (d disguise) name(name string) string {
-	if slices.ContainsFunc(capability.Reserved(), func(r capability.Definition) bool { return r.Name == name }) {
+	if isReserved(name) {
 		return string(d) + strings.TrimPrefix(name, capability.ReservedPrefix)
 	}
 	return name

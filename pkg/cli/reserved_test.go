@@ -93,6 +93,18 @@ func TestReservedInCore(t *testing.T) {
 	}
 }
 
+// Who registers one of Gardener's own reads that this is not needed; of another name with the prefix that would be wrong.
+func TestHintWhereAReservedNameIsRegistered(t *testing.T) {
+	const hint = "; leave it out: gardener-bootType is known without being registered, and declared on flavors of the provider config only"
+	for name, want := range map[string]string{"gardener-bootType": hint, "gardener-foo": ""} {
+		profile := replaced(t, read(t, workerProfile), "    values: [enabled, disabled]\n", "    values: [enabled, disabled]\n  - name: "+name+"\n    values: [secure, standard]\n")
+		today, _ := coreSays(t, profile)
+		if diff := cmp.Diff([]string{`spec.machineCapabilities[2].name: Forbidden: the "gardener-" prefix is reserved for Gardener-core capabilities` + want}, today); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // A profile without a vocabulary stays one.
 func TestReservedInCoreNeedsAVocabulary(t *testing.T) {
 	legacy := replaced(t, read(t, examples+"/cloudprofile-legacy.yaml"), "  machineTypes:\n", "  machineTypes:\n  - name: x\n    cpu: \"1\"\n    gpu: \"0\"\n    memory: 1Gi\n    capabilities: {gardener-bootType: [secure]}\n")

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,21 +47,38 @@ func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one boo
 		g.notes = append(g.notes, err.Detail)
 	}
 	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
-		g.notes = append(g.notes, fmt.Sprintf(
-			"images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), flags.gpu))
+		g.notes = append(g.notes, unknownGPU(flags.gpu))
 	}
-	var config *manifest.Object
-	if slices.Contains(flags.given, "worker-config") {
-		if config, err = g.loadWorkerConfig(flags.workerConfig, stdin, p.madeBy()); err != nil {
-			return nil, false, err
-		}
+	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
+	if err != nil {
+		return nil, false, err
 	}
 	a := p.resolve(consistency.Pool{
 		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
 		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
 	})
 	g.noteFurther(config, a.further)
+	a.refuseFor(cmp.Or(fault, first(a.further)), p.madeBy().workers())
 	return []Answer{a}, true, nil
+}
+
+// first returns what the first of some errors says; empty if there is none.
+func first(errs field.ErrorList) string {
+	if len(errs) == 0 {
+		return ""
+	}
+	return message(errs[0].Origin, errs[0])
+}
+
+// unknownGPU is the note about a type of GPU that no image supports.
+func unknownGPU(gpu string) string {
+	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), gpu)
+	for _, known := range gpuTypes() {
+		if strings.EqualFold(known, gpu) {
+			note += "; did you mean " + known + "?"
+		}
+	}
+	return note
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that its
@@ -88,10 +106,20 @@ func (g *garden) askShoots(order capability.Order) []Answer {
 			a := p.resolve(pool)
 			a.Shoot = s.object.Namespace + "/" + s.object.Name
 			g.report(s.manifest, consistency.Report{Errors: a.further})
+			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further)), p.madeBy().workers())
 			answers = append(answers, a)
 		}
 	}
 	return answers
+}
+
+// duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
+// workers ask for nothing by their providerConfig.
+func duplicateKey(o *manifest.Object, pool *consistency.Pool, p profile) string {
+	if len(p.madeBy().workers().Settings()) == 0 {
+		return ""
+	}
+	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
 }
 
 // noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
@@ -201,7 +229,14 @@ func question(a Answer) string {
 	if a.Shoot != "" {
 		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
 	}
-	return fmt.Sprintf("%s%s@%s on %s in %s%s", prefix, a.Image, a.Version, a.MachineType, a.Region, settings(a.Requested))
+	image := a.Image + "@" + a.Version
+	switch {
+	case a.Image == "":
+		image = "no image named,"
+	case a.Version == "":
+		image = a.Image + ", no version named,"
+	}
+	return fmt.Sprintf("%s%s on %s in %s%s", prefix, image, a.MachineType, a.Region, settings(a.Requested))
 }
 
 // settings names what asks for capabilities, unless that is what the pool leaves unsaid.

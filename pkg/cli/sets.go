@@ -70,7 +70,7 @@ func rowOf[R any](r *consistency.Resolution[R], name string, values []string) se
 		row.values, row.machine = "not registered", "-"
 	case r.Machine == (capability.Set{}):
 	case len(supported) == 0:
-		row.machine = "none"
+		row.machine = "nothing"
 	default:
 		row.machine = strings.Join(supported, ", ")
 	}

@@ -115,15 +115,19 @@ func TestExcludedByMachineAndWorker(t *testing.T) {
 
 const goodConfig = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n"
 
+// notKnown is the refusal of a worker pool whose config has errors.
+func notKnown(fault string) string {
+	return ": no image\n  the worker's providerConfig has errors, so it is not known what it asks for: " + fault
+}
+
 // What is wrong in a worker config is found at its place, and the question is answered if there is something to ask.
 func TestWorkerConfigWithErrors(t *testing.T) {
-	const trusted, plain = "boots id trusted\n", "boots id plain\n"
 	for name, tc := range map[string]struct{ config, found, answer string }{
-		"unknown field":  {goodConfig + "trustedLaunch:\n  enabled: true\n  strict: 1\n", "c.yaml:5:3: error: unknown field \"strict\"", trusted},
-		"wrong type":     {goodConfig + "trustedLaunch: {enabled: 1}\n", "c.yaml:3:17: error: expected true or false", plain},
-		"wrong kind":     {replaced(t, goodConfig, "WorkerConfig", "CloudProfileConfig"), "c.yaml:2:1: error: this extension reads kind: WorkerConfig only", plain},
-		"key twice":      {goodConfig + "trustedLaunch: {enabled: false}\ntrustedLaunch: {enabled: true}\n", "c.yaml:4:1: error: the key \"trustedLaunch\" is already given in line 3", trusted},
-		"two documents":  {read(t, workerConfig) + "---\n" + goodConfig, "c.yaml:6:1: error: a worker pool has one config, and there is one in line 1 already", trusted},
+		"unknown field":  {goodConfig + "trustedLaunch:\n  enabled: true\n  strict: 1\n", "c.yaml:5:3: error: unknown field \"strict\"", notKnown("unknown field \"strict\"")},
+		"wrong type":     {goodConfig + "trustedLaunch: {enabled: 1}\n", "c.yaml:3:17: error: expected true or false", notKnown("expected true or false")},
+		"wrong kind":     {replaced(t, goodConfig, "WorkerConfig", "CloudProfileConfig"), "c.yaml:2:1: error: this extension reads kind: WorkerConfig only", notKnown("this extension reads kind: WorkerConfig only\n")},
+		"key twice":      {goodConfig + "trustedLaunch: {enabled: false}\ntrustedLaunch: {enabled: true}\n", "c.yaml:4:1: error: the key \"trustedLaunch\" is already given in line 3", notKnown("the key \"trustedLaunch\" is already given in line 3\n")},
+		"two documents":  {read(t, workerConfig) + "---\n" + goodConfig, "c.yaml:6:1: error: a worker pool has one config, and there is one in line 1 already", notKnown("a worker pool has one config, ")},
 		"no kind":        {"trustedLaunch: {enabled: true}\n", "c.yaml:1:1: error: apiVersion and kind are missing; write apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, write kind: WorkerConfig [not-an-object]", ""},
 		"no object":      {"- a\n", "c.yaml:1:1: error: this is a list", ""},
 		"no YAML":        {"a: [\n", "[syntax]", ""},
@@ -133,10 +137,87 @@ func TestWorkerConfigWithErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, "", ofWorker("select", "1.0.0", "medium", "--worker-config="+written(t, "c.yaml", tc.config))...)
-			if r.status != 1 || !strings.Contains(r.stderr, tc.found) || !strings.HasSuffix(r.stdout, tc.answer) || tc.answer == "" && r.stdout != "" {
+			if r.status != 1 || !strings.Contains(r.stderr, tc.found) || !strings.Contains(r.stdout, tc.answer) || tc.answer == "" && r.stdout != "" {
 				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// Where it is not known what a worker pool asks for, no command promises an image in any format.
+func TestNoPromiseWithoutAWorkerConfig(t *testing.T) {
+	misspelt := "--worker-config=" + written(t, "c.yaml", goodConfig+"trustedLaunch: {enable: true}\n")
+	var selected cli.Answer
+	var explained cli.Explanation
+	for command, into := range map[string]any{"select": &selected, "explain": &explained} {
+		args := ofWorker(command, "1.0.0", "medium", misspelt)
+		if text := run(t, "", args...).stdout; strings.Contains(text, "boots") || strings.Contains(text, "fits") || !strings.Contains(text, notKnown("unknown field")) {
+			t.Error(text)
+		}
+		r := run(t, "", append(args, "-o=json")...)
+		if err := json.Unmarshal([]byte(r.stdout), into); err != nil || r.status != 1 || strings.Contains(r.stdout, `"reference"`) {
+			t.Errorf("status %d: %v %s", r.status, err, r.stdout)
+		}
+	}
+	for _, a := range []cli.Answer{selected, explained.Answer} {
+		if a.Refused == nil || len(a.Rejected) != 1 || a.Rejected[0].Reason != cli.ReasonWorkerConfig || a.Error == "" || a.Rejected[0].Message != a.Error {
+			t.Errorf("%+v", a.Refused)
+		}
+	}
+	text := run(t, "", ofWorker("explain", "1.0.0", "medium", misspelt)...).stdout
+	if !strings.Contains(text, "  openstack-trustedLaunch   enabled, disabled   enabled, disabled     not known\n") {
+		t.Error(text)
+	}
+	// What is wrong otherwise is said all the same.
+	if r := run(t, "", ofWorker("select", "1.0.0", "huge", misspelt)...); !strings.Contains(r.stdout, "machine type huge is not in the profile") {
+		t.Error(r.stdout, r.stderr)
+	}
+}
+
+func TestRequestedIsAlwaysThere(t *testing.T) {
+	for _, args := range [][]string{
+		append([]string{"select", examples + "/cloudprofile.yaml"}, flavorQuestion...), ofWorker("explain", "1.0.0", "medium"), ofWorker("select", "1.0.0", "huge"),
+	} {
+		var answer cli.Answer
+		if err := json.Unmarshal([]byte(run(t, "", append(args, "-o=json")...).stdout), &answer); err != nil {
+			t.Fatal(err)
+		}
+		var implied []string
+		for _, r := range answer.Requested {
+			if r.Implied {
+				implied = append(implied, r.Capability)
+			}
+		}
+		if diff := cmp.Diff([]string{"gardener-bootType", "gardener-updateType"}, implied); diff != "" {
+			t.Errorf("%v: %s", args, diff)
+		}
+	}
+}
+
+// What a flavor supports by leaving it out decides comparisons, so it is shown.
+func TestExplainWhatNobodyAsksFor(t *testing.T) {
+	text := run(t, "", ofWorker("explain", "1.0.0", "medium")...).stdout
+	for _, want := range []string{
+		"fits; for this worker pool: {architecture: [amd64]}, and openstack-trustedLaunch [enabled, disabled] while nobody asks for it\n",
+		"fits; for this worker pool: {architecture: [amd64], openstack-trustedLaunch: [enabled]}\n",
+		"the second most preferred value of openstack-trustedLaunch is disabled against nothing -> A\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	text = run(t, "", ofWorker("explain", "1.0.0", "old")...).stdout
+	if want := "{architecture: [amd64]}, and openstack-trustedLaunch [disabled] while nobody asks for it\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in %s", want, text)
+	}
+	text = run(t, "", ofWorker("explain", "1.0.0", "medium", "--worker-config="+workerConfig)...).stdout
+	if strings.Contains(text, "while nobody asks") {
+		t.Error(text)
+	}
+	profile := replaced(t, read(t, workerProfile), "    values: [enabled, disabled]\n", "    values: [enabled, disabled]\n  - name: gardener-gpuSupport\n    values: [nvidia, none]\n")
+	text = run(t, profile, append(ofWorker("explain", "1.0.0", "medium")[:1], append(ofWorker("explain", "1.0.0", "medium")[2:], "-")...)...).stdout
+	if want := ", and gardener-gpuSupport [nvidia, none], openstack-trustedLaunch [enabled, disabled] while nobody asks for them\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in %s", want, text)
 	}
 }
 
@@ -182,8 +263,11 @@ func TestWorkerFlagsThatMeanNothing(t *testing.T) {
 			}
 		})
 	}
-	if r := run(t, "", append(question, "--gpu=Nvidia")...); !strings.Contains(r.stderr, "note: images support GPUs of the types nvidia, amd, intel, so Nvidia asks for one without") {
-		t.Error(r.stderr)
+	const note = "note: images support GPUs of the types nvidia, amd, intel, so "
+	for gpu, want := range map[string]string{"voodoo": "\n", "NVIDIA": "; did you mean nvidia?\n", "Amd": "; did you mean amd?\n"} {
+		if r := run(t, "", append(question, "--gpu="+gpu)...); r.stderr != note+gpu+" asks for one without GPU support"+want {
+			t.Error(r.stderr)
+		}
 	}
 }
 
@@ -213,17 +297,46 @@ func TestShootsThatAskForCapabilities(t *testing.T) {
 	}{
 		"trusted launch":            {asking, 0, "(trustedLaunch.enabled: true) boots id trusted\n", ""},
 		"update in place":           {"      updateStrategy: AutoInPlaceUpdate\n", 1, "Would work:\n  version 2.0.0\n", ""},
-		"unknown field":             {asking + "          strict: 1\n", 1, "boots id trusted\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.trustedLaunch.strict\n"},
-		"another kind":              {config("Worker", ""), 1, "boots id plain\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.kind\n"},
-		"something else":            {"      providerConfig: [1]\n", 1, "boots id plain\n", "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig\n"},
+		"unknown field":             {asking + "          strict: 1\n", 1, notKnown("unknown field \"strict\""), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.trustedLaunch.strict\n"},
+		"another kind":              {config("Worker", ""), 1, notKnown("this extension reads kind: WorkerConfig only"), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.kind\n"},
+		"something else":            {"      providerConfig: [1]\n", 1, notKnown("expected an object, got a list"), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig\n"},
+		"key twice":                 {asking + "        trustedLaunch: {}\n", 1, notKnown("the key \"trustedLaunch\" is already given in line 34"), "[duplicate-key]\n"},
+		"key twice, further within": {asking + "          enabled: false\n", 1, notKnown("the key \"enabled\" is already given in line 35"), "[duplicate-key]\n"},
+		"config twice":              {asking + "      providerConfig: {}\n", 1, notKnown("the key \"providerConfig\" is already given in line 31"), "providerConfig.kind\n"},
+		"key twice, elsewhere":      {asking + "      labels: {a: b, a: c}\n", 1, "boots id trusted\n", "[duplicate-key]\n"},
 		"trusted launch, not asked": {config("WorkerConfig", "        trustedLaunch: {enabled: false}\n"), 0, "in europe boots id plain\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, workerShoot(t, tc.more), "select", workerProfile, "-")
-			if r.status != tc.status || !strings.HasSuffix(r.stdout, tc.stdout) || !strings.HasSuffix(r.stderr, tc.stderr) || (tc.stderr == "") != (r.stderr == "") {
+			if r.status != tc.status || !strings.Contains(r.stdout, tc.stdout) || !strings.HasSuffix(r.stderr, tc.stderr) || (tc.stderr == "") != (r.stderr == "") {
 				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}
 		})
+	}
+}
+
+// Provider local reads no providerConfig of workers, so nothing in it is in doubt.
+func TestWorkerConfigThatNobodyReads(t *testing.T) {
+	local := strings.NewReplacer("name: openstack", "name: local", "type: openstack", "type: local", "region: europe", "region: local", "name: gardenlinux", "name: local",
+		"1877.5.0", "1.0.0", "type: medium", "type: arm-medium", "    - name: web\n", "    - name: web\n      providerConfig: {a: 1, a: 2}\n").Replace(shoot)
+	r := run(t, local, "select", examples+"/cloudprofile-local.yaml", "-")
+	if r.status != 1 || !strings.Contains(r.stdout, " boots ") || !strings.Contains(r.stderr, "[duplicate-key]") {
+		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+}
+
+// A pool may leave its image, or the version, to Gardener.
+func TestSelectWithoutImageOrVersion(t *testing.T) {
+	image := "        image:\n          name: gardenlinux\n          version: 1877.5.0\n"
+	for without, want := range map[string]string{
+		image:                           "garden-demo/shop, worker pool web: no image named, on medium in europe: no image\n",
+		"          version: 1877.5.0\n": "garden-demo/shop, worker pool web: gardenlinux, no version named, on medium in europe: no image\n",
+	} {
+		for _, command := range []string{"select", "explain"} {
+			if r := run(t, replaced(t, shoot, without, ""), command, workerProfile, "-"); r.status != 1 || !strings.Contains(r.stdout, want) {
+				t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+			}
+		}
 	}
 }
 

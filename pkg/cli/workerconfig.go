@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,6 +18,20 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
 )
+
+// workerConfig returns the config that the flags name, nil if they name none, and the first thing that is wrong with
+// reading it.
+func (g *garden) workerConfig(flags poolFlags, stdin io.Reader, provider Provider) (config *manifest.Object, fault string, err error) {
+	if !slices.Contains(flags.given, "worker-config") {
+		return nil, "", nil
+	}
+	before := len(g.findings)
+	config, err = g.loadWorkerConfig(flags.workerConfig, stdin, provider)
+	if len(g.findings) > before {
+		fault = g.findings[before].Message
+	}
+	return config, fault, err
+}
 
 // loadWorkerConfig reads the file of the flag --worker-config, for a profile of a provider. What is wrong in it becomes
 // findings. The error says that there is no config to ask with.

@@ -244,7 +244,10 @@ type nesting struct{ local.Provider }
 
 func (nesting) Workers() consistency.Workers {
 	return consistency.WorkersOf(schema.GroupVersionKind{}, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
-		capability.Rules[exampleWorkerConfig]{{Setting: "nested: true", Field: "nested", Capability: "nested", Values: []string{"on"}}})
+		capability.Rules[exampleWorkerConfig]{{
+			Setting: "nested: true", Field: "nested", Capability: "nested", Values: []string{"on"},
+			Asks: func(*exampleWorkerConfig) bool { return false },
+		}})
 }
 
 // An extension asks when it starts.

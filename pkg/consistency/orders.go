@@ -65,11 +65,16 @@ func (p *Profile[R]) typesThatDiffer(image, version string, choices []choice, kn
 			return differs
 		})
 	}
+	return p.allTypesAmong(differ)
+}
+
+// allTypesAmong returns the usable machine types of which a predicate holds, the parent's first.
+func (p *Profile[R]) allTypesAmong(holds func(machine capability.Set) bool) []string {
 	var types []string
 	if p.parent != nil {
-		types = p.parent.profile.typesAmong(differ)
+		types = p.parent.profile.typesAmong(holds)
 	}
-	return append(types, p.typesAmong(differ)...)
+	return append(types, p.typesAmong(holds)...)
 }
 
 // typesAmong returns the usable machine types of which a predicate holds.

@@ -194,7 +194,7 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) *field.Error {
 			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
 	}
 	if culprit := p.culprit(r, asked); culprit != nil {
-		return p.unmetRequest(r, culprit)
+		return p.unmetRequest(r, asked, culprit)
 	}
 	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
 		"%sno image fits machine type %s with %s@%s in region %s%s: %s%s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,

@@ -9,9 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with one
@@ -23,12 +27,44 @@ func (p *Profile[R]) checkWorkerCapabilities() Report {
 		definitions[d.Name] = d
 	}
 	for i, def := range p.spec.MachineCapabilities {
+		if meant := p.meant(def.Name); meant != "" {
+			report.Warnings = append(report.Warnings, finding(RuleWorkerMisspelt, field.ErrorTypeInvalid,
+				p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
+					"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)))
+		}
 		if d, found := definitions[def.Name]; found {
 			delete(definitions, def.Name) // of two the first counts
 			report.merge(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
 		}
 	}
 	return report
+}
+
+// meant returns the worker capability of the provider that a registered name was probably meant to be, with its prefix or
+// without; empty if it is one, or like none.
+func (p *Profile[R]) meant(name string) string {
+	var known []string
+	for _, d := range p.provider.Workers().definitions {
+		known = append(known, d.Name)
+		if strings.EqualFold(p.provider.Type()+"-"+name, d.Name) {
+			return d.Name
+		}
+	}
+	if meant := strictjson.Closest(name, known); meant != name {
+		return meant
+	}
+	return ""
+}
+
+// misspelt returns the name, among those registered, by which a worker capability was probably meant; empty if there is
+// none.
+func (p *Profile[R]) misspelt(name string) string {
+	for _, def := range p.vocabulary.Definitions() {
+		if p.meant(def.Name) == name {
+			return def.Name
+		}
+	}
+	return ""
 }
 
 // checkWorkerCapability checks the values with which a worker capability is registered.
@@ -75,4 +111,55 @@ func (w Workers) askedOf(name string) []string {
 	}
 	slices.Sort(asked)
 	return slices.Compact(asked)
+}
+
+// declaresWorker tells whether a flavor declares a worker capability.
+func (p *Profile[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
+	for name := range capabilities {
+		if strings.HasPrefix(name, capability.ReservedPrefix) || p.valuesOf(name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
+// special: once for each active version that is not in preview.
+func (p *Profile[R]) onlyOnRequest() field.ErrorList {
+	var found field.ErrorList
+	for i, image := range p.spec.MachineImages {
+		for k, version := range image.Versions {
+			special := p.regionsWithSpecialFlavors(image.Name, version.Version)
+			if len(special) == 0 || !helper.VersionIsActive(version.ExpirableVersion) ||
+				helper.CurrentLifecycleClassification(version.ExpirableVersion) == v1beta1.ClassificationPreview {
+				continue
+			}
+			types := p.allTypesAmong(func(machine capability.Set) bool {
+				return slices.ContainsFunc(special, func(region string) bool {
+					return p.fits(machine, capability.Set{}, image.Name, version.Version, region) &&
+						!p.fits(machine, p.ordinary, image.Name, version.Version, region)
+				})
+			})
+			if len(types) > 0 {
+				found = append(found, finding(RuleOnlyOnRequest, field.ErrorTypeInvalid,
+					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
+						"%s@%s: worker pools that ask for nothing special cannot boot it on machine %s %s, and Gardener may choose it for them",
+						image.Name, version.Version, plural(types, "type"), few(types))))
+			}
+		}
+	}
+	return found
+}
+
+// regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
+// pools.
+func (p *Profile[R]) regionsWithSpecialFlavors(image, version string) []string {
+	if !slices.ContainsFunc(p.catalog.Flavors(image, version), func(f imageselector.Flavor[R]) bool { return p.declaresWorker(f.Capabilities) }) {
+		return nil
+	}
+	return slices.DeleteFunc(p.regions(), func(region string) bool {
+		return !slices.ContainsFunc(p.catalog.Offers(image, version, region), func(offer capability.Set) bool {
+			return !offer.Fits(p.vocabulary.All(), p.ordinary)
+		})
+	})
 }

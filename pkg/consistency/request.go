@@ -45,12 +45,15 @@ func (p *Profile[R]) unmet(pool Pool, requirements []capability.Requirement) fie
 	var errs field.ErrorList
 	for _, q := range requirements {
 		registers := "does not register"
+		if name := p.misspelt(q.Capability); name != "" {
+			registers += fmt.Sprintf(" (it registers %s, which is none of this provider's)", name)
+		}
 		if p.vocabulary.IsRegistered(q.Capability) {
 			registers = fmt.Sprintf("registers with [%s] only", few(p.vocabulary.Registered(q.Capability)))
 		}
 		errs = append(errs, finding(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingPath(&pool, &q), field.OmitValueType{}, fmt.Sprintf(
-			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, with the values [%s], and to declare it on the flavors of images that support it; until then leave the setting out",
-			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "))))
+			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, with the values [%s], and to declare it on the flavors of images that support it%s",
+			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "), untilThen(&q))))
 	}
 	return errs
 }
@@ -65,9 +68,35 @@ func (p *Profile[R]) valuesOf(name string) []string {
 	return nil
 }
 
-// asks says what asks for what.
+// asks says what asks for what: a setting, or the pool which says nothing else.
 func asks(q *capability.Requirement) string {
-	return fmt.Sprintf("%s asks for %s [%s]", q.Setting, q.Capability, strings.Join(q.Values, ", "))
+	what := fmt.Sprintf("asks for %s [%s]", q.Capability, strings.Join(q.Values, ", "))
+	if q.Implied {
+		return "it " + what + ", as it says nothing else (" + q.Setting + ")"
+	}
+	return q.Setting + " " + what
+}
+
+// untilThen says what to do as long as the operator has not done his part.
+func untilThen(q *capability.Requirement) string {
+	if q.Implied {
+		return ""
+	}
+	return "; until then leave the setting out"
+}
+
+// others names what a pool asks for itself beside one requirement.
+func others(requirements []capability.Requirement, q *capability.Requirement) string {
+	var settings []string
+	for i := range requirements {
+		if other := &requirements[i]; other != q && !other.Implied {
+			settings = append(settings, other.Setting)
+		}
+	}
+	if len(settings) == 0 {
+		return ""
+	}
+	return " together with " + strings.Join(settings, ", ")
 }
 
 // settingPath is the path at which an error about a requirement is reported: that of the setting or, if this stands
@@ -108,7 +137,7 @@ func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirem
 
 // unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks for,
 // or the flavors do.
-func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) *field.Error {
+func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.Requirement) *field.Error {
 	at := settingPath(&r.Pool, q)
 	has := r.Machine.Values(q.Capability)
 	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
@@ -116,8 +145,8 @@ func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) *
 			poolName(r.Pool), asks(q), r.Pool.MachineType, few(has), wouldWork(r.Suggestions)))
 	}
 	return finding(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
-		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that: %s%s", poolName(r.Pool), asks(q),
-		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, quoteEmpty(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
+		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s%s", poolName(r.Pool), asks(q),
+		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, quoteEmpty(r.Pool.Region), others(asked.requirements, q), p.rejections(r), wouldWork(r.Suggestions)))
 }
 
 // rejectedFor says in one clause, with the flavor as its subject, what a conflict is.

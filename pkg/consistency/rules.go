@@ -60,6 +60,8 @@ const (
 	RuleProfileMissing      = "profile-missing"
 	RuleWorkerValueUnknown  = "worker-capability-value-unknown"
 	RuleWorkerValueUnasked  = "worker-capability-value-unasked"
+	RuleWorkerMisspelt      = "worker-capability-misspelt"
+	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestUnmet        = "worker-request-unmet"
 )
@@ -257,6 +259,12 @@ var workerRules = []Rule{
 	{RuleWorkerValueUnasked, SeverityWarning,
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
 		"Register the value that the message names as well, or do not register the capability."},
+	{RuleWorkerMisspelt, SeverityWarning,
+		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
+		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names."},
+	{RuleOnlyOnRequest, SeverityWarning,
+		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
+		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it."},
 	{RuleRequestUnregistered, SeverityError,
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
 		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."},

@@ -183,12 +183,14 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 		for _, pool := range shoot.Pools {
 			_, had := p.machineNamed(pool.MachineType)
 			_, has := updated.machineNamed(pool.MachineType)
-			use := lost{image: imageVersion{pool.Image, pool.Version}, all: !updated.hasImage(pool)}
 			switch {
 			case had && !has:
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
-			case p.hasImage(pool) && !p.keepsFlavor(updated, pool):
-				unmapped[use] = note(unmapped[use], shoot)
+			case p.hasImage(pool):
+				use := lost{image: imageVersion{pool.Image, pool.Version}, all: !updated.hasImage(pool), kept: p.keepsReference(updated, pool)}
+				if use.all || !use.kept {
+					unmapped[use] = note(unmapped[use], shoot)
+				}
 			}
 		}
 	}
@@ -200,23 +202,29 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 	}
 	for use, users := range unmapped {
 		name, what := use.image.image+"@"+use.image.version, "the image that worker pools of %s %s boot is removed, and new machines boot another one"
+		at, back := updated.at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
 		if use.all {
 			what = "no image is left for worker pools of %s %s: they get no new machines"
 		}
-		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, updated.at.Child("providerConfig", "machineImages"), name,
-			fmt.Sprintf(name+": "+what+"; put the flavor or the reference back until nobody uses it", plural(users, "Shoot"), few(users))))
+		if use.kept {
+			what = "the image is still there, but worker pools of %s %s cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines"
+			at, back = updated.at.Child("machineImages"), "undo that"
+		}
+		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, at, name,
+			fmt.Sprintf(name+": "+what+"; "+back+" until nobody uses it", plural(users, "Shoot"), few(users))))
 	}
 	return found
 }
 
-// lost is an image version of which worker pools lose the flavor that they boot, or all.
+// lost is an image version of which worker pools lose the flavor that they boot, or all; or keep it without any use.
 type lost struct {
-	image imageVersion
-	all   bool
+	image     imageVersion
+	all, kept bool
 }
 
-// keepsFlavor tells whether the updated profile still has the flavor that a worker pool boots, in its region.
-func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
+// keepsReference tells whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
+// not it fits.
+func (p *Profile[R]) keepsReference(updated *Profile[R], pool Pool) bool {
 	machine, _ := p.machineOf(pool)
 	request := imageselector.Request{
 		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
@@ -225,7 +233,7 @@ func (p *Profile[R]) keepsFlavor(updated *Profile[R], pool Pool) bool {
 	return slices.ContainsFunc(updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
 		return found && p.sameFlavor(imageVersion{pool.Image, pool.Version}, was, updated, f.Capabilities)
-	}) && updated.hasImage(pool)
+	})
 }
 
 // hasImage tells whether a worker pool gets an image.

@@ -28,7 +28,7 @@ func (p *Profile[R]) warnings(broken bool) field.ErrorList {
 		warnings = slices.Concat(warnings, p.unused(), p.uncovered(), p.unknownRegions())
 	}
 	if !broken {
-		warnings = slices.Concat(warnings, p.withoutImage(), p.differingOrders())
+		warnings = slices.Concat(warnings, p.withoutImage(), p.onlyOnRequest(), p.differingOrders())
 	}
 	return warnings
 }

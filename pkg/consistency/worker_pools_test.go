@@ -91,8 +91,8 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 		boot    = worker + `machine.type: Invalid value: worker pool w: secure boot asks for gardener-bootType [secure]`
 		launch  = worker + `providerConfig.trustedLaunch: Invalid value: worker pool w: trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled]`
 		update  = worker + `updateStrategy: Invalid value: worker pool w: update strategy AutoInPlaceUpdate asks for gardener-updateType [inPlace]`
-		rolling = worker + `updateStrategy: Invalid value: worker pool w: no update in place asks for gardener-updateType [rolling]`
-		plain   = worker + `machine.type: Invalid value: worker pool w: no secure boot asks for gardener-bootType [standard]`
+		rolling = worker + `updateStrategy: Invalid value: worker pool w: it asks for gardener-updateType [rolling], as it says nothing else (no update in place)`
+		plain   = worker + `machine.type: Invalid value: worker pool w: it asks for gardener-bootType [standard], as it says nothing else (no secure boot)`
 		of      = ", and no flavor of gl@"
 		on      = " that fits machine type any in region europe supports that: {architecture: [amd64]} does not declare "
 		five    = " that fits machine type any in region europe supports that: {architecture: [amd64], gardener-bootType: [secure], gardener-updateType: [inPlace]} has "
@@ -117,12 +117,12 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 		"secure boot that is not there":    {asking("any", "gl@10.0.0", "secure"), boot + of + "10.0.0" + on + "gardener-bootType, so it has [standard], the worker pool asks for [secure]; would work: version 8.0.0"},
 		"in place that is not there":       {asking("any", "gl@10.0.0", "inPlace"), update + of + "10.0.0" + on + "gardener-updateType, so it has [rolling], the worker pool asks for [inPlace]; would work: version 7.0.0"},
 		"a machine type that lacks it":     {asking("untrusted", "gl@9.0.0", "trusted"), launch + ", and machine type untrusted has [disabled]; would work: machine type any, machine type trusted"},
-		"both, of which one would do":      {asking("any", "gl@8.0.0", "secure trusted"), launch + of + "8.0.0 that fits machine type any in region europe supports that: {architecture: [amd64], gardener-bootType: [secure, standard]} does not declare " + noTrust + "; {architecture: [amd64]} does not declare " + noTrust},
-		"both, of which the other would do": {asking("any", "gl@9.0.0", "secure trusted"), boot + of + "9.0.0 that fits machine type any in region europe supports that: " +
+		"both, of which one would do":      {asking("any", "gl@8.0.0", "secure trusted"), launch + of + "8.0.0 that fits machine type any in region europe supports that together with secure boot: {architecture: [amd64], gardener-bootType: [secure, standard]} does not declare " + noTrust + "; {architecture: [amd64]} does not declare " + noTrust},
+		"both, of which the other would do": {asking("any", "gl@9.0.0", "secure trusted"), boot + of + "9.0.0 that fits machine type any in region europe supports that together with trustedLaunch.enabled: true: " +
 			"{architecture: [amd64], openstack-trustedLaunch: [enabled]} does not declare gardener-bootType, so it has [standard], the worker pool asks for [secure]; {architecture: [amd64]} does not declare " + noTrust},
-		"both, of which none would do":           {asking("any", "gl@10.0.0", "inPlace trusted"), update + of + "10.0.0" + on + noTrust},
-		"what the pool leaves unsaid":            {asking("any", "gl@5.0.0", "secure"), rolling + of + "5.0.0" + five + "gardener-updateType [inPlace], the worker pool asks for [rolling]; would work: version 8.0.0"},
-		"what the pool leaves unsaid, otherwise": {asking("any", "gl@5.0.0", "inPlace"), plain + of + "5.0.0" + five + "gardener-bootType [secure], the worker pool asks for [standard]; would work: version 7.0.0"},
+		"both, of which none would do":           {asking("any", "gl@10.0.0", "inPlace trusted"), update + of + "10.0.0" + strings.Replace(on, "that:", "that together with trustedLaunch.enabled: true:", 1) + noTrust},
+		"what the pool leaves unsaid":            {asking("any", "gl@5.0.0", "secure"), rolling + of + "5.0.0" + strings.Replace(five, "that:", "that together with secure boot:", 1) + "gardener-updateType [inPlace], the worker pool asks for [rolling]; would work: version 8.0.0"},
+		"what the pool leaves unsaid, otherwise": {asking("any", "gl@5.0.0", "inPlace"), plain + of + "5.0.0" + strings.Replace(five, "that:", "that together with update strategy AutoInPlaceUpdate:", 1) + "gardener-bootType [secure], the worker pool asks for [standard]; would work: version 7.0.0"},
 		"all that the pool leaves unsaid":        {asking("any", "gl@5.0.0", ""), plain + of + "5.0.0" + five + "gardener-bootType [secure], the worker pool asks for [standard]; would work: version 10.0.0, image plain@1.0.0, version 9.0.0"},
 		"in another region": {asking("any", "gl@6.0.0", "trusted"), worker + `machine.type: Invalid value: "any": worker pool w: no image fits machine type any with gl@6.0.0 in region europe: ` +
 			"{architecture: [amd64], openstack-trustedLaunch: [enabled], gardener-bootType: [secure, standard], gardener-updateType: [inPlace, rolling], gardener-gpuSupport: [nvidia]} has no image in region europe, only in asia; would work: version 9.0.0"},

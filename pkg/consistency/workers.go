@@ -43,10 +43,13 @@ type Setting struct {
 // WorkersOf returns the Workers of a provider whose WorkerConfig, W, is of the given kind: the capabilities that it
 // defines, and the rules by which settings ask for them. The arguments must not be changed any more. [CheckProvider]
 // tells what is wrong with them.
+//
+// checks find what is wrong with a config that could be decoded, at paths below at: a value of text that no rule knows, for
+// example, which would ask for nothing without a word. The Origin of each error is the name of its rule.
 func WorkersOf[W any, P interface {
 	*W
 	Config
-}](kind schema.GroupVersionKind, definitions []capability.Definition, rules capability.Rules[W]) Workers {
+}](kind schema.GroupVersionKind, definitions []capability.Definition, rules capability.Rules[W], checks ...func(config *W, at *field.Path) field.ErrorList) Workers {
 	w := Workers{kind: kind, definitions: definitions}
 	for _, r := range rules {
 		w.settings = append(w.settings, Setting{r.Setting, r.Field, r.Capability, r.Values})
@@ -57,6 +60,11 @@ func WorkersOf[W any, P interface {
 			return rules.Requirements(config, at), nil
 		}
 		errs := DecodeConfig(raw, kind, config, at)
+		if len(errs) == 0 {
+			for _, check := range checks {
+				errs = append(errs, check(config, at)...)
+			}
+		}
 		return rules.Requirements(config, at), errs
 	}
 	return w
@@ -112,6 +120,9 @@ func CheckProvider[R any](provider Provider[R]) error {
 			wrong("worker capability %q: the undeclared value %q is none of its values [%s]", d.Name, d.Undeclared, strings.Join(d.Values, ", "))
 		}
 	}
+	if err := workers.tryEmpty(); err != nil {
+		wrong("%w", err)
+	}
 	for _, s := range workers.settings {
 		values, found := defined[s.Capability]
 		if s.Setting == "" || s.Field == "" {
@@ -126,4 +137,15 @@ func CheckProvider[R any](provider Provider[R]) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// tryEmpty asks the rules about an empty config, as they are asked about every worker without one.
+func (w Workers) tryEmpty() (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("a rule panics when it is asked about a config without any settings: %v", reason)
+		}
+	}()
+	w.Requirements(nil, nil)
+	return nil
 }

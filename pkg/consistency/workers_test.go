@@ -27,6 +27,7 @@ type workerConfig struct {
 
 	Trusted bool   `json:"trusted,omitempty"`
 	Disk    string `json:"disk,omitempty"`
+	Nested  *bool  `json:"nested,omitempty"`
 }
 
 var (
@@ -59,8 +60,11 @@ func TestCheckProvider(t *testing.T) {
 		return []capability.Definition{{Name: name, Values: values, Undeclared: undeclared}}
 	}
 	rule := func(setting, field, name string, values ...string) capability.Rules[workerConfig] {
-		return capability.Rules[workerConfig]{{Setting: setting, Field: field, Capability: name, Values: values}}
+		never := func(*workerConfig) bool { return false }
+		return capability.Rules[workerConfig]{{Setting: setting, Field: field, Capability: name, Values: values, Asks: never}}
 	}
+	hasty := rule("a: true", "a", "given-a", "on")
+	hasty[0].Asks = func(c *workerConfig) bool { return *c.Nested }
 	for name, tc := range map[string]struct {
 		definitions []capability.Definition
 		rules       capability.Rules[workerConfig]
@@ -84,6 +88,7 @@ func TestCheckProvider(t *testing.T) {
 		"rule of Gardener":      {nil, rule("a: true", "a", "gardener-bootType", "secure"), []string{`"a: true" asks for "gardener-bootType", which is not among the worker capabilities that it defines`}},
 		"rule without values":   {define("given-a", "", "on"), rule("a: true", "a", "given-a"), []string{`"a: true" asks for [] of worker capability "given-a", which has the values [on]`}},
 		"rule of another value": {define("given-a", "", "on", "off"), rule("a: true", "a", "given-a", "on", "of"), []string{`"a: true" asks for [on, of] of worker capability "given-a", which has the values [off, on]`}},
+		"rule that panics":      {define("given-a", "", "on"), hasty, []string{"a rule panics when it is asked about a config without any settings: runtime error: invalid memory address or nil pointer dereference"}},
 		"all at once": {
 			[]capability.Definition{{Name: "trusted", Undeclared: "none"}, {Name: "given-b", Values: []string{"on"}, Undeclared: "x"}}, append(rule("", "", "given-c"), rule("b", "b", "given-b", "x")...),
 			[]string{
@@ -196,10 +201,14 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 		"a value that it has not":   {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"on", "On", "off", "ON"}}, []string{"NotSupported " + at + "[1] worker-capability-value-unknown", "NotSupported " + at + "[3] worker-capability-value-unknown"}},
 		"only values that it has not": {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"yes"}}, []string{
 			"NotSupported " + at + "[0] worker-capability-value-unknown", "warning Invalid " + at + " worker-capability-value-unasked"}},
-		"a capability like others":        {v1beta1.CapabilityDefinition{Name: "given-net", Values: []string{"x"}}, nil},
+		"a capability like others":        {v1beta1.CapabilityDefinition{Name: "given-network-speed", Values: []string{"x"}}, nil},
 		"reserved":                        {v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard", "secure"}}, nil},
 		"reserved, a value that it lacks": {v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard", "insecure"}}, []string{"NotSupported " + at + "[1] reserved-capability-value"}},
 		"reserved, not what all ask for":  {v1beta1.CapabilityDefinition{Name: "gardener-updateType", Values: []string{"inPlace"}}, []string{"warning Invalid " + at + " worker-capability-value-unasked"}},
+		"another case":                    {v1beta1.CapabilityDefinition{Name: "given-Trusted", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
+		"a letter too many":               {v1beta1.CapabilityDefinition{Name: "given-trustedd", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
+		"without its prefix":              {v1beta1.CapabilityDefinition{Name: "trusted", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
+		"one of this prefix, unlike any":  {v1beta1.CapabilityDefinition{Name: "given-network", Values: []string{"on"}}, nil},
 		"reserved, asked for by few":      {v1beta1.CapabilityDefinition{Name: "gardener-gpuSupport", Values: []string{"amd"}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,5 +224,62 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// An image version that boots only for those who ask is none that Gardener should choose for others.
+func TestVersionsOnlyOnRequest(t *testing.T) {
+	const preview, supported, update = "classification: preview, ", "inPlaceUpdates: {supported: true}, ", "gardener-updateType: [inPlace]"
+	trusted := with(amdVirt, "openstack-trustedLaunch: [enabled]")
+	want := []string{"Invalid spec.machineImages[0].versions[0] image-version-only-on-request"}
+	for name, tc := range map[string]struct {
+		profile string
+		want    []string
+	}{
+		"nothing special":           {ofVirt(hypervisors, "", amdVirt, amdVirt), nil},
+		"secure boot":               {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootSecure)), want},
+		"in place":                  {ofVirt(hypervisors, supported, amdVirt, with(amdVirt, update)), want},
+		"secure boot, in preview":   {ofVirt(hypervisors, preview, amdVirt, with(amdVirt, bootSecure)), nil},
+		"with secure boot, without": {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootBoth)), nil},
+		"beside a plain flavor":     {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootSecure), amdVirt), nil},
+		"a plain one of another architecture": {strings.Replace(ofVirt(hypervisors, "", amdVirt+", "+armVirt, with(amdVirt, bootSecure), armVirt),
+			"machineTypes: [", "machineTypes: [{name: a, capabilities: {architecture: [arm64]}}, ", 1), want},
+		"trusted launch, which nobody has to ask for": {ofVirt(withTrusted, "", trusted, trusted), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, report := consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *parse(t, tc.profile)})
+			var got []string
+			for _, err := range report.Warnings {
+				if err.Origin == consistency.RuleOnlyOnRequest {
+					got = append(got, plainly(field.ErrorList{err})...)
+					if !strings.Contains(err.Detail, "on machine type m,") {
+						t.Error(err)
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(report.Errors) > 0 {
+				t.Error(diff, report.Errors)
+			}
+		})
+	}
+}
+
+// What only the provider knows to be wrong in a config is found once the config could be read.
+func TestChecksOfAConfig(t *testing.T) {
+	workers := consistency.WorkersOf(workerKind, definitions, rules, func(c *workerConfig, at *field.Path) field.ErrorList {
+		if c.Disk == "" || c.Disk == "fast" || c.Disk == "any" {
+			return nil
+		}
+		return field.ErrorList{field.NotSupported(at.Child("disk"), c.Disk, []string{"any", "fast"}).WithOrigin("disk-unknown")}
+	})
+	for raw, want := range map[string][]string{
+		`"disk": "fast"`:                 nil,
+		`"disk": "FAST"`:                 {"NotSupported c.disk disk-unknown"},
+		`"disk": "FAST", "disc": "fast"`: {"Forbidden c.disc unknown-field"},
+	} {
+		_, errs := workers.Requirements(&runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}, field.NewPath("c"))
+		if diff := cmp.Diff(want, plainly(errs)); diff != "" {
+			t.Error(raw, diff)
+		}
 	}
 }

@@ -20,7 +20,7 @@ const (
 // else with all of them if they are few.
 func unknownField(name string, known []string) string {
 	detail := fmt.Sprintf("unknown field %q", short(name))
-	switch meant := closest(name, known); {
+	switch meant := Closest(name, known); {
 	case meant != "":
 		return fmt.Sprintf("%s; did you mean %q?", detail, meant)
 	case len(known) == 0 || len(known) > maxListed:
@@ -29,10 +29,10 @@ func unknownField(name string, known []string) string {
 	return detail + "; known fields: " + strings.Join(known, ", ")
 }
 
-// closest returns the known name that differs from name in case only, or else the one with the fewest edits (at most
+// Closest returns the known name that was probably meant by another one: the one that differs from name in case only, or else the one with the fewest edits (at most
 // maxDistance and fewer than half its letters; of several the longest, because leaving a letter out is the usual slip),
 // or "".
-func closest(name string, known []string) string {
+func Closest(name string, known []string) string {
 	if len(name) > maxSuggest {
 		return ""
 	}

@@ -85,7 +85,7 @@ func (c *converter) members(n *yaml.Node) []member {
 		if !ok {
 			continue
 		}
-		if f := m.putOwn(member{key, c.place(keyNode), v}); f != nil {
+		if f := m.putOwn(member{key: key, at: c.place(keyNode), value: v}); f != nil {
 			c.faults = append(c.faults, f)
 		}
 	}

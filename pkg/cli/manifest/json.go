@@ -137,7 +137,7 @@ func (r *jsonReader) object(at place, depth int) (*value, *fault) {
 		if broken != nil {
 			return nil, broken
 		}
-		if f := m.putOwn(member{key.(string), keyAt, v}); f != nil {
+		if f := m.putOwn(member{key: key.(string), at: keyAt, value: v}); f != nil {
 			r.faults = append(r.faults, f)
 		}
 	}

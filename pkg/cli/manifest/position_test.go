@@ -91,6 +91,26 @@ func TestPosition(t *testing.T) {
 	}
 }
 
+func TestDuplicateKey(t *testing.T) {
+	for text, want := range map[string]map[string]string{
+		"a: {b: 1, b: 2, c: {d: 1}}\ne: [{f: 1, f: 2}]\n":                           {"": "b", "a": "b", "a.b": "b", "a.c": "", "a.x": "", "e": "f", "e[0]": "f", "e[1]": "", "kind": ""},
+		"a: 1\na: {b: 1}\na: {c: 1}\n":                                              {"": "a", "a": "a", "a.c": "a", "a.b": ""},
+		"x: &x {a: 1, a: 2}\nb: *x\nc: {<<: *x}\nd: {<<: *x, a: 3}\nx2: [*x, *x]\n": {"b": "a", "c": "a", "x2": "a"},
+		`{"apiVersion": "v1", "kind": "A", "a": {"b": [{"c": 1, "c": 2}]}, "d": 1}`: {"": "c", "a.b[0]": "c", "d": ""},
+		"a: 1\n": {"": "", "a": ""},
+	} {
+		if !strings.HasPrefix(text, "{") {
+			text = "apiVersion: v1\nkind: A\n" + text
+		}
+		objects, _ := read(t, text)
+		for path, key := range want {
+			if got := objects[0].DuplicateKey(path); (key == "") != (got == "") || !strings.HasPrefix(got, "the key \""+key) && key != "" {
+				t.Errorf("%s of %s: got %q, want %q", path, text, got, key)
+			}
+		}
+	}
+}
+
 func TestPositionInLists(t *testing.T) {
 	objects, _ := read(t, "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: A\n- kind: B\n  apiVersion: v1\n  spec:\n    x: 1\n")
 	if line, column := objects[1].Position(""); line != 6 || column != 3 {

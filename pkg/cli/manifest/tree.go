@@ -29,6 +29,7 @@ type member struct {
 	key   string
 	at    place // of the key
 	value *value
+	again *fault // set if the mapping has the key more than once
 }
 
 // get returns the value of a key, or nil. v may be nil.
@@ -78,13 +79,13 @@ func (m *mapping) put(add member) {
 
 // putOwn is put for a key written in the mapping itself. It returns a fault if that key was written there before.
 func (m *mapping) putOwn(add member) *fault {
-	m.put(add)
-	first, again := m.own[add.key]
-	if !again {
+	if first, again := m.own[add.key]; again {
+		add.again = &fault{add.at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(add.key), first.line)}
+	} else {
 		m.own[add.key] = add.at
-		return nil
 	}
-	return &fault{add.at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(add.key), first.line)}
+	m.put(add)
+	return add.again
 }
 
 // quoteKey quotes a key for a message, cut if it is long.

@@ -182,7 +182,7 @@ func TestWarningsAboutWorkerCapabilities(t *testing.T) {
 		"a flavor for both is added":          {without, either, nil},
 		"the capability is removed":           {profile, unregistered, []string{asking}},
 		"the capability is added":             {unregistered, profile, nil},
-		"updates in place are not supported":  {profile, rolling, []string{fmt.Sprintf(lost, "gardenlinux@2150.1.0", "Shoot garden-demo/in-place")}},
+		"updates in place are not supported":  {profile, rolling, []string{"spec.machineImages: gardenlinux@2150.1.0: the image is still there, but worker pools of Shoot garden-demo/in-place cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines; undo that until nobody uses it"}},
 		"updates in place are supported then": {rolling, profile, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

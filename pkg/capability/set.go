@@ -13,8 +13,8 @@ import (
 // Set is what a machine type or an image flavor supports: for each registered capability the values it supports, with
 // omissions defaulted (semantics S2), and what either says about worker capabilities (S3); or what a worker pool requests.
 // [Vocabulary.Set], [Vocabulary.Flavor] and [Vocabulary.Request] make them. Sets of one kind and one vocabulary are equal
-// (==) exactly if they support the same values and, as flavors, leave out the same worker capabilities; they can be keys of
-// a map. The zero Set belongs to no vocabulary and is compatible with nothing. A Set is a value: it cannot change, and is
+// (==) exactly if they support the same values and, as flavors, say the same about worker capabilities; they can be keys of a
+// map. The zero Set belongs to no vocabulary and is compatible with nothing. A Set is a value: it cannot change, and is
 // safe for concurrent use.
 type Set struct {
 	vocabulary *Vocabulary
@@ -30,7 +30,8 @@ type Conflict struct {
 	Offer, Need []string
 	// Asked are the values that the worker pool asks for; nil if it does not ask for the capability.
 	Asked []string
-	// Undeclared tells that the flavor does not declare the capability, so that Offer is what holds then.
+	// Undeclared tells that the flavor does not declare the capability, so that Offer is what holds then; or that it declares
+	// just that.
 	Undeclared bool
 	// Cause is what the flavor does not go with.
 	Cause Cause

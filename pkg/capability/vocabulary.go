@@ -72,7 +72,7 @@ type entry struct {
 
 // Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of a profile in
 // legacy mode, architecture: [amd64, arm64] (semantics S1). provider are the worker capabilities that the provider
-// defines; those that defs do not register cannot be asked for, see [Vocabulary.Request].
+// defines, registered or not; see [Vocabulary.Request] for what can be asked for.
 //
 // The errors, at paths below at (the path of spec.machineCapabilities), are those of rules that Gardener's API server
 // does not enforce: a value registered twice is a Duplicate. What it does enforce (unique and qualified names, the

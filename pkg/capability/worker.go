@@ -249,7 +249,7 @@ func reservedNames() []string {
 }
 
 // WorkerCapabilities returns the definitions of all worker capabilities that the vocabulary was compiled with, the
-// reserved ones first, whether or not they are registered. The caller owns the result.
+// reserved ones first, whether or not they are registered. The caller owns the slice, but not the values of its elements.
 func (v *Vocabulary) WorkerCapabilities() []Definition {
 	return slices.Concat(Reserved(), v.defined)
 }

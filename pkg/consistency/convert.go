@@ -40,7 +40,7 @@ func (p *Profile[R]) convert(own *rawConfig) {
 			if version.Legacy {
 				converted = p.toFlavors(raw.raw, p.images[i].Name, version, flavors)
 			} else {
-				converted = p.toLegacy(raw.raw, p.images[i].Name, version, flavors)
+				converted = p.toLegacy(own, raw.raw, p.images[i].Name, version, flavors)
 			}
 			if converted != nil {
 				raw.raw, image.changed = converted, true
@@ -165,22 +165,17 @@ func (p *Profile[R]) toFlavors(raw json.RawMessage, image string, version *image
 	return marshal(map[string]any{"version": version.Version, "capabilityFlavors": converted})
 }
 
-// coreOf returns the core flavors of an image version; of two versions of one name the first counts.
+// coreOf returns the core flavors of an image version.
 func (p *Profile[R]) coreOf(id imageVersion) *correspondence[R] {
-	for i := range p.spec.MachineImages {
-		for k := range p.spec.MachineImages[i].Versions {
-			version := &p.spec.MachineImages[i].Versions[k]
-			if (imageVersion{p.spec.MachineImages[i].Name, version.Version}) == id {
-				return p.newCorrespondence(id.image, version, p.at)
-			}
-		}
+	if version := p.core[id]; version != nil {
+		return p.newCorrespondence(id.image, version, p.at)
 	}
 	return &correspondence[R]{}
 }
 
-// toLegacy writes a version with capabilityFlavors in the legacy format; nil if that would not say the same. Whether it
+// toLegacy writes a version of own with capabilityFlavors in the legacy format; nil if that would not say the same. Whether it
 // does the provider tells, by reading it.
-func (p *Profile[R]) toLegacy(raw json.RawMessage, image string, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
+func (p *Profile[R]) toLegacy(own *rawConfig, raw json.RawMessage, image string, version *imageselector.Version[R], flavors []imageselector.Flavor[R]) json.RawMessage {
 	if p.saysMore(image, version) {
 		return nil
 	}
@@ -192,7 +187,7 @@ func (p *Profile[R]) toLegacy(raw json.RawMessage, image string, version *images
 		}
 	}
 	converted := marshal(object)
-	if !p.saysTheSame(converted, flavors) {
+	if !p.saysTheSame(own, converted, flavors) {
 		return nil
 	}
 	return converted
@@ -217,13 +212,9 @@ func architectureOf(capabilities v1beta1.Capabilities) string {
 }
 
 // saysTheSame tells whether the provider reads a legacy version as flavors with the references of those given.
-func (p *Profile[R]) saysTheSame(version json.RawMessage, flavors []imageselector.Flavor[R]) bool {
-	var top map[string]json.RawMessage
-	if json.Unmarshal(p.spec.ProviderConfig.Raw, &top) != nil {
-		return false
-	}
+func (p *Profile[R]) saysTheSame(own *rawConfig, version json.RawMessage, flavors []imageselector.Flavor[R]) bool {
 	image := marshal(map[string]any{"name": "image", "versions": []json.RawMessage{version}})
-	config := marshal(map[string]any{"apiVersion": top["apiVersion"], "kind": top["kind"], "machineImages": []json.RawMessage{image}})
+	config := marshal(map[string]any{"apiVersion": own.members["apiVersion"], "kind": own.members["kind"], "machineImages": []json.RawMessage{image}})
 	images, report := p.provider.Images(&runtime.RawExtension{Raw: config}, field.NewPath("converted"))
 	if len(report.Errors) > 0 || len(images) != 1 || len(images[0].Versions) != 1 {
 		return false

@@ -58,6 +58,20 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 
 type imageVersion struct{ image, version string }
 
+// coreVersions indexes the versions of core's images; of two of one name the first counts.
+func coreVersions(images []v1beta1.MachineImage) map[imageVersion]*v1beta1.MachineImageVersion {
+	index := map[imageVersion]*v1beta1.MachineImageVersion{}
+	for i := range images {
+		for k := range images[i].Versions {
+			id := imageVersion{images[i].Name, images[i].Versions[k].Version}
+			if _, found := index[id]; !found {
+				index[id] = &images[i].Versions[k]
+			}
+		}
+	}
+	return index
+}
+
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
 func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], field.ErrorList) {

@@ -243,7 +243,8 @@ func ExampleWorkersOf() {
 type nesting struct{ local.Provider }
 
 func (nesting) Workers() consistency.Workers {
-	return consistency.WorkersOf(schema.GroupVersionKind{}, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
+	kind := schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"}
+	return consistency.WorkersOf(kind, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
 		capability.Rules[exampleWorkerConfig]{{
 			Setting: "nested: true", Field: "nested", Capability: "nested", Values: []string{"on"},
 			Asks: func(*exampleWorkerConfig) bool { return false },

@@ -97,11 +97,8 @@ func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
 
 // declares tells whether core says here what a version supports.
 func (p *Profile[R]) declares(image, version string) bool {
-	return slices.ContainsFunc(p.spec.MachineImages, func(i v1beta1.MachineImage) bool {
-		return i.Name == image && slices.ContainsFunc(i.Versions, func(v v1beta1.MachineImageVersion) bool {
-			return v.Version == version && len(v.CapabilityFlavors)+len(v.Architectures) > 0
-		})
-	})
+	v := p.core[imageVersion{image, version}]
+	return v != nil && len(v.CapabilityFlavors)+len(v.Architectures) > 0
 }
 
 // redefined tells whether the profile says on both sides what a version of the parent is. It should not, unless it was there
@@ -308,7 +305,7 @@ func (p *Profile[R]) checkFormats() field.ErrorList {
 			if version.Legacy || raw == nil || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
 				continue
 			}
-			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(raw.raw, p.images[i].Name, version, flavors) == nil {
+			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(own, raw.raw, p.images[i].Name, version, flavors) == nil {
 				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))

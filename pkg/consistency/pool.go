@@ -256,7 +256,11 @@ func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 		if len(v.Conflicts) == 0 {
 			return "was compiled with another vocabulary"
 		}
-		return rejectedFor(v.Conflicts[0])
+		c := v.Conflicts[0]
+		if _, written := v.Flavor.Capabilities[c.Capability]; written {
+			c.Undeclared = false // what it declares is what holds anyway
+		}
+		return rejectedFor(c)
 	case imageselector.ReasonRegion:
 		regions := make([]string, 0, len(v.Flavor.Regional))
 		for i := range v.Flavor.Regional {

@@ -30,6 +30,8 @@ type Profile[R any] struct {
 	ordinary capability.Set
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
+	// core holds the image versions of core; of two of one name the first.
+	core map[imageVersion]*v1beta1.MachineImageVersion
 	// unread tells which of them could not be read as they are written.
 	unread unread
 	// parent is that of a NamespacedCloudProfile, nil for a CloudProfile.
@@ -63,6 +65,7 @@ func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *fi
 func (p *Profile[R]) compile() Report {
 	var report Report
 	p.ordinary = p.askedBy(Pool{}).set
+	p.core = coreVersions(p.spec.MachineImages)
 	report.Errors = p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		config := p.at.Child("providerConfig")

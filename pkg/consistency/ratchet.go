@@ -102,7 +102,7 @@ func namedPath(err *field.Error, tree any) (path string, flavor bool) {
 			segment = "[]" // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
 			if list == "workers" && err.Origin == RuleUnknownField {
-				list = "" // which hides nothing that decides the image: the name and the field are enough
+				list = "" // it hides nothing but what it says itself, see silenced
 			}
 			segment = "[" + knownBy(list, next, inConfig) + "]"
 			flavor = list == "capabilityFlavors" && rest == ""

@@ -39,6 +39,9 @@ func silenced(err *field.Error, tree any) string {
 		return text(unsorted(known))
 	}
 	rest, found := strings.CutPrefix(err.Field, "spec.providerConfig")
+	if !found && err.Origin == RuleUnknownField {
+		return text(unsorted(follow(err.Field, tree))) // of a worker: perhaps a setting that is misspelt
+	}
 	if !found {
 		return ""
 	}
@@ -61,6 +64,16 @@ func silenced(err *field.Error, tree any) string {
 	version, _ := lookUp(member(image, "versions"), segments[3])
 	number := member(version, "version")
 	return text(unsorted([]any{versionsOf(images, name, number), versionsOf(core, name, number)}))
+}
+
+// follow returns what stands at a path; nil if there is nothing.
+func follow(path string, tree any) any {
+	for path != "" {
+		var segment string
+		segment, path = step(path, tree)
+		tree, _ = lookUp(tree, segment)
+	}
+	return tree
 }
 
 // versionsOf returns the entries of an image version in a list of images.

@@ -7,6 +7,7 @@ package consistency
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -103,19 +104,38 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 		return false
 	}
 	id := imageVersion{request.Image, request.Version}
-	was := p.catalog.Flavors(request.Image, request.Version)[before].Capabilities
-	if p.sameFlavor(id, was, updated, updated.catalog.Flavors(request.Image, request.Version)[after].Capabilities) {
+	was, flavors := &p.catalog.Flavors(id.image, id.version)[before], updated.catalog.Flavors(id.image, id.version)
+	same := p.like(id, was.Capabilities, updated)
+	if same(&flavors[after]) || sameReference(was, &flavors[after], request.Region) {
 		return false
 	}
-	return slices.ContainsFunc(updated.catalog.Decide(request).Verdicts, func(v imageselector.Verdict[R]) bool {
-		return v.Reason == "" && p.sameFlavor(id, was, updated, v.Flavor.Capabilities)
-	})
+	undeclared := updated.undeclaredOf(id)
+	for i := range flavors {
+		if _, found := flavors[i].Reference(request.Region); !found || !same(&flavors[i]) {
+			continue
+		}
+		if set, _ := updated.vocabulary.Flavor(flavors[i].Capabilities, undeclared, nil); set.Fits(request.Machine, request.Worker) {
+			return true
+		}
+	}
+	return false
 }
 
-// sameFlavor tells whether a flavor of p's image version is one of the updated profile's: if they are written with the same
-// values, in whatever order, or if they support the same once omissions are filled in. The two vocabularies may differ.
-func (p *Profile[R]) sameFlavor(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R], other v1beta1.Capabilities) bool {
-	return sameValues(flavor, other) || sameValues(p.inFull(id, flavor), updated.inFull(id, other))
+// like returns what tells whether a flavor of the updated profile is a given one of p's image version: if they are written
+// with the same values, in whatever order, or if they support the same once omissions are filled in. The two vocabularies
+// may differ.
+func (p *Profile[R]) like(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R]) func(*imageselector.Flavor[R]) bool {
+	full := p.inFull(id, flavor)
+	return func(other *imageselector.Flavor[R]) bool {
+		return sameValues(flavor, other.Capabilities) || sameValues(full, updated.inFull(id, other.Capabilities))
+	}
+}
+
+// sameReference tells whether two flavors have the same reference in a region.
+func sameReference[R any](a, b *imageselector.Flavor[R], region string) bool {
+	x, found := a.Reference(region)
+	y, also := b.Reference(region)
+	return found && also && reflect.DeepEqual(x, y)
 }
 
 // inFull returns the capabilities of a flavor with omissions filled in (semantics S2). Of worker capabilities (S3) it only
@@ -137,12 +157,8 @@ func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
 	if p.parent != nil && len(p.catalog.Flavors(id.image, id.version)) == 0 {
 		return p.parent.profile.undeclaredOf(id)
 	}
-	for i := range p.spec.MachineImages {
-		for k := range p.spec.MachineImages[i].Versions {
-			if version := &p.spec.MachineImages[i].Versions[k]; p.spec.MachineImages[i].Name == id.image && version.Version == id.version {
-				return undeclaredBy(version)
-			}
-		}
+	if version := p.core[id]; version != nil {
+		return undeclaredBy(version)
 	}
 	return nil
 }
@@ -188,7 +204,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
 			case p.hasImage(pool):
 				use := lost{image: imageVersion{pool.Image, pool.Version}, all: !updated.hasImage(pool), kept: p.keepsReference(updated, pool)}
-				if use.all || !use.kept {
+				if use.all || !use.kept && !p.sameImage(updated, pool) {
 					unmapped[use] = note(unmapped[use], shoot)
 				}
 			}
@@ -201,17 +217,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 			name, plural(users, "Shoot"), few(users))))
 	}
 	for use, users := range unmapped {
-		name, what := use.image.image+"@"+use.image.version, "the image that worker pools of %s %s boot is removed, and new machines boot another one"
-		at, back := updated.at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
-		if use.all {
-			what = "no image is left for worker pools of %s %s: they get no new machines"
-		}
-		if use.kept {
-			what = "the image is still there, but worker pools of %s %s cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines"
-			at, back = updated.at.Child("machineImages"), "undo that"
-		}
-		found = append(found, finding(RuleMappingInUse, field.ErrorTypeForbidden, at, name,
-			fmt.Sprintf(name+": "+what+"; "+back+" until nobody uses it", plural(users, "Shoot"), few(users))))
+		found = append(found, use.warning(updated.at, plural(users, "Shoot")+" "+few(users)))
 	}
 	return found
 }
@@ -222,17 +228,43 @@ type lost struct {
 	all, kept bool
 }
 
-// keepsReference tells whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
-// not it fits.
-func (p *Profile[R]) keepsReference(updated *Profile[R], pool Pool) bool {
+// warning says so of Shoots. at is the path of the profile's spec.
+func (l lost) warning(at *field.Path, shoots string) *field.Error {
+	name, path, back := l.image.image+"@"+l.image.version, at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
+	what := "the image that worker pools of " + shoots + " boot is removed, and new machines boot another one"
+	switch {
+	case l.kept:
+		path, back = at.Child("machineImages"), "undo that"
+		what = "the image is still there, but worker pools of " + shoots +
+			" cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines"
+	case l.all:
+		what = "no image is left for worker pools of " + shoots + ": they get no new machines"
+	}
+	return finding(RuleMappingInUse, field.ErrorTypeForbidden, path, name, fmt.Sprintf("%s: %s; %s until nobody uses it", name, what, back))
+}
+
+// boots returns the flavor that a worker pool boots, which has to get one.
+func (p *Profile[R]) boots(pool Pool) *imageselector.Flavor[R] {
 	machine, _ := p.machineOf(pool)
 	request := imageselector.Request{
 		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
 	}
-	was := p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)].Capabilities
-	return slices.ContainsFunc(updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
+	return &p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)]
+}
+
+// sameImage tells whether a worker pool, which gets an image in both profiles, boots the same one, as whatever flavor.
+func (p *Profile[R]) sameImage(updated *Profile[R], pool Pool) bool {
+	return sameReference(p.boots(pool), updated.boots(pool), pool.Region)
+}
+
+// keepsReference tells whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
+// not it fits.
+func (p *Profile[R]) keepsReference(updated *Profile[R], pool Pool) bool {
+	same := p.like(imageVersion{pool.Image, pool.Version}, p.boots(pool).Capabilities, updated)
+	flavors := updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)
+	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
-		return found && p.sameFlavor(imageVersion{pool.Image, pool.Version}, was, updated, f.Capabilities)
+		return found && same(&f)
 	})
 }
 

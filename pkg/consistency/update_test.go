@@ -106,8 +106,8 @@ func TestChangedChoices(t *testing.T) {
 // ofStorage has one image version in the flavors given, below a vocabulary.
 func ofStorage(capabilities string, flavors ...string) string {
 	var mapped []string
-	for _, flavor := range flavors {
-		mapped = append(mapped, "{capabilities: "+flavor+", regions: [{name: europe, id: a}]}")
+	for i, flavor := range flavors {
+		mapped = append(mapped, "{capabilities: "+flavor+", regions: [{name: europe, id: a"+string(rune('0'+i))+"}]}")
 	}
 	return "machineCapabilities: [{name: architecture, values: [amd64]}, " + capabilities + "]\n" +
 		"type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: m}]\n" +

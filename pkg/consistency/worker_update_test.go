@@ -5,6 +5,7 @@
 package consistency_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,8 +21,8 @@ import (
 // ofVirt is a profile with one core flavor, or those given, and a mapping of provider flavors, found by their numbers.
 func ofVirt(vocabulary, version, core string, flavors ...string) string {
 	var mapped []string
-	for i, flavor := range flavors {
-		mapped = append(mapped, "{capabilities: "+flavor+", image: i"+string(rune('0'+i))+"}")
+	for _, flavor := range flavors {
+		mapped = append(mapped, "{capabilities: "+flavor+", image: "+strconv.Quote(flavor)+"}")
 	}
 	return vocabulary + "type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: m, capabilities: {architecture: [amd64]}}]\n" +
 		"machineImages: [{name: gl, versions: [{version: \"1\", " + version + "capabilityFlavors: [" + core + "]}]}]\n" +
@@ -126,22 +127,23 @@ func TestRatchetOfPoolsThatAsk(t *testing.T) {
 		before, after string
 		want          int
 	}{
-		"unchanged":                           {pools(worker(machine, launch)), pools(worker(machine, launch)), 0},
-		"in place, unchanged":                 {pools(worker(machine, inPlace)), pools(worker(machine, inPlace)), 0},
-		"reordered":                           {pools(worker(machine, launch), other), pools(other, worker(machine, launch)), 0},
-		"written in another order":            {pools(worker(machine, launch)), pools(worker("maximum: 3", launch, machine)), 0},
-		"renamed":                             {pools(worker(machine, launch)), pools(strings.Replace(worker(machine, launch), "name: w", "name: x", 1)), 1},
-		"another image":                       {pools(worker(machine, launch)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), launch)), 1},
-		"asked for since":                     {pools(worker(machine)), pools(worker(machine, launch)), 1},
-		"asked for no more":                   {pools(worker(machine, launch)), pools(worker(machine)), 0},
-		"something else, too":                 {pools(worker(machine, launch)), pools(worker(machine, launch, inPlace)), 1},
-		"something else instead":              {pools(worker(machine, launch)), pools(worker(machine, inPlace)), 1},
-		"by another strategy":                 {pools(worker(machine, inPlace)), pools(worker(machine, "updateStrategy: ManualInPlaceUpdate")), 1},
-		"an error of the config":              {pools(worker(machine, bad)), pools(worker(machine, bad)), 0},
-		"an error, and a new one":             {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable:", "enabled: true, enable:", 1))), 1},
-		"an unknown field, and another image": {pools(worker(machine, bad)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), bad)), 0},
-		"a type, and another image":           {pools(worker(machine, wrong)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), wrong)), 1},
-		"two alike, and a new pool":           {pools(worker(machine, launch)), pools(worker(machine, launch), strings.Replace(worker(machine, launch), "name: w", "name: x", 1)), 1},
+		"unchanged":                                 {pools(worker(machine, launch)), pools(worker(machine, launch)), 0},
+		"in place, unchanged":                       {pools(worker(machine, inPlace)), pools(worker(machine, inPlace)), 0},
+		"reordered":                                 {pools(worker(machine, launch), other), pools(other, worker(machine, launch)), 0},
+		"written in another order":                  {pools(worker(machine, launch)), pools(worker("maximum: 3", launch, machine)), 0},
+		"renamed":                                   {pools(worker(machine, launch)), pools(strings.Replace(worker(machine, launch), "name: w", "name: x", 1)), 1},
+		"another image":                             {pools(worker(machine, launch)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), launch)), 1},
+		"asked for since":                           {pools(worker(machine)), pools(worker(machine, launch)), 1},
+		"asked for no more":                         {pools(worker(machine, launch)), pools(worker(machine)), 0},
+		"something else, too":                       {pools(worker(machine, launch)), pools(worker(machine, launch, inPlace)), 1},
+		"something else instead":                    {pools(worker(machine, launch)), pools(worker(machine, inPlace)), 1},
+		"by another strategy":                       {pools(worker(machine, inPlace)), pools(worker(machine, "updateStrategy: ManualInPlaceUpdate")), 1},
+		"an error of the config":                    {pools(worker(machine, bad)), pools(worker(machine, bad)), 0},
+		"an error, and a new one":                   {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable:", "enabled: true, enable:", 1))), 1},
+		"an unknown field, and another image":       {pools(worker(machine, bad)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), bad)), 0},
+		"an unknown field that says something else": {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable: true", "enable: false", 1))), 1},
+		"a type, and another image":                 {pools(worker(machine, wrong)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), wrong)), 1},
+		"two alike, and a new pool":                 {pools(worker(machine, launch)), pools(worker(machine, launch), strings.Replace(worker(machine, launch), "name: w", "name: x", 1)), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, was := shoot(t, tc.after), shoot(t, tc.before)
@@ -186,5 +188,19 @@ func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
 		if len(report.Errors) != min(want, 1) {
 			t.Error(want, report.Errors)
 		}
+	}
+}
+
+// The same image, of which more is said than before, is no other one.
+func TestAnImageThatIsSaidToSupportMore(t *testing.T) {
+	launch := withTrusted
+	before := strings.ReplaceAll(ofVirt(launch, "", amdVirt, amdVirt), strconv.Quote(amdVirt), "x")
+	all := with(amdVirt, "openstack-trustedLaunch: [enabled, disabled], gardener-bootType: [secure, standard]")
+	after := strings.ReplaceAll(ofVirt(launch, "", with(amdVirt, "openstack-trustedLaunch: [enabled, disabled]"), all), strconv.Quote(all), "x")
+	if got := updated(t, before, after, uses("plain")...); len(got) > 0 {
+		t.Error(got)
+	}
+	if got := updated(t, before, strings.Replace(after, "image: x", "image: z", 1), uses("plain")...); len(got) != 1 {
+		t.Error("another image:", got)
 	}
 }

@@ -95,18 +95,29 @@ func (w Workers) Requirements(raw *runtime.RawExtension, at *field.Path) ([]capa
 // user's request (semantics S3): worker capabilities without the prefix of the provider, which is its type and a dash;
 // rules that ask for what is not defined. The error has a line for each fault. Nil: nothing is wrong.
 func CheckProvider[R any](provider Provider[R]) error {
-	var errs []error
-	wrong := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("provider %s: "+format, append([]any{provider.Type()}, args...)...))
+	workers := provider.Workers()
+	faults := workers.faultsOfDefinitions(provider.Type() + "-")
+	if workers.requirements != nil && (workers.kind.Version == "" || workers.kind.Kind == "") {
+		faults = append(faults, "the kind of the WorkerConfig is not given")
 	}
-	workers, prefix := provider.Workers(), provider.Type()+"-"
-	defined := map[string]sets.Set[string]{}
-	for _, d := range workers.definitions {
+	faults = append(faults, workers.tryEmpty()...)
+	faults = append(faults, workers.faultsOfRules()...)
+	var errs []error
+	for _, fault := range faults {
+		errs = append(errs, errors.New("provider "+provider.Type()+": "+fault))
+	}
+	return errors.Join(errs...)
+}
+
+// faultsOfDefinitions returns what is wrong with the definitions.
+func (w Workers) faultsOfDefinitions(prefix string) []string {
+	var faults []string
+	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	defined := sets.New[string]()
+	for _, d := range w.definitions {
 		values := sets.New(d.Values...)
-		_, twice := defined[d.Name]
-		defined[d.Name] = values
 		switch {
-		case twice:
+		case defined.Has(d.Name):
 			wrong("worker capability %q is defined twice", d.Name)
 		case !strings.HasPrefix(d.Name, prefix) || d.Name == prefix:
 			wrong("worker capability %q must begin with %q, the prefix of this provider", d.Name, prefix)
@@ -119,11 +130,20 @@ func CheckProvider[R any](provider Provider[R]) error {
 		case d.Undeclared != "" && !values.Has(d.Undeclared):
 			wrong("worker capability %q: the undeclared value %q is none of its values [%s]", d.Name, d.Undeclared, strings.Join(d.Values, ", "))
 		}
+		defined.Insert(d.Name)
 	}
-	if err := workers.tryEmpty(); err != nil {
-		wrong("%w", err)
+	return faults
+}
+
+// faultsOfRules returns what is wrong with the rules.
+func (w Workers) faultsOfRules() []string {
+	var faults []string
+	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	defined := map[string]sets.Set[string]{}
+	for _, d := range w.definitions {
+		defined[d.Name] = sets.New(d.Values...)
 	}
-	for _, s := range workers.settings {
+	for _, s := range w.settings {
 		values, found := defined[s.Capability]
 		if s.Setting == "" || s.Field == "" {
 			wrong("the rule that asks for worker capability %q does not say for which setting, and at which field", s.Capability)
@@ -136,14 +156,15 @@ func CheckProvider[R any](provider Provider[R]) error {
 				s.Setting, strings.Join(s.Values, ", "), s.Capability, strings.Join(sets.List(values), ", "))
 		}
 	}
-	return errors.Join(errs...)
+	return faults
 }
 
-// tryEmpty asks the rules about an empty config, as they are asked about every worker without one.
-func (w Workers) tryEmpty() (err error) {
+// tryEmpty asks the rules about an empty config, as they are asked about every worker without one, and returns what is
+// wrong if that is not possible.
+func (w Workers) tryEmpty() (faults []string) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			err = fmt.Errorf("a rule panics when it is asked about a config without any settings: %v", reason)
+			faults = []string{fmt.Sprintf("a rule panics when it is asked about a config without any settings: %v", reason)}
 		}
 	}()
 	w.Requirements(nil, nil)

@@ -114,6 +114,13 @@ func TestCheckProvider(t *testing.T) {
 	}
 }
 
+func TestCheckProviderWithoutAKind(t *testing.T) {
+	err := consistency.CheckProvider(working{workers: consistency.WorkersOf(schema.GroupVersionKind{Kind: "WorkerConfig"}, definitions, rules)})
+	if err == nil || err.Error() != "provider given: the kind of the WorkerConfig is not given" {
+		t.Error(err)
+	}
+}
+
 // What this repository ships is sound.
 func TestTheProvidersAreSound(t *testing.T) {
 	if err := consistency.CheckProvider(openstack.Provider{}); err != nil {

@@ -172,7 +172,7 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	if err != nil {
 		return err
 	}
-	if _, err := o.webhooks.Completed().AddToManager(ctx, mgr, sourceCluster); err != nil {
+	if _, err := o.webhooks.Completed().AddToManager(ctx, persistent{mgr}, sourceCluster); err != nil {
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
 	if err := serveTrusted(ctx, mgr, component(providerType), o.server.certificateSyncPeriod); err != nil {

@@ -54,7 +54,7 @@ func main() {
 
 // kind is the severity of a rule, with the mark of those that have no example.
 func kind(rule consistency.Rule) string {
-	if rule.UpdateOnly() {
+	if rule.Online {
 		return string(rule.Severity) + ", on update"
 	}
 	return string(rule.Severity)
@@ -63,7 +63,7 @@ func kind(rule consistency.Rule) string {
 // section writes what the catalogue says about one rule.
 func section(doc *bytes.Buffer, rule consistency.Rule) error {
 	fmt.Fprintf(doc, "\n## %s\n\n*%s.* %s\n\n", rule.Name, kind(rule), rule.Means)
-	if !rule.UpdateOnly() {
+	if !rule.Online {
 		if err := example(doc, rule); err != nil {
 			return err
 		}

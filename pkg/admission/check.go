@@ -123,5 +123,5 @@ func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consis
 	if err != nil || profile == nil {
 		return report, err
 	}
-	return profile.profile.CheckShoot(shoot), nil
+	return profile.profile.CheckShoot(shoot, nil), nil
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
@@ -32,10 +31,10 @@ type counting struct {
 
 func newCounting() counting { return counting{number: &atomic.Int32{}} }
 
-func (c counting) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[openstack.Image], consistency.Report) {
+func (c counting) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
 	c.number.Add(1)
 	time.Sleep(c.delay)
-	return c.Provider.Images(raw, at)
+	return c.Provider.CloudProfileConfig(raw, at)
 }
 
 func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {

@@ -36,7 +36,7 @@ type profile interface {
 	madeBy() Provider
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) consistency.Report
 	// CheckShoot reports the worker pools of a Shoot that get no image.
-	CheckShoot(*v1beta1.Shoot) consistency.Report
+	CheckShoot(shoot *v1beta1.Shoot, domain *string) consistency.Report
 	// CheckRegion returns an error at the path if the profile does not have the region.
 	CheckRegion(region string, at *field.Path) *field.Error
 }

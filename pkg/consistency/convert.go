@@ -215,17 +215,17 @@ func architectureOf(capabilities v1beta1.Capabilities) string {
 func (p *Profile[R]) saysTheSame(own *rawConfig, version json.RawMessage, flavors []imageselector.Flavor[R]) bool {
 	image := marshal(map[string]any{"name": "image", "versions": []json.RawMessage{version}})
 	config := marshal(map[string]any{"apiVersion": own.members["apiVersion"], "kind": own.members["kind"], "machineImages": []json.RawMessage{image}})
-	images, report := p.provider.Images(&runtime.RawExtension{Raw: config}, field.NewPath("converted"))
-	if len(report.Errors) > 0 || len(images) != 1 || len(images[0].Versions) != 1 {
+	read, report := p.provider.CloudProfileConfig(&runtime.RawExtension{Raw: config}, field.NewPath("converted"))
+	if len(report.Errors) > 0 || len(read.Images) != 1 || len(read.Images[0].Versions) != 1 {
 		return false
 	}
-	read := images[0].Versions[0].Flavors
+	legacy := read.Images[0].Versions[0].Flavors
 	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
-		at := slices.IndexFunc(read, func(r imageselector.Flavor[R]) bool {
+		at := slices.IndexFunc(legacy, func(r imageselector.Flavor[R]) bool {
 			architectures := r.Capabilities[capability.Architecture]
 			return len(architectures) == 0 || slices.Contains(architectures, architectureOf(f.Capabilities))
 		})
-		return at < 0 || !sameReferences(&read[at], &f)
+		return at < 0 || !sameReferences(&legacy[at], &f)
 	})
 }
 

@@ -96,7 +96,7 @@ func ExampleProfile_CheckShoot() {
 		{Name: "good", Machine: v1beta1.Machine{Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
 		{Name: "bad", Machine: v1beta1.Machine{Type: "huge", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
 	}}}}
-	for _, err := range profile.CheckShoot(shoot).Errors {
+	for _, err := range profile.CheckShoot(shoot, nil).Errors {
 		fmt.Println(err)
 	}
 	// Output:

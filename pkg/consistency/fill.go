@@ -51,8 +51,8 @@ func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled 
 		return nil
 	}
 	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().definitions...)
-	images, report := p.provider.Images(p.spec.ProviderConfig, p.at.Child("providerConfig"))
-	p.images, p.unread = images, unreadPlaces(report.Errors, p.at.Child("providerConfig"))
+	config, report := p.provider.CloudProfileConfig(p.spec.ProviderConfig, p.at.Child("providerConfig"))
+	p.images, p.unread = config.Images, unreadPlaces(report.Errors, p.at.Child("providerConfig"))
 	provided, _ := p.byName()
 	var filled []Filled
 	for i := range p.spec.MachineImages {

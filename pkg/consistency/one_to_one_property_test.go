@@ -27,7 +27,7 @@ type given []v1beta1.Capabilities
 
 func (given) Type() string { return "given" }
 
-func (g given) Images(_ *runtime.RawExtension, at *field.Path) ([]imageselector.Image[string], consistency.Report) {
+func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
 	image := at.Child("machineImages").Index(0)
 	version := image.Child("versions").Index(0)
 	flavors := make([]imageselector.Flavor[string], 0, len(g))
@@ -37,8 +37,8 @@ func (g given) Images(_ *runtime.RawExtension, at *field.Path) ([]imageselector.
 			Capabilities: c, Path: path, Global: &imageselector.Global[string]{Ref: fmt.Sprint(i), Path: path.Child("image")},
 		})
 	}
-	return []imageselector.Image[string]{{Name: "linux", Path: image,
-		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}, consistency.Report{}
+	return consistency.CloudProfileConfig[string]{Images: []imageselector.Image[string]{{Name: "linux", Path: image,
+		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}}, consistency.Report{}
 }
 
 func (given) ValidateRef(string, *field.Path) field.ErrorList { return nil }

@@ -32,6 +32,8 @@ type Profile[R any] struct {
 	images []imageselector.Image[R]
 	// core holds the image versions of core; of two of one name the first.
 	core map[imageVersion]*v1beta1.MachineImageVersion
+	// constraints are the provider's own rules; nil if there are none.
+	constraints Constraints
 	// unread tells which of them could not be read as they are written.
 	unread unread
 	// parent is that of a NamespacedCloudProfile, nil for a CloudProfile.
@@ -47,7 +49,7 @@ type machine struct {
 }
 
 // Compile checks a CloudProfile's spec, which stands at the path at, against its provider config, one to one (semantics
-// S6 to S8), and returns the compiled profile together with everything that is wrong, ordered by path. The profile is
+// S6 to S8) and by the provider's own rules, and returns the compiled profile together with everything that is wrong, ordered by path. The profile is
 // never nil. After errors it holds what could be understood, so that a caller may go on to ask about worker pools.
 //
 // Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
@@ -69,11 +71,12 @@ func (p *Profile[R]) compile() Report {
 	report.Errors = p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		config := p.at.Child("providerConfig")
-		images, provided := p.provider.Images(p.spec.ProviderConfig, config)
-		p.images, p.unread = images, unreadPlaces(provided.Errors, config)
+		read, provided := p.provider.CloudProfileConfig(p.spec.ProviderConfig, config)
+		p.images, p.constraints, p.unread = read.Images, read.Constraints, unreadPlaces(provided.Errors, config)
 		p.aboutVersions(provided.Errors)
 		p.aboutVersions(provided.Warnings)
 		report.merge(provided)
+		report.merge(p.checkConstraints())
 	}
 	usable, errs := p.correspond()
 	report.Errors = append(report.Errors, errs...)

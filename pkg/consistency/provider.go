@@ -18,15 +18,15 @@ type Provider[R any] interface {
 	// Type is the provider type, as in spec.type of a CloudProfile: "openstack".
 	Type() string
 
-	// Images decodes the machine images of a provider config that stands at the path at, strictly; [DecodeConfig] does
-	// the decoding. The images come in the order written, and each carries the path where it is written. An entry
+	// CloudProfileConfig decodes a provider config that stands at the path at, strictly; [DecodeConfig] does the
+	// decoding. The images come in the order written, and each carries the path where it is written. An entry
 	// without capabilityFlavors becomes a legacy version with one flavor for each architecture, in order of first
 	// appearance (semantics S7).
 	//
 	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where
-	// they stand. Everything that follows from the returned images is checked by this package. After errors the
-	// images that could be read are returned all the same. A raw that is nil, or has no content, is an error.
-	Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[R], Report)
+	// they stand. Everything that follows from the returned images is checked by this package. After errors what
+	// could be read is returned all the same. A raw that is nil, or has no content, is an error.
+	CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (CloudProfileConfig[R], Report)
 
 	// ValidateRef checks the syntax of a reference that stands at the path at: of a region's entry if the reference is
 	// regional, of the image's field if it is global. It never looks anything up. The Origin of each error is the name
@@ -36,4 +36,12 @@ type Provider[R any] interface {
 	// Workers returns what the provider's workers can ask for by their providerConfig; the zero Workers if that is
 	// nothing. It is the same at every call.
 	Workers() Workers
+}
+
+// CloudProfileConfig is a provider config that was read.
+type CloudProfileConfig[R any] struct {
+	// Images maps the machine images, in the order written.
+	Images []imageselector.Image[R]
+	// Constraints are what the rest of the config says; nil if the provider has no rules of its own about it.
+	Constraints Constraints
 }

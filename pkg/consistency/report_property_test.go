@@ -171,9 +171,9 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 		core, provider := drawFlavors(t, defs, "core"), drawFlavors(t, defs, "provider")
 		legacy := rapid.Bool().Draw(t, "legacy")
 		images := func() []imageselector.Image[string] {
-			images, _ := given(provider).Images(nil, field.NewPath("spec", "providerConfig"))
-			images[0].Versions[0].Legacy = legacy
-			return images
+			images, _ := given(provider).CloudProfileConfig(nil, field.NewPath("spec", "providerConfig"))
+			images.Images[0].Versions[0].Legacy = legacy
+			return images.Images
 		}
 		handed, untouched := images(), images()
 		consistency.Compile(fixed{images: handed}, coreSpec(defs, core), field.NewPath("spec"))
@@ -188,8 +188,8 @@ type fixed struct {
 	images []imageselector.Image[string]
 }
 
-func (f fixed) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image[string], consistency.Report) {
-	return f.images, consistency.Report{}
+func (f fixed) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
+	return consistency.CloudProfileConfig[string]{Images: f.images}, consistency.Report{}
 }
 
 type fatal interface{ Fatalf(string, ...any) }

@@ -84,15 +84,26 @@ type Rule struct {
 	Means string
 	// Repair says what to do about a finding.
 	Repair string
+	// Online rules look at more than manifests: at the older version of an object, at those who use it, at credentials.
+	// Only admission can find what they are about.
+	Online bool
 }
 
-// UpdateOnly tells whether a rule compares an object with its older version, or with those who use it. Only admission can
-// find that.
-func (r Rule) UpdateOnly() bool { return slices.Contains(updateRules, r) }
+// row is a rule that manifests are enough for.
+type row struct {
+	name     string
+	severity Severity
+	means    string
+	repair   string
+}
 
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
-	rules := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules, namespacedRules, updateRules)
+	offline := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules, namespacedRules)
+	rules := make([]Rule, 0, len(offline)+len(updateRules))
+	for i, r := range slices.Concat(offline, updateRules) {
+		rules = append(rules, Rule{r.name, r.severity, r.means, r.repair, i >= len(offline)})
+	}
 	slices.SortFunc(rules, func(a, b Rule) int {
 		if a.Name < b.Name {
 			return -1
@@ -102,7 +113,7 @@ func Rules() []Rule {
 	return rules
 }
 
-var readingRules = []Rule{
+var readingRules = []row{
 	{RuleSyntax, SeverityError,
 		"The document is not valid YAML or JSON. The other documents of the file are still checked.",
 		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."},
@@ -117,22 +128,22 @@ var readingRules = []Rule{
 		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."},
 }
 
-var configRules = []Rule{
+var configRules = []row{
 	{RuleConfigMissing, SeverityError,
-		"A CloudProfile of this provider needs a provider config: without it no image could ever be found.",
-		"Add `spec.providerConfig` with the `apiVersion` and `kind` that the message names, and map every image version there."},
+		"A CloudProfile of this provider needs a provider config: without it no image could ever be found. A Shoot needs the configs that the provider reads.",
+		"Add the config with the `apiVersion` and `kind` that the message names; in a CloudProfile, map every image version there."},
 	{RuleConfigKind, SeverityError,
 		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
 		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."},
 	{RuleNameMissing, SeverityError,
-		"Every image, every version and every region of the provider config is found by its name, so none may go without.",
+		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry."},
 	{RuleSize, SeverityWarning,
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
 		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."},
 }
 
-var imageRules = []Rule{
+var imageRules = []row{
 	{RuleImageMissing, SeverityError,
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
 		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."},
@@ -156,7 +167,7 @@ var imageRules = []Rule{
 		"Use one of the versions that the message suggests."},
 }
 
-var flavorRules = []Rule{
+var flavorRules = []row{
 	{RuleFlavorMissing, SeverityError,
 		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
 		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."},
@@ -192,7 +203,7 @@ var flavorRules = []Rule{
 		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."},
 }
 
-var regionRules = []Rule{
+var regionRules = []row{
 	{RuleReferenceMissing, SeverityError,
 		"A flavor, or a version in the legacy format, refers to no image at all.",
 		"Add a reference, or remove the entry."},
@@ -213,7 +224,7 @@ var regionRules = []Rule{
 		"Add the image ID for the region."},
 }
 
-var machineRules = []Rule{
+var machineRules = []row{
 	{RuleMachineArchitecture, SeverityError,
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type."},
@@ -228,7 +239,7 @@ var machineRules = []Rule{
 		"Use one of the machine types that the message suggests."},
 }
 
-var capabilityRules = []Rule{
+var capabilityRules = []row{
 	{capability.RuleUnregistered, SeverityError,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
 		"Register it, or correct the name."},
@@ -246,7 +257,7 @@ var capabilityRules = []Rule{
 		"Use a name without prefix, or one with this provider's prefix if its extension defines it."},
 }
 
-var workerRules = []Rule{
+var workerRules = []row{
 	{capability.RuleReservedUnknown, SeverityError,
 		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
 		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."},
@@ -273,7 +284,7 @@ var workerRules = []Rule{
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."},
 }
 
-var namespacedRules = []Rule{
+var namespacedRules = []row{
 	{RuleVersionInherited, SeverityError,
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
 		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."},
@@ -288,7 +299,7 @@ var namespacedRules = []Rule{
 		"Write the version in the legacy format, without `capabilityFlavors`."},
 }
 
-var updateRules = []Rule{
+var updateRules = []row{
 	{RuleChoiceChanged, SeverityWarning,
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
 		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."},

@@ -20,9 +20,11 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 }
 
 // CheckShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
-// S13), and what is wrong with their providerConfig as far as it asks for an image (S3). A region that the profile does not have is reported once, and nothing about pools then. A pool that leaves its
-// image to Gardener is not reported.
-func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot) Report {
+// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. domain is
+// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. A region that the profile does not have is
+// reported once, and nothing else then. A pool that leaves its image to Gardener is not reported. A Shoot without workers
+// has nothing to check.
+func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 	pools := PoolsOf(shoot)
 	if len(pools) == 0 {
 		return Report{}
@@ -38,7 +40,16 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot) Report {
 		}
 		report.Errors = append(report.Errors, r.Further...)
 	}
+	if p.constraints != nil {
+		report.merge(p.constraints.CheckShoot(ShootQuestion{Shoot: shoot, Profile: p.spec, Domain: domain}))
+	}
 	return report.sorted()
+}
+
+// DependsOnDomain tells whether what CheckShoot says about a Shoot may depend on the domain of its credentials. If not,
+// nobody needs to look for them.
+func (p *Profile[R]) DependsOnDomain(shoot *v1beta1.Shoot) bool {
+	return p.constraints != nil && len(shoot.Spec.Provider.Workers) > 0 && p.constraints.DependsOnDomain(shoot)
 }
 
 // ProfileMissing returns the error for a reference at the path at to a profile that does not exist.

@@ -48,7 +48,7 @@ func TestCheckShoot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := shoot(t, tc.shoot)
 			before := s.DeepCopy()
-			report := p.CheckShoot(s)
+			report := p.CheckShoot(s, nil)
 			checkFindings(t, report.Errors)
 			if diff := cmp.Diff(tc.want, plainly(report.Errors)); diff != "" || len(report.Warnings) > 0 {
 				t.Error(diff, report.Warnings)
@@ -66,7 +66,7 @@ func TestPoolsAreReportedInOrder(t *testing.T) {
 	for range 11 {
 		s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, v1beta1.Worker{Machine: v1beta1.Machine{Type: "huge"}})
 	}
-	errs := profileOfPools(t).CheckShoot(s).Errors
+	errs := profileOfPools(t).CheckShoot(s, nil).Errors
 	if len(errs) != 11 || errs[2].Field != "spec.provider.workers[2].machine.type" || errs[10].Field != "spec.provider.workers[10].machine.type" {
 		t.Error(errs)
 	}
@@ -94,7 +94,7 @@ func TestRatchetOfShoots(t *testing.T) {
 		"{region: europe, provider: {workers: [{name: w, machine: {type: bare, image: {name: gl, version: 10.0.1}}}]}}":                                               1,
 	} {
 		is, was := shoot(t, after), shoot(t, before)
-		if got := consistency.Ratchet(p.CheckShoot(is), p.CheckShoot(was), is, was); len(got.Errors) != want {
+		if got := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was); len(got.Errors) != want {
 			t.Errorf("%s: %v", after, got)
 		}
 	}

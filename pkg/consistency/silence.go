@@ -23,6 +23,12 @@ var silencing = map[string]bool{
 	RuleReferenceMissing: true, RuleUnknownRegion: true,
 }
 
+// The provider's configs in spec.provider of a Shoot.
+const (
+	infrastructureConfig = "infrastructureConfig"
+	controlPlaneConfig   = "controlPlaneConfig"
+)
+
 // silenced returns the part of an object that is not checked because of an error, as text in which the order of lists means
 // nothing; empty if there is none.
 func silenced(err *field.Error, tree any) string {
@@ -31,12 +37,18 @@ func silenced(err *field.Error, tree any) string {
 	}
 	spec := member(tree, "spec")
 	if err.Origin == RuleUnknownRegion {
-		pools, _ := member(member(spec, "provider"), "workers").([]any)
-		known := make([]any, 0, len(pools))
+		provider := member(spec, "provider")
+		pools, _ := member(provider, "workers").([]any)
+		known := []any{member(provider, infrastructureConfig), member(provider, controlPlaneConfig)}
 		for _, pool := range pools {
 			known = append(known, knownBy("workers", pool, false))
 		}
 		return text(unsorted(known))
+	}
+	for _, name := range []string{infrastructureConfig, controlPlaneConfig} {
+		if above("spec.provider."+name, err.Field) {
+			return text(unsorted(member(member(spec, "provider"), name)))
+		}
 	}
 	rest, found := strings.CutPrefix(err.Field, "spec.providerConfig")
 	if !found && err.Origin == RuleUnknownField {

@@ -401,7 +401,7 @@ func TestShootsThatAsk(t *testing.T) {
 		"another region": {"{region: mars, provider: {workers: [{name: w, machine: {type: any}, " + config + ", a: b}}]}}", []string{"NotSupported spec.region unknown-region"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := profileOfWorkerPools(t).CheckShoot(shoot(t, tc.shoot))
+			report := profileOfWorkerPools(t).CheckShoot(shoot(t, tc.shoot), nil)
 			checkFindings(t, report.Errors)
 			if diff := cmp.Diff(tc.want, plainly(report.Errors)); diff != "" {
 				t.Error(diff)

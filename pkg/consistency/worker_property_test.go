@@ -29,8 +29,8 @@ type drawn struct {
 	images []imageselector.Image[string]
 }
 
-func (d drawn) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image[string], consistency.Report) {
-	return d.images, consistency.Report{}
+func (d drawn) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
+	return consistency.CloudProfileConfig[string]{Images: d.images}, consistency.Report{}
 }
 
 var declarable = []v1beta1.CapabilityDefinition{

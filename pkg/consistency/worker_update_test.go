@@ -147,7 +147,7 @@ func TestRatchetOfPoolsThatAsk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			is, was := shoot(t, tc.after), shoot(t, tc.before)
-			report := consistency.Ratchet(p.CheckShoot(is), p.CheckShoot(was), is, was)
+			report := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was)
 			if len(report.Errors) != tc.want {
 				t.Error(report.Errors)
 			}
@@ -184,7 +184,7 @@ func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
 	}
 	was := pool("w", "10.0.0")
 	for want, is := range []*v1beta1.Shoot{pool("w", "10.0.0"), pool("w", "9.0.0"), pool("x", "10.0.0")} {
-		report := consistency.Ratchet(p.CheckShoot(is), p.CheckShoot(was), is, was)
+		report := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was)
 		if len(report.Errors) != min(want, 1) {
 			t.Error(want, report.Errors)
 		}

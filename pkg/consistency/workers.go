@@ -27,6 +27,7 @@ type Workers struct {
 	definitions  []capability.Definition
 	settings     []Setting
 	requirements func(raw *runtime.RawExtension, at *field.Path) ([]capability.Requirement, field.ErrorList)
+	rolling      func(raw *runtime.RawExtension) []Rolling
 }
 
 // Setting is one setting of a worker's providerConfig that asks for a capability.
@@ -89,6 +90,53 @@ func (w Workers) Requirements(raw *runtime.RawExtension, at *field.Path) ([]capa
 		return nil, nil
 	}
 	return w.requirements(raw, at)
+}
+
+// Trigger is a part of a worker's providerConfig, W, whose change replaces the machines of the worker pool, one after the
+// other.
+type Trigger[W any] struct {
+	// Field of the providerConfig, as users write it: "serverGroup".
+	Field string
+	// Value returns what counts of a config, in a form that people read, and that is the same if nothing has changed that
+	// counts; empty if the config does not have it. It is asked about an empty config, too.
+	Value func(config *W) string
+}
+
+// Rolling is a part of a worker's providerConfig whose change replaces the machines of the worker pool.
+type Rolling struct {
+	// Field of the providerConfig.
+	Field string `json:"field"`
+	// Value is what counts of it at present; empty if the worker does not have it.
+	Value string `json:"value"`
+}
+
+// RollingOn returns workers whose machines are replaced when one of these parts of their providerConfig changes, in
+// addition to what Gardener itself replaces machines for. W has to be that of [WorkersOf].
+func RollingOn[W any, P interface {
+	*W
+	Config
+}](workers Workers, triggers ...Trigger[W]) Workers {
+	workers.rolling = func(raw *runtime.RawExtension) []Rolling {
+		config := P(new(W))
+		if hasContent(raw) {
+			DecodeConfig(raw, workers.kind, config, nil) // what could be read counts
+		}
+		rolling := make([]Rolling, 0, len(triggers))
+		for _, t := range triggers {
+			rolling = append(rolling, Rolling{t.Field, t.Value(config)})
+		}
+		return rolling
+	}
+	return workers
+}
+
+// Rolling returns the parts of a worker's providerConfig, nil for a worker without one, whose change replaces the machines
+// of the worker pool, whether or not the worker has them; in the order of [RollingOn].
+func (w Workers) Rolling(raw *runtime.RawExtension) []Rolling {
+	if w.rolling == nil {
+		return nil
+	}
+	return w.rolling(raw)
 }
 
 // CheckProvider returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a

@@ -29,10 +29,10 @@ var _ consistency.Provider[Image] = Provider{}
 // Type returns "local".
 func (Provider) Type() string { return "local" }
 
-// Images returns the images of a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
+// CloudProfileConfig reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
 // is one container image that serves every architecture (container images may hold several), so it becomes one flavor
 // that declares none.
-func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Image], consistency.Report) {
+func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
@@ -47,7 +47,7 @@ func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselect
 		}
 		images = append(images, imageselector.Image[Image]{Name: image.Name, Versions: versions, Path: path})
 	}
-	return images, report
+	return consistency.CloudProfileConfig[Image]{Images: images}, report
 }
 
 func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselector.Version[Image], field.ErrorList) {

@@ -77,12 +77,12 @@ func TestValidateRef(t *testing.T) {
 func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
 		{"version": "1", "image": "node:1"}, {"version": "2", "image": "ignored", "capabilityFlavors": [{"image": "node:2"}, {"image": "node:3"}]}]}]}`
-	images, report := local.Provider{}.Images(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	images, report := local.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 || len(report.Warnings) != 1 || report.Warnings[0].Field != "config.machineImages[1].versions[1].image" {
 		t.Fatal(report)
 	}
 	var found []string
-	for _, image := range images {
+	for _, image := range images.Images {
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors {
 				found = append(found, flavor.Global.Path.String()+": "+flavor.Global.Ref.Image)

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/openstack/constraints"
 )
 
 // Image refers to an image in one region: by its ID or, as a fallback, by its name. One of the two is set.
@@ -26,16 +27,16 @@ type Image struct {
 	Name string `json:"image,omitempty"`
 }
 
-// Provider implements [consistency.Provider] for the provider type openstack. The zero value is ready for use.
-type Provider struct{}
+// Provider implements [consistency.Provider] and [consistency.Extended] for the provider type openstack. The zero value is ready for use.
+type Provider struct{ constraints.Rules }
 
 var _ consistency.Provider[Image] = Provider{}
 
 // Type returns "openstack".
 func (Provider) Type() string { return "openstack" }
 
-// Images returns the images of a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
-func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Image], consistency.Report) {
+// CloudProfileConfig reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
+func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
@@ -48,7 +49,7 @@ func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselect
 		}
 		images = append(images, image)
 	}
-	return images, report
+	return consistency.CloudProfileConfig[Image]{Images: images, Constraints: constraints.Of(config)}, report
 }
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Image] {

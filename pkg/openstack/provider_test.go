@@ -29,11 +29,11 @@ func images(t *testing.T, versions string) (flavors []string, report consistency
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "hypervisor", Values: []string{"virtualized"}},
 	}, nil)
-	for _, image := range images {
+	for _, image := range images.Images {
 		for _, version := range image.Versions {
 			for _, flavor := range version.Flavors {
 				line := fmt.Sprintf("%s@%s legacy=%t %s at %s:", image.Name, version.Version, version.Legacy,
@@ -133,13 +133,13 @@ func TestImagesRefusesAnotherObject(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+			_, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
 			if diff := cmp.Diff([]string{tc.want}, render("error", report.Errors)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	if _, report := (openstack.Provider{}).Images(nil, field.NewPath("config")); len(report.Errors) != 1 {
+	if _, report := (openstack.Provider{}).CloudProfileConfig(nil, field.NewPath("config")); len(report.Errors) != 1 {
 		t.Error(report.Errors)
 	}
 }
@@ -158,12 +158,12 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
 		{"version": "1"}, {"version": "2", "image": "by-name", "regions": [{"name": "asia", "id": "i1", "architecture": "arm64"}, {"name": "europe", "id": "i2"}]},
 		{"version": "3", "capabilityFlavors": [{"image": "by-name"}, {"regions": [{"name": "asia", "id": "i3"}]}]}]}]}`
-	images, report := openstack.Provider{}.Images(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report)
 	}
 	at := map[string]string{}
-	for _, image := range images {
+	for _, image := range images.Images {
 		at[image.Path.String()] = image.Name
 		for _, version := range image.Versions {
 			at[version.Path.String()] = version.Version

@@ -55,8 +55,8 @@ type decoded struct {
 	images []imageselector.Image[openstack.Image]
 }
 
-func (d decoded) Images(*runtime.RawExtension, *field.Path) ([]imageselector.Image[openstack.Image], consistency.Report) {
-	return d.images, consistency.Report{}
+func (d decoded) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
+	return consistency.CloudProfileConfig[openstack.Image]{Images: d.images}, consistency.Report{}
 }
 
 var profiles []*profile
@@ -68,7 +68,8 @@ func newProfile(name string, size int) *profile {
 	config := withWorkerCapabilities(p.spec)
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
 	p.catalog = compiled.Catalog()
-	p.decoded.images, _ = openstack.Provider{}.Images(p.spec.ProviderConfig, spec.Child("providerConfig"))
+	read, _ := openstack.Provider{}.CloudProfileConfig(p.spec.ProviderConfig, spec.Child("providerConfig"))
+	p.decoded.images = read.Images
 
 	worker, _ := compiled.Vocabulary().Request(capability.Worker{}.Requirements(nil))
 	r := rand.New(rand.NewPCG(1, 2))

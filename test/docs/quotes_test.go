@@ -116,7 +116,7 @@ func TestWithdrawal(t *testing.T) {
 		} {
 			updated := shoot.DeepCopy()
 			c.update(updated)
-			report := consistency.Ratchet(profile.CheckShoot(updated), profile.CheckShoot(shoot), updated, shoot)
+			report := consistency.Ratchet(profile.CheckShoot(updated, nil), profile.CheckShoot(shoot, nil), updated, shoot)
 			if len(report.Errors) != c.errors {
 				t.Errorf("%s, %s: %v", what, name, report.Errors)
 			}
@@ -200,7 +200,7 @@ func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
 func TestRefusal(t *testing.T) {
 	t.Chdir("../..")
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
-	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).CheckShoot(shoot)
+	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).CheckShoot(shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
 	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors).Error() // kubectl leaves out the group
 	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))

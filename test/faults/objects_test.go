@@ -107,7 +107,7 @@ var shoots = kind{
 		*workers = append(*workers, *worker)
 	},
 	errors: func(object client.Object) field.ErrorList {
-		return orchard().CheckShoot(object.(*v1beta1.Shoot)).Errors
+		return orchard().CheckShoot(object.(*v1beta1.Shoot), nil).Errors
 	},
 	list: func() client.ObjectList { return &v1beta1.ShootList{} },
 }

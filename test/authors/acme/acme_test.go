@@ -76,9 +76,9 @@ func TestImages(t *testing.T) {
 			{"name": "north", "template": "a"}, {"name": "south", "template": "b", "architecture": "arm64"}, {"name": "south", "template": "c"}]},
 		{"version": "2.0.0", "regions": [{"name": "north", "template": "d"}], "capabilityFlavors": [
 			{"capabilities": {"architecture": ["arm64"]}, "regions": [{"name": "north", "template": "e", "architecture": "arm64"}]}]}]}]}`
-	images, report := acme.Provider{}.Images(&runtime.RawExtension{Raw: []byte(raw)}, at)
+	images, report := acme.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(raw)}, at)
 	var got []string
-	for _, version := range images[0].Versions {
+	for _, version := range images.Images[0].Versions {
 		for _, flavor := range version.Flavors {
 			for _, r := range flavor.Regional {
 				got = append(got, fmt.Sprint(version.Version, flavor.Capabilities, r.Region, r.Ref, " ", r.Path))

@@ -33,8 +33,8 @@ var _ consistency.Provider[Template] = Provider{}
 // Type is the provider type, as in spec.type of a CloudProfile.
 func (Provider) Type() string { return "acme" }
 
-// Images turns the provider config into images, versions and flavors, each with the path where it is written.
-func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselector.Image[Template], consistency.Report) {
+// CloudProfileConfig turns the provider config into images, versions and flavors, each with the path where it is written.
+func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Template], consistency.Report) {
 	config := &CloudProfileConfig{}
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, configKind, config, at)}
 	var images []imageselector.Image[Template]
@@ -46,7 +46,7 @@ func (Provider) Images(raw *runtime.RawExtension, at *field.Path) ([]imageselect
 		}
 		images = append(images, image)
 	}
-	return images, report
+	return consistency.CloudProfileConfig[Template]{Images: images}, report
 }
 
 func convert(written *MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Template] {

@@ -76,7 +76,7 @@ func TestWorkerRequests(t *testing.T) {
 			Name: "vault", Machine: machine(c.machineType, c.version), ProviderConfig: workerConfig(t, c.settings),
 		}}}}}
 		rule, at := "", ""
-		for _, err := range c.profile.CheckShoot(shoot).Errors {
+		for _, err := range c.profile.CheckShoot(shoot, nil).Errors {
 			rule, at = rule+err.Origin, at+err.Field
 		}
 		if rule != c.rule || at != c.at {

@@ -24,7 +24,7 @@ func ValidateCloudProfile(profile, old *v1beta1.CloudProfile) (warnings []string
 // ValidateShoot is what a validating webhook does with a Shoot that is created. The profile was compiled when a Shoot
 // needed this version of it for the first time.
 func ValidateShoot(shoot *v1beta1.Shoot, profile *consistency.Profile[Template]) (warnings []string, err error) {
-	return respond("Shoot", shoot.Name, profile.CheckShoot(shoot))
+	return respond("Shoot", shoot.Name, profile.CheckShoot(shoot, nil))
 }
 
 func respond(kind, name string, report consistency.Report) (warnings []string, err error) {

@@ -171,8 +171,8 @@ type KeystoneURL struct {
 	Region string `json:"region"`
 	// URL is the URL of the region's identity service.
 	URL string `json:"url"`
-	// CACert is the bundle of CA certificates, in PEM format, that the certificate at URL is verified with. Nil: the
-	// CAs of the system.
+	// CACert is the bundle of CA certificates, in PEM format, that the certificate at URL is verified with. Nil:
+	// keystoneCACert.
 	// +optional
 	CACert *string `json:"caCert,omitempty"`
 }

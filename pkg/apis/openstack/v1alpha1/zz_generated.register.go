@@ -51,6 +51,8 @@ func init() {
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&CloudProfileConfig{},
+		&ControlPlaneConfig{},
+		&InfrastructureConfig{},
 		&WorkerConfig{},
 		&WorkerStatus{},
 	)

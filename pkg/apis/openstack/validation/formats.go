@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// The rules that many fields have in common.
+const (
+	// OriginNameMissing and OriginRegionUnknown are rules about images as well, with the same meaning.
+	OriginNameMissing   = "name-missing"
+	OriginRegionUnknown = "region-unknown"
+
+	OriginSettingMissing    = "setting-missing"
+	OriginValueEmpty        = "value-empty"
+	OriginValueFormat       = "value-format"
+	OriginValueOutOfRange   = "value-out-of-range"
+	OriginValueNotSupported = "value-not-supported"
+	OriginEntryDuplicate    = "entry-duplicate"
+	OriginEntryRepeated     = "entry-repeated"
+	OriginPurposeDuplicate  = "purpose-duplicate"
+	OriginSettingsExclusive = "settings-exclusive"
+	OriginOpenStackID       = "openstack-id"
+	OriginOpenStackIDFormat = "openstack-id-format"
+)
+
+// fail adds an error of a rule. The value is what the user wrote, or nil if there is nothing to quote.
+func (f *Findings) fail(origin string, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
+	f.Errors = append(f.Errors, finding(origin, kind, at, value, fmt.Sprintf(format, args...)))
+}
+
+// warn adds a warning of a rule.
+func (f *Findings) warn(origin string, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
+	f.Warnings = append(f.Warnings, finding(origin, kind, at, value, fmt.Sprintf(format, args...)))
+}
+
+// name demands that the name of something, such as a region, is not empty.
+func (f *Findings) name(name string, at *field.Path, of string) {
+	if name == "" {
+		f.fail(OriginNameMissing, field.ErrorTypeRequired, at, nil, "the %s has no name; write one, or remove the entry", of)
+	}
+}
+
+// notEmpty demands that a value which may be left out is not empty if it is there. It returns whether it is there and not
+// empty.
+func (f *Findings) notEmpty(value *string, at *field.Path) bool {
+	if value != nil && strings.TrimSpace(*value) == "" {
+		f.fail(OriginValueEmpty, field.ErrorTypeRequired, at, nil, "the value is empty; write one, or leave the field out")
+	}
+	return value != nil && strings.TrimSpace(*value) != ""
+}
+
+// supported demands that a value, if there is one, is among some.
+func (f *Findings) supported(value *string, at *field.Path, values ...string) {
+	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
+		f.fail(OriginValueNotSupported, field.ErrorTypeNotSupported, at, *value, "%s", oneOf(*value, values))
+	}
+}
+
+// oneOf says which values there are, and which of them was probably meant.
+func oneOf(value string, values []string) string {
+	text := "supported are " + strings.Join(values, ", ")
+	if meant := closest(value, values); meant != "" {
+		return fmt.Sprintf("did you mean %q? %s", meant, text)
+	}
+	return text
+}
+
+// seen remembers where something was first, for what may be there only once.
+type seen[K comparable] map[K]*field.Path
+
+// first tells whether a key is new, and where it was if it is not.
+func (s seen[K]) first(key K, at *field.Path) (*field.Path, bool) {
+	before, found := s[key]
+	if !found {
+		s[key] = at
+	}
+	return before, !found
+}
+
+// openStackID checks the ID of something in OpenStack: an error is what can be none at all, a warning what is no UUID, as
+// the IDs of networks, subnets and routers are.
+func (f *Findings) openStackID(id *string, at *field.Path, of string) {
+	if !f.notEmpty(id, at) {
+		return
+	}
+	if problem := idProblem(*id); problem != "" {
+		f.fail(OriginOpenStackID, field.ErrorTypeInvalid, at, *id, "this cannot be the ID of a %s: it %s", of, problem)
+	} else if !uuid.MatchString(*id) {
+		f.warn(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, *id, "the ID of a %s is a UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70; is this its name?", of)
+	}
+}
+
+// ImageID returns what is wrong with the ID of an image. It need not be a UUID.
+func ImageID(id string, at *field.Path) field.ErrorList {
+	if problem := idProblem(id); problem != "" {
+		return field.ErrorList{finding(OriginOpenStackID, field.ErrorTypeInvalid, at, id, "this cannot be the ID of an image: it "+problem)}
+	}
+	return nil
+}
+
+const longestID = 255
+
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$`)
+
+// idProblem says why a text can be no ID; empty if it can. IDs become part of URLs.
+func idProblem(id string) string {
+	foreign := func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune("/\\?#%&*,;<>()[]{}\"'`$|", r)
+	}
+	switch i := strings.IndexFunc(id, foreign); {
+	case id == "":
+		return "is empty"
+	case len(id) > longestID:
+		return fmt.Sprintf("has more than %d characters", longestID)
+	case i >= 0:
+		r := []rune(id[i:])[0]
+		return "contains " + strconv.QuoteRune(r)
+	}
+	return ""
+}
+
+const longestMeant = 64 // bytes of a value for which another one may be meant
+
+// closest returns the value of some that was probably meant by another one: it differs in case, or in one or two letters,
+// or has other separators; empty if there is none.
+func closest(value string, values []string) string {
+	if len(value) > longestMeant {
+		return ""
+	}
+	plain := func(s string) string {
+		return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
+	}
+	best, least := "", 3
+	for _, v := range values {
+		if d := distance(plain(value), plain(v)); d < least && 2*d < len(v) {
+			best, least = v, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters that have to be inserted, removed or replaced to make b of a.
+func distance(a, b string) int {
+	last := make([]int, len(b)+1)
+	for k := range last {
+		last[k] = k
+	}
+	for i := range len(a) {
+		row := append(make([]int, 0, len(b)+1), i+1)
+		for k := range len(b) {
+			cost := 1
+			if a[i] == b[k] {
+				cost = 0
+			}
+			row = append(row, min(last[k]+cost, last[k+1]+1, row[k]+1))
+		}
+		last = row
+	}
+	return last[len(b)]
+}

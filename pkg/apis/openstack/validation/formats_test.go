@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+)
+
+// decode reads YAML.
+func decode(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// expect compares findings, errors first, with lines of severity, type, path and rule. It demands that each finding says
+// something.
+func expect(t *testing.T, found validation.Findings, want []string) {
+	t.Helper()
+	var got []string
+	for _, list := range []struct {
+		severity string
+		findings field.ErrorList
+	}{{"error", found.Errors}, {"warning", found.Warnings}} {
+		for _, err := range list.findings {
+			got = append(got, fmt.Sprintf("%s %s %s %s", list.severity, string(err.Type), err.Field, err.Origin))
+			if err.Detail == "" || strings.Contains(err.Detail, "%!") {
+				t.Errorf("%q", err.Detail)
+			}
+			t.Log(err)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestImageID(t *testing.T) {
+	at := field.NewPath("id")
+	for id, valid := range map[string]bool{
+		"1234": true, "1234-amd64": true, "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70": true, "ami_1.2:x": true, strings.Repeat("a", 255): true,
+		"": false, " ": false, "a b": false, " 1234": false, "1234\n": false, "{id}": false, "a/b": false, "a\\b": false, "a?b": false, "\"1234\"": false,
+		"a,b": false, "\x00": false, "a\u200bb": false, strings.Repeat("a", 256): false, "\xff": false,
+	} {
+		errs := validation.ImageID(id, at)
+		if valid != (len(errs) == 0) {
+			t.Errorf("%q: %v", id, errs)
+		}
+		for _, err := range errs {
+			if err.Type != field.ErrorTypeInvalid || err.Field != "id" || err.Origin != validation.OriginOpenStackID {
+				t.Errorf("%q: %v", id, err)
+			}
+		}
+	}
+}

@@ -22,7 +22,8 @@ import (
 // to marshal into JSON.
 //
 // Two errors are the same if they agree in rule, type and value and in the names on their paths, not in indices. Elements
-// of lists are known by their name or version, regions by their architecture as well, flavors by their capabilities,
+// of lists are known by their name or version, and the region and the domain that they are for, regions by their
+// architecture as well, flavors by their capabilities,
 // worker pools by their name and all that decides their image; what has none of these is known by all that it says. Of
 // things that are there twice either may be the second: such errors are the same if they are about the same name, and
 // flavors that support the same are the same if they are written with the same values. Each error of the old object
@@ -146,7 +147,7 @@ func knownBy(list string, element any, inConfig bool) string {
 	if !isObject {
 		return text(element)
 	}
-	keys := []string{"name", "version"}
+	keys := []string{"name", "version", "region", "domain"}
 	switch list {
 	case "capabilityFlavors":
 		if inConfig { // in core a flavor is the map of its capabilities

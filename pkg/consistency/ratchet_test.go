@@ -115,6 +115,19 @@ func TestRatchetTellsErrorsApart(t *testing.T) {
 			"{capabilities: {a.b/c: [x, y]}}", "{capabilities: {a.b/c: [y, z]}}", []string{"NotSupported capabilities.a.b/c[0]"}, []string{"NotSupported capabilities.a.b/c[0]"}, false,
 		},
 
+		"an entry for a region moved": {
+			"spec: {pools: [{name: a, region: r, domain: d, x: 1}, {name: a}]}", "spec: {pools: [{name: a}, {name: a, region: r, domain: d, x: 2}]}",
+			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, true,
+		},
+		"an entry of the name for another region": {
+			"spec: {pools: [{name: a, region: r}, {name: a, region: s}]}", "spec: {pools: [{name: a, region: r}, {name: a, region: s}]}",
+			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, false,
+		},
+		"an entry of the name for another domain": {
+			"spec: {pools: [{name: a}, {name: a, domain: d}]}", "spec: {pools: [{name: a}, {name: a, domain: d}]}",
+			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, false,
+		},
+
 		"a region moved": {
 			inRegions, strings.Replace(inRegions, "[{name: asia, id: x, architecture: arm64}, {name: europe, id: y}]", "[{name: europe, id: y}, {name: asia, id: z, architecture: arm64}]", 1),
 			[]string{"Required " + mapping + ".regions[0].id"}, []string{"Required " + mapping + ".regions[1].id"}, true,

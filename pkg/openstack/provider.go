@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -117,12 +118,15 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 	return &imageselector.Global[Image]{Ref: Image{Name: *name}, Fallback: true, Path: at.Child("image")}
 }
 
-// ValidateRef demands that a region has an image ID. An image name is never empty.
+// ValidateRef demands that a region has an image ID, and that it can be one. An image name is never empty.
 func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
 		return field.ErrorList{consistency.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
-	return nil
+	if ref.ID == "" {
+		return nil
+	}
+	return validation.ImageID(ref.ID, at.Child("id"))
 }
 
 // TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.

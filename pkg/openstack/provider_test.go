@@ -6,6 +6,7 @@ package openstack_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -145,10 +146,18 @@ func TestImagesRefusesAnotherObject(t *testing.T) {
 }
 
 func TestValidateRef(t *testing.T) {
-	at := field.NewPath("regions").Index(0)
-	for ref, want := range map[openstack.Image]int{{}: 1, {ID: "1234"}: 0, {Name: "gl"}: 0} {
-		if errs := (openstack.Provider{}).ValidateRef(ref, at); len(errs) != want {
-			t.Errorf("%+v: %v", ref, errs)
+	for ref, want := range map[openstack.Image]string{
+		{}:                   "error FieldValueRequired regions[0].id reference-missing",
+		{ID: " "}:            "error FieldValueInvalid regions[0].id openstack-id",
+		{ID: "1234 amd64"}:   "error FieldValueInvalid regions[0].id openstack-id",
+		{ID: "{{ .image }}"}: "error FieldValueInvalid regions[0].id openstack-id",
+		{ID: "images/1234"}:  "error FieldValueInvalid regions[0].id openstack-id",
+		{ID: "1234"}:         "", {ID: "1234-amd64"}: "", {ID: "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70"}: "",
+		{Name: "gl"}: "", {Name: "Garden Linux 1877.5 (amd64)"}: "",
+	} {
+		got := strings.Join(render("error", openstack.Provider{}.ValidateRef(ref, field.NewPath("regions").Index(0))), "\n")
+		if got != want {
+			t.Errorf("%+v: %q, not %q", ref, got, want)
 		}
 	}
 }

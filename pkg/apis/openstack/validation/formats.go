@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -21,6 +22,7 @@ const (
 	OriginNameMissing   = "name-missing"
 	OriginRegionUnknown = "region-unknown"
 
+	OriginRegionUnserved    = "region-unserved"
 	OriginSettingMissing    = "setting-missing"
 	OriginValueEmpty        = "value-empty"
 	OriginValueFormat       = "value-format"
@@ -46,7 +48,7 @@ func (f *Findings) warn(origin string, kind field.ErrorType, at *field.Path, val
 
 // name demands that the name of something, such as a region, is not empty.
 func (f *Findings) name(name string, at *field.Path, of string) {
-	if name == "" {
+	if strings.TrimSpace(name) == "" {
 		f.fail(OriginNameMissing, field.ErrorTypeRequired, at, nil, "the %s has no name; write one, or remove the entry", of)
 	}
 }
@@ -55,7 +57,7 @@ func (f *Findings) name(name string, at *field.Path, of string) {
 // empty.
 func (f *Findings) notEmpty(value *string, at *field.Path) bool {
 	if value != nil && strings.TrimSpace(*value) == "" {
-		f.fail(OriginValueEmpty, field.ErrorTypeRequired, at, nil, "the value is empty; write one, or leave the field out")
+		f.fail(OriginValueEmpty, field.ErrorTypeRequired, at, nil, "the value is empty; write one, or leave it out")
 	}
 	return value != nil && strings.TrimSpace(*value) != ""
 }
@@ -63,17 +65,30 @@ func (f *Findings) notEmpty(value *string, at *field.Path) bool {
 // supported demands that a value, if there is one, is among some.
 func (f *Findings) supported(value *string, at *field.Path, values ...string) {
 	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
-		f.fail(OriginValueNotSupported, field.ErrorTypeNotSupported, at, *value, "%s", oneOf(*value, values))
+		f.fail(OriginValueNotSupported, field.ErrorTypeNotSupported, at, *value, "supported are %s", oneOf(*value, values))
 	}
 }
 
 // oneOf says which values there are, and which of them was probably meant.
 func oneOf(value string, values []string) string {
-	text := "supported are " + strings.Join(values, ", ")
+	return few(values) + didYouMean(value, values)
+}
+
+// didYouMean asks, at the end of a message, whether another value was meant; empty if there is none that is similar.
+func didYouMean(value string, values []string) string {
 	if meant := closest(value, values); meant != "" {
-		return fmt.Sprintf("did you mean %q? %s", meant, text)
+		return fmt.Sprintf("; did you mean %q?", meant)
 	}
-	return text
+	return ""
+}
+
+// few joins names for a message, which gets no longer than this.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 // seen remembers where something was first, for what may be there only once.
@@ -115,19 +130,22 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]
 
 // idProblem says why a text can be no ID; empty if it can. IDs become part of URLs.
 func idProblem(id string) string {
-	foreign := func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar || strings.ContainsRune("/\\?#%&*,;<>()[]{}\"'`$|", r)
-	}
+	foreign := func(r rune) bool { return isForeign(r) || strings.ContainsRune("/\\?#%&*,;<>()[]{}\"'`$|", r) }
 	switch i := strings.IndexFunc(id, foreign); {
 	case id == "":
 		return "is empty"
 	case len(id) > longestID:
 		return fmt.Sprintf("has more than %d characters", longestID)
 	case i >= 0:
-		r := []rune(id[i:])[0]
+		r, _ := utf8.DecodeRuneInString(id[i:])
 		return "contains " + strconv.QuoteRune(r)
 	}
 	return ""
+}
+
+// isForeign tells whether a letter is none that an ID or a URL could have: white space, or what cannot be seen.
+func isForeign(r rune) bool {
+	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
 }
 
 const longestMeant = 64 // bytes of a value for which another one may be meant

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+)
+
+// keystoneURL checks the URL for all regions, and that each region has one. An empty one is none, as the empty
+// certificates below are none.
+func (f *Findings) keystoneURL(config *v1alpha1.CloudProfileConfig, known regions, at *field.Path) {
+	general := config.KeystoneURL != nil && *config.KeystoneURL != ""
+	switch {
+	case general:
+		f.url(*config.KeystoneURL, at)
+	case len(config.KeystoneURLs) == 0:
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil, "add the URL of the identity service, as in https://keystone.example.com/v3/, or one for each region in keystoneURLs")
+	default:
+		f.served(known, at, func(region string) bool {
+			return slices.ContainsFunc(config.KeystoneURLs, func(k v1alpha1.KeystoneURL) bool { return k.Region == region })
+		}, "identity service", "add keystoneURL, or an entry for the region in keystoneURLs")
+	}
+}
+
+func (f *Findings) keystoneCACert(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
+	f.bundle(config.KeystoneCACert, at)
+}
+
+func (f *Findings) keystoneForceInsecure(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
+	if config.KeystoneForceInsecure == nil || !*config.KeystoneForceInsecure {
+		return
+	}
+	useless := ""
+	if given(config.KeystoneCACert) || slices.ContainsFunc(config.KeystoneURLs, func(k v1alpha1.KeystoneURL) bool { return given(k.CACert) }) {
+		useless = "; the CA certificates that are given have no effect then"
+	}
+	f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, true,
+		"the certificate of the identity service is not verified, so that others can pose as it and get the credentials of every Shoot%s", useless)
+}
+
+func (f *Findings) keystoneURLs(config *v1alpha1.CloudProfileConfig, known regions, at *field.Path) {
+	entries := seen[string]{}
+	for i := range config.KeystoneURLs {
+		entry, path := &config.KeystoneURLs[i], at.Index(i)
+		f.name(entry.Region, path.Child("region"), "region")
+		if entry.Region != "" {
+			before, first := entries.first(entry.Region, path)
+			if !first {
+				f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("region"), entry.Region, "%s is for this region already; remove one of the two", before)
+			}
+			f.region(&entry.Region, path.Child("region"), known)
+		}
+		if entry.URL == "" {
+			f.fail(OriginSettingMissing, field.ErrorTypeRequired, path.Child("url"), nil, "add the URL of the region's identity service, as in https://keystone.example.com/v3/")
+		} else {
+			f.url(entry.URL, path.Child("url"))
+		}
+		f.bundle(entry.CACert, path.Child("caCert"))
+	}
+}
+
+// url checks the URL of an identity service. What may hold a password is not quoted.
+func (f *Findings) url(written string, at *field.Path) {
+	var value any = written
+	if strings.Contains(written, "@") {
+		value = field.OmitValueType{}
+	}
+	if problem := urlProblem(written); problem != "" {
+		f.fail(OriginKeystoneURL, field.ErrorTypeInvalid, at, value, "%s", problem)
+	} else if strings.HasPrefix(strings.ToLower(written), "http:") {
+		f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, value, "credentials are sent to the identity service without encryption; use https:// if it can")
+	}
+}
+
+const largestPort = 1<<16 - 1
+
+// urlProblem says what is wrong with the URL of an identity service, without quoting it; empty if nothing is.
+func urlProblem(written string) string {
+	const example = ", as in https://keystone.example.com/v3/"
+	if i := strings.IndexFunc(written, isForeign); i >= 0 {
+		return "there is white space, or something else that cannot be printed, in the URL; remove it"
+	}
+	address, err := url.Parse(written)
+	switch {
+	case strings.Contains(written, "@") && (err != nil || address.User != nil):
+		return "a URL must not have a user or a password in it, where everybody can read them; credentials are in the Secrets of Shoots"
+	case err != nil:
+		return "this is no URL; write one with scheme and host" + example
+	case address.Scheme != "https" && address.Scheme != "http":
+		return "the URL must begin with https:// or http://" + example
+	case address.Hostname() == "":
+		return "the URL has no host" + example
+	case !validPort(address.Port()):
+		return "the port in the URL is none; ports go up to " + strconv.Itoa(largestPort)
+	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
+		return "paths are added to the URL, so that it must have no ? and no #" + example
+	}
+	return ""
+}
+
+func validPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n > 0 && n <= largestPort
+}
+
+func given(s *string) bool { return s != nil && strings.TrimSpace(*s) != "" }
+
+// bundle checks CA certificates. They are not quoted: they are long, and may have a key among them.
+func (f *Findings) bundle(bundle *string, at *field.Path) {
+	if !given(bundle) {
+		return
+	}
+	if problem := bundleProblem(*bundle); problem != "" {
+		f.fail(OriginCACertificate, field.ErrorTypeInvalid, at, field.OmitValueType{}, "%s", problem)
+	}
+}
+
+// bundleProblem says what is wrong with a bundle of certificates in PEM format, without quoting it; empty if nothing is.
+// Lines between the certificates that begin no block are comments.
+func bundleProblem(bundle string) string {
+	const begin = "-----BEGIN"
+	count := 0
+	for rest := []byte(bundle); ; count++ {
+		block, after := pem.Decode(rest)
+		if block == nil {
+			break
+		}
+		if passed := string(rest[:len(rest)-len(after)]); strings.Count(passed, begin) > 1 {
+			return fmt.Sprintf("block %d cannot be read; copy the certificates again, with all their lines and without indentation", count+1)
+		}
+		if strings.Contains(block.Type, "PRIVATE KEY") {
+			return fmt.Sprintf("block %d is a private key, which everybody can read here; remove it, and do not use it any more", count+1)
+		}
+		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
+			return fmt.Sprintf("block %d is no plain CERTIFICATE; only these can be here", count+1)
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Sprintf("block %d is no certificate that could be used; copy it again", count+1)
+		}
+		bundle, rest = string(after), after
+	}
+	switch {
+	case strings.Contains(bundle, begin):
+		return fmt.Sprintf("block %d cannot be read; copy the certificates again, with all their lines and without indentation", count+1)
+	case count == 0:
+		return "there is no certificate in PEM format, which begins with -----BEGIN CERTIFICATE-----"
+	}
+	return ""
+}

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+)
+
+func TestKeystone(t *testing.T) {
+	table{
+		"one URL for each region":     {"{keystoneURL: \"\", keystoneURLs: [{region: europe, url: \"https://e/v3\"}, {region: asia, url: \"https://a/v3\"}]}", nil},
+		"one URL for one region":      {"keystoneURLs: [{region: europe, url: \"https://e/v3\"}]", nil},
+		"none":                        {"keystoneURL: \"\"", []string{"error FieldValueRequired config.keystoneURL setting-missing"}},
+		"null":                        {"keystoneURL: null", []string{"error FieldValueRequired config.keystoneURL setting-missing"}},
+		"none for a region":           {"{keystoneURL: null, keystoneURLs: [{region: europe, url: \"https://e/v3\"}]}", []string{"warning FieldValueRequired config.keystoneURL region-unserved"}},
+		"an entry without anything":   {"keystoneURLs: [{}]", []string{"error FieldValueRequired config.keystoneURLs[0].region name-missing", "error FieldValueRequired config.keystoneURLs[0].url setting-missing"}},
+		"an entry without URL, alone": {"{keystoneURL: null, keystoneURLs: [{region: europe}, {region: asia}]}", lines(2, "error FieldValueRequired config.keystoneURLs[#].url setting-missing")},
+		"a region twice":              {"keystoneURLs: [{region: europe, url: \"https://e\"}, {region: asia, url: \"https://e\"}, {region: europe, url: \"https://a\"}]", []string{"error FieldValueDuplicate config.keystoneURLs[2].region entry-duplicate"}},
+		"an unknown region":           {"keystoneURLs: [{region: europe-1, url: \"https://e\"}]", []string{"warning FieldValueNotSupported config.keystoneURLs[0].region region-unknown"}},
+		"no URL":                      {"{keystoneURL: keystone.example.com, keystoneURLs: [{region: europe, url: \"https://\"}]}", []string{"error FieldValueInvalid config.keystoneURL keystone-url", "error FieldValueInvalid config.keystoneURLs[0].url keystone-url"}},
+		"without encryption":          {"{keystoneURL: \"http://k/v3\", keystoneURLs: [{region: europe, url: \"HTTP://k:5000\"}]}", []string{"warning FieldValueInvalid config.keystoneURL keystone-insecure", "warning FieldValueInvalid config.keystoneURLs[0].url keystone-insecure"}},
+		"verified":                    {"keystoneForceInsecure: false", nil},
+		"not verified":                {"keystoneForceInsecure: true", []string{"warning FieldValueInvalid config.keystoneForceInsecure keystone-insecure"}},
+		"no certificates":             {"{keystoneCACert: x, keystoneURLs: [{region: europe, url: \"https://e\", caCert: x}]}", []string{"error FieldValueInvalid config.keystoneCACert ca-certificate", "error FieldValueInvalid config.keystoneURLs[0].caCert ca-certificate"}},
+		"empty certificates are none": {"{keystoneCACert: \"\", keystoneURLs: [{region: europe, url: \"https://e\", caCert: \"\\n\"}]}", nil},
+	}.run(t)
+}
+
+func TestKeystoneURL(t *testing.T) {
+	for url, valid := range map[string]bool{
+		"https://keystone.example.com/v3/": true, "https://url-to-keystone/v3/": true, "https://10.0.0.1:5000": true, "HTTPS://[2001:db8::1]:5000/v3": true,
+		"https://keystone.example.com/@/v3": true, "https://": false, "https:///v3": false, "https://:5000/v3": false, "//keystone/v3": false,
+		"keystone:5000/v3": false, "/v3": false, "ldap://keystone": false, "https//keystone": false, "https://keystone:port": false,
+		"https://keystone:0": false, "https://keystone:65536": false, "https://keystone:": true, "https://key stone": false,
+		" https://keystone": false, "https://keystone\n": false, "https://key\u200bstone": false, "https://[::1": false, "https://%zz": false,
+		"https://keystone/v3?a=b": false, "https://keystone/v3?": false, "https://keystone/v3#a": false,
+		"https://admin@keystone": false, "https://admin:topsecret@keystone": false, "https://admin:topsecret@keystone:port": false,
+		"https://admin:top%secret@keystone": false, "ftp://admin:topsecret@keystone": false, "https://admin:topsecret@key stone": false, "admin:topsecret@keystone": false,
+	} {
+		config := v1alpha1.CloudProfileConfig{}
+		decode(t, sound, &config)
+		config.KeystoneURL = &url
+		found := validation.CloudProfileConfig(&config, []string{"europe"}, field.NewPath("config"))
+		if valid && len(found.Errors)+len(found.Warnings) > 0 || !valid && (len(found.Errors) != 1 || found.Errors[0].Origin != validation.OriginKeystoneURL) {
+			t.Errorf("%q: %v", url, found)
+		}
+		for _, err := range found.Errors {
+			if strings.Contains(url, "@") != (err.BadValue == field.OmitValueType{}) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%q: %v", url, err)
+			}
+		}
+	}
+}
+
+// selfSigned returns a certificate and its key in PEM format.
+func selfSigned(t *testing.T) (certificate, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return block("CERTIFICATE", der, nil), block("PRIVATE KEY", keyDER, nil)
+}
+
+func block(kind string, der []byte, headers map[string]string) string {
+	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der, Headers: headers}))
+}
+
+func TestCACertificates(t *testing.T) {
+	certificate, key := selfSigned(t)
+	der, _ := pem.Decode([]byte(certificate))
+	indented := strings.ReplaceAll(certificate, "\n", "\n  ")
+	for name, tc := range map[string]struct {
+		bundle string
+		valid  bool
+	}{
+		"one":                       {certificate, true},
+		"one without last newline":  {strings.TrimSpace(certificate), true},
+		"several":                   {certificate + "\n" + certificate + certificate, true},
+		"with comments":             {"# Root CA\n" + certificate + "\n# -- expires 2030 --\n" + certificate + "# end\n", true},
+		"with other line ends":      {strings.ReplaceAll(certificate, "\n", "\r\n"), true},
+		"text":                      {"/etc/ssl/certs/ca.pem", false},
+		"base64 without frame":      {strings.Join(strings.Split(certificate, "\n")[1:4], "\n"), false},
+		"a key":                     {key, false},
+		"a key behind":              {certificate + key, false},
+		"a key before":              {key + certificate, false},
+		"another key":               {certificate + block("RSA PRIVATE KEY", []byte("topsecret"), nil), false},
+		"a request":                 {block("CERTIFICATE REQUEST", []byte("x"), nil), false},
+		"headers":                   {block("CERTIFICATE", der.Bytes, map[string]string{"A": "b"}), false},
+		"no certificate in it":      {block("CERTIFICATE", []byte("topsecret"), nil), false},
+		"empty":                     {"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", false},
+		"cut off":                   {certificate[:len(certificate)/2], false},
+		"cut off behind":            {certificate + certificate[:len(certificate)/2], false},
+		"cut off before":            {certificate[:len(certificate)/2] + "\n" + certificate, false},
+		"cut off within":            {certificate + certificate[:len(certificate)/2] + "\n" + certificate, false},
+		"all in one line":           {strings.ReplaceAll(certificate, "\n", " "), false},
+		"a key that cannot be read": {certificate + key[:len(key)-9], false},
+		"indented":                  {indented, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := v1alpha1.CloudProfileConfig{}
+			decode(t, sound, &config)
+			config.KeystoneCACert = &tc.bundle
+			errs := validation.CloudProfileConfig(&config, nil, field.NewPath("config")).Errors
+			if tc.valid != (len(errs) == 0) || len(errs) > 1 {
+				t.Fatal(errs)
+			}
+			for _, err := range errs {
+				t.Log(err)
+				if err.Type != field.ErrorTypeInvalid || err.Field != "config.keystoneCACert" || err.Origin != validation.OriginCACertificate || err.BadValue != (field.OmitValueType{}) {
+					t.Errorf("%#v", err)
+				}
+				for line := range strings.Lines(tc.bundle) {
+					if len(line) > 20 && !strings.HasPrefix(line, "-----") && strings.Contains(err.Error(), line[:20]) {
+						t.Errorf("quoted: %v", err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What is said about a connection that is not protected says also that certificates are of no use then.
+func TestCertificatesWithoutUse(t *testing.T) {
+	certificate, _ := selfSigned(t)
+	for _, where := range []string{"keystoneCACert", "keystoneURLs"} {
+		config := v1alpha1.CloudProfileConfig{}
+		decode(t, sound+"keystoneForceInsecure: true\n", &config)
+		if where == "keystoneCACert" {
+			config.KeystoneCACert = &certificate
+		} else {
+			config.KeystoneURLs = []v1alpha1.KeystoneURL{{Region: "europe", URL: "https://e/v3", CACert: &certificate}}
+		}
+		found := validation.CloudProfileConfig(&config, []string{"europe"}, field.NewPath("config"))
+		expect(t, found, []string{"warning FieldValueInvalid config.keystoneForceInsecure keystone-insecure"})
+		if !strings.Contains(found.Warnings[0].Detail, "no effect") {
+			t.Error(where, found.Warnings)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 const TrustedLaunch = "openstack-trustedLaunch"
 
 // workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
-var workers = consistency.WorkersOf(
+var workers = consistency.RollingOn(consistency.WorkersOf(
 	schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
 	capability.Rules[v1alpha1.WorkerConfig]{{
@@ -141,8 +141,8 @@ var workers = consistency.WorkersOf(
 		Asks: func(config *v1alpha1.WorkerConfig) bool {
 			return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
 		},
-	}},
-)
+	}}, constraints.CheckWorker,
+), constraints.Triggers...)
 
 // Workers returns what a WorkerConfig of group openstack.provider.extensions.gardener.cloud asks for.
 func (Provider) Workers() consistency.Workers { return workers }

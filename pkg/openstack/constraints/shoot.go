@@ -5,17 +5,132 @@
 package constraints
 
 import (
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"slices"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// CheckShoot checks a Shoot's configs, and what they may have in the profile.
-func (c constraints) CheckShoot(_ consistency.ShootQuestion) consistency.Report {
-	return consistency.Report{}
+// Where the configs of a Shoot stand.
+var (
+	infrastructurePath = field.NewPath("spec", "provider", "infrastructureConfig")
+	controlPlanePath   = field.NewPath("spec", "provider", "controlPlaneConfig")
+	workersPath        = field.NewPath("spec", "provider", "workers")
+)
+
+// subject is a Shoot that is checked, with what could be read of its configs.
+type subject struct {
+	consistency.ShootQuestion
+	config *v1alpha1.CloudProfileConfig
+	// domains are those that the Shoot may be of.
+	domains        domains
+	infrastructure *v1alpha1.InfrastructureConfig // nil: it could not be read at all
+	controlPlane   *v1alpha1.ControlPlaneConfig
+	// networks of the InfrastructureConfig; nil if a part of it could not be read.
+	networks *v1alpha1.Networks
+	workers  []worker
 }
 
-// CheckShootUpdate reports what an update changes that cannot be changed.
-func (Rules) CheckShootUpdate(_, _ *v1beta1.Shoot) consistency.Report {
-	return consistency.Report{}
+// worker is a worker pool.
+type worker struct {
+	*v1beta1.Worker
+	at     *field.Path
+	config *v1alpha1.WorkerConfig // never nil
+}
+
+// shootChecks are what a Shoot is checked for, in this order.
+var shootChecks = []func(*subject) validation.Findings{
+	checkInfrastructure,
+	checkFloatingPool,
+	checkControlPlane,
+	checkLoadBalancerProvider,
+	checkLoadBalancerClasses,
+	checkZones,
+	checkVolumes,
+	checkWorkerConfigs,
+	checkServerGroups,
+	checkMachineLabels,
+}
+
+// CheckShoot checks a Shoot's configs, and what they may have in the profile.
+func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.Report {
+	provider := &question.Shoot.Spec.Provider
+	s := &subject{ShootQuestion: question, config: &c.config, domains: domainsOf(&c.config, question)}
+	infrastructure, infrastructureErrs := decode[v1alpha1.InfrastructureConfig](provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
+	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](provider.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
+	s.infrastructure, s.controlPlane = infrastructure, controlPlane
+	if len(infrastructureErrs) == 0 {
+		s.networks = &infrastructure.Networks
+	}
+	for i := range provider.Workers {
+		s.workers = append(s.workers, workerOf(&provider.Workers[i], workersPath.Index(i)))
+	}
+	var found validation.Findings
+	for _, check := range shootChecks {
+		found.Add(check(s))
+	}
+	found.Errors = consistency.WithoutConsequences(found.Errors, infrastructureErrs, infrastructurePath)
+	found.Errors = consistency.WithoutConsequences(found.Errors, controlPlaneErrs, controlPlanePath)
+	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
+	return report(found)
+}
+
+// decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could not
+// be read what the errors leave.
+func decode[C any, P interface {
+	*C
+	consistency.Config
+}](raw *runtime.RawExtension, kind string, at *field.Path) (*C, field.ErrorList) {
+	config := P(new(C))
+	errs := consistency.DecodeConfig(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
+	for _, err := range errs {
+		if err.Origin == consistency.RuleConfigMissing || err.Origin == consistency.RuleConfigKind || at != nil && err.Field == at.String() {
+			return nil, errs
+		}
+	}
+	return config, errs
+}
+
+// workerOf reads the config of a worker pool. Errors in it are reported by those who ask which image the pool boots.
+func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
+	config, _ := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
+	if config == nil {
+		config = &v1alpha1.WorkerConfig{}
+	}
+	return worker{pool, at, config}
+}
+
+func checkInfrastructure(s *subject) validation.Findings {
+	if s.infrastructure == nil {
+		return validation.Findings{}
+	}
+	return validation.InfrastructureConfig(s.infrastructure, s.Shoot.Spec.Networking, infrastructurePath)
+}
+
+func checkControlPlane(s *subject) validation.Findings {
+	if s.controlPlane == nil {
+		return validation.Findings{}
+	}
+	return validation.ControlPlaneConfig(s.controlPlane, s.networks, s.Shoot.Spec.Kubernetes.Version, controlPlanePath)
+}
+
+// failed is what a check found that found one error.
+func failed(err *field.Error) validation.Findings {
+	return validation.Findings{Errors: field.ErrorList{err}}
+}
+
+// warned is the same for a warning.
+func warned(warning *field.Error) validation.Findings {
+	return validation.Findings{Warnings: field.ErrorList{warning}}
+}
+
+// finding builds an error of a rule. Its value is what the user wrote, or nil if there is nothing to quote.
+func finding(rule string, kind field.ErrorType, at *field.Path, value any, detail string) *field.Error {
+	return (&field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail}).WithOrigin(rule)
 }

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/utils/validation/cidr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+)
+
+const (
+	// OriginSettingDeprecated is the rule that a setting has another name now, or no effect.
+	OriginSettingDeprecated = "setting-deprecated"
+	// OriginFieldImmutable is the rule that something cannot be changed in a Shoot.
+	OriginFieldImmutable = "field-immutable"
+)
+
+// The longest and the shortest prefix of an IPv4 subnet, in bits.
+const shortestPrefix, longestPrefix = 1, 32
+
+// InfrastructureConfig checks an InfrastructureConfig. networking are the networks of its Shoot, nil if it has none. Whether
+// there is a floating pool is not looked at, since only its profile knows which there are.
+func InfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *v1beta1.Networking, at *field.Path) Findings {
+	var found Findings
+	networks, path := &config.Networks, at.Child("networks")
+	if found.notEmpty(config.FloatingPoolSubnetName, at.Child("floatingPoolSubnetName")) && networks.Router != nil {
+		found.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, at.Child("floatingPoolSubnetName"), *config.FloatingPoolSubnetName,
+			"an existing router is attached to a subnet already; remove this, or %s", path.Child("router"))
+	}
+	if networks.Router != nil {
+		found.requiredID(networks.Router.ID, path.Child("router", "id"), "router")
+	}
+	found.addresses(networks, networking, path)
+	found.subnetPool(networks, path)
+	found.existing(networks, path)
+	found.ipv6(networks.IPv6, path.Child("ipv6"))
+	return found
+}
+
+// requiredID checks an ID that has to be there.
+func (f *Findings) requiredID(id string, at *field.Path, of string) {
+	if strings.TrimSpace(id) == "" {
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil, "write the ID of the %s", of)
+		return
+	}
+	f.openStackID(&id, at, of)
+}
+
+// addresses checks which addresses machines get: by workers, by its old name, or from a subnet pool.
+func (f *Findings) addresses(networks *v1alpha1.Networks, networking *v1beta1.Networking, at *field.Path) {
+	workers, worker := at.Child("workers"), at.Child("worker")
+	switch {
+	case networks.Workers == "" && networks.Worker == "" && networks.SubnetPool == nil:
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, workers, nil,
+			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool", ipv4.example)
+	case networks.Workers != "" && networks.Worker != "" && networks.Workers != networks.Worker:
+		f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, worker, networks.Worker,
+			"this is the old name of workers, which is %s; remove one of the two", networks.Workers)
+	}
+	if networks.Worker != "" {
+		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "this is called workers now; rename it, which changes nothing else")
+		if networks.Worker != networks.Workers {
+			f.machines(networks.Worker, networking, worker)
+		}
+	}
+	if networks.Workers != "" {
+		f.machines(networks.Workers, networking, workers)
+	}
+	if (networks.Workers != "" || networks.Worker != "") && (networking == nil || networking.Nodes == nil || *networking.Nodes == "") {
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, field.NewPath("spec", "networking", "nodes"), nil,
+			"write the network that the machines' subnet lies in; it can be the same, %s", firstOf(networks.Workers, networks.Worker))
+	}
+}
+
+// machines checks the network of the machines.
+func (f *Findings) machines(text string, networking *v1beta1.Networking, at *field.Path) {
+	if network := f.network(text, at, ipv4); network != nil && networking != nil {
+		f.within(network, networking)
+	}
+}
+
+// subnetPool checks the subnet pool that addresses are taken from, beside which nothing else says them.
+func (f *Findings) subnetPool(networks *v1alpha1.Networks, at *field.Path) {
+	pool, path := networks.SubnetPool, at.Child("subnetPool")
+	if pool == nil {
+		return
+	}
+	for _, other := range []struct {
+		is   bool
+		name string
+	}{{networks.Workers != "", "workers"}, {networks.Worker != "", "worker"}, {networks.SubnetID != nil, "subnetID"}} {
+		if other.is {
+			f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, path, field.OmitValueType{},
+				"%s says already which addresses the machines get; remove one of the two", at.Child(other.name))
+		}
+	}
+	f.requiredID(pool.ID, path.Child("id"), "subnet pool")
+	if pool.PrefixLength < shortestPrefix || pool.PrefixLength > longestPrefix {
+		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, path.Child("prefixLength"), pool.PrefixLength,
+			"the prefix of a subnet has %d to %d bits", shortestPrefix, longestPrefix)
+	}
+}
+
+// existing checks the network and the subnet that exist already.
+func (f *Findings) existing(networks *v1alpha1.Networks, at *field.Path) {
+	f.openStackID(networks.ID, at.Child("id"), "network")
+	f.openStackID(networks.SubnetID, at.Child("subnetID"), "subnet")
+	if networks.SubnetID != nil && networks.ID == nil {
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("id"), nil,
+			"write the ID of the network that subnet %s belongs to, or remove subnetID", *networks.SubnetID)
+	}
+}
+
+// ipv6 checks where IPv6 addresses come from.
+func (f *Findings) ipv6(config *v1alpha1.IPv6, at *field.Path) {
+	if config == nil {
+		return
+	}
+	if *config == (v1alpha1.IPv6{}) {
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil,
+			"say where the addresses come from: write subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR; or remove ipv6")
+	}
+	f.openStackID(config.SubnetPoolID, at.Child("subnetPoolID"), "subnet pool")
+	var before []cidr.CIDR
+	for _, n := range []struct {
+		text *string
+		name string
+	}{{config.NodeCIDR, "nodeCIDR"}, {config.PodCIDR, "podCIDR"}, {config.ServiceCIDR, "serviceCIDR"}} {
+		if !f.notEmpty(n.text, at.Child(n.name)) {
+			continue
+		}
+		if network := f.network(*n.text, at.Child(n.name), ipv6); network != nil {
+			f.apart(network, before...)
+			before = append(before, network)
+		}
+	}
+}
+
+// InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything but the share network. Both
+// have been decoded without errors. A network that is written in another way, or under the other one of its two names, is
+// the same.
+func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, at *field.Path) field.ErrorList {
+	var found Findings
+	for i, is := range identities(config, at) {
+		was := identities(old, at)[i]
+		if !sameNetwork(was.value, is.value) {
+			found.immutable(is.at, was.value, is.value, "")
+		}
+	}
+	return found.Errors
+}
+
+// immutable reports that something was changed which cannot be changed. instead is what can be done, if it is something
+// else than to create a new Shoot.
+func (f *Findings) immutable(at *field.Path, was, is, instead string) {
+	f.fail(OriginFieldImmutable, field.ErrorTypeInvalid, at, is,
+		"this cannot be changed: it was %s and would be %s; put the old value back, or %s", orNone(was), orNone(is), firstOf(instead, "create a new Shoot"))
+}
+
+// identity is a part of an InfrastructureConfig that cannot be changed, as text; empty if it is not there.
+type identity struct {
+	at    *field.Path
+	value string
+}
+
+func identities(config *v1alpha1.InfrastructureConfig, at *field.Path) []identity {
+	networks, path := config.Networks, at.Child("networks")
+	router, pool := "", ""
+	if networks.Router != nil {
+		router = networks.Router.ID
+	}
+	if networks.SubnetPool != nil {
+		pool = fmt.Sprintf("%s with a prefix of %d bits", networks.SubnetPool.ID, networks.SubnetPool.PrefixLength)
+	}
+	v6 := v1alpha1.IPv6{}
+	if networks.IPv6 != nil {
+		v6 = *networks.IPv6
+	}
+	workers := path.Child("workers")
+	if networks.Workers == "" && networks.Worker != "" {
+		workers = path.Child("worker")
+	}
+	return []identity{
+		{at.Child("floatingPoolName"), config.FloatingPoolName},
+		{at.Child("floatingPoolSubnetName"), text(config.FloatingPoolSubnetName)},
+		{path.Child("router", "id"), router},
+		{workers, firstOf(networks.Workers, networks.Worker)},
+		{path.Child("subnetPool"), pool},
+		{path.Child("id"), text(networks.ID)},
+		{path.Child("subnetID"), text(networks.SubnetID)},
+		{path.Child("ipv6", "subnetPoolID"), text(v6.SubnetPoolID)},
+		{path.Child("ipv6", "nodeCIDR"), text(v6.NodeCIDR)},
+		{path.Child("ipv6", "podCIDR"), text(v6.PodCIDR)},
+		{path.Child("ipv6", "serviceCIDR"), text(v6.ServiceCIDR)},
+	}
+}
+
+func text(value *string) string {
+	if value == nil {
+		return ""
+	}
+	return *value
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+func orNone(value string) string {
+	if value == "" {
+		return "not set"
+	}
+	return value
+}

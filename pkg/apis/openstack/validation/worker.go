@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+)
+
+const (
+	// OriginNodeTemplate is the rule about the resources of a node template.
+	OriginNodeTemplate = "node-template"
+	// OriginMachineLabelReserved is the rule that a user's labels are none by which machines are found.
+	OriginMachineLabelReserved = "machine-label-reserved"
+)
+
+// longestText is how many characters OpenStack takes for a key or a value of a server's metadata, and for the name of a
+// security group.
+const longestText = 255
+
+// WorkerConfig checks a WorkerConfig by itself: not which server group policies the profile has, nor the labels of the
+// worker pool.
+func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) Findings {
+	var found Findings
+	if t := config.NodeTemplate; t != nil {
+		found.capacity(t.Capacity, at.Child("nodeTemplate", "capacity"))
+		found.virtualCapacity(t.VirtualCapacity, at.Child("nodeTemplate", "virtualCapacity"))
+	}
+	if group := config.ServerGroup; group != nil && strings.TrimSpace(group.Policy) == "" {
+		found.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("serverGroup", "policy"), nil,
+			"write one of the policies that serverGroupPolicies of the CloudProfile lists, or remove serverGroup")
+	}
+	found.machineLabels(config.MachineLabels, at.Child("machineLabels"))
+	found.securityGroups(config.AdditionalSecurityGroups, at.Child("additionalSecurityGroups"))
+	return found
+}
+
+// gpu is what the cluster autoscaler calls the GPUs of a node.
+const gpu corev1.ResourceName = "gpu"
+
+// resources are those without domain that a node can have, apart from pages of memory.
+var resources = []string{
+	string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(gpu),
+	string(corev1.ResourceStorage), string(corev1.ResourceEphemeralStorage), string(corev1.ResourcePods),
+}
+
+// capacity checks the resources of a node: those that every node has, and others by names with a domain, of which there may
+// be none.
+func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		quantity, path := list[name], at.Key(string(name))
+		known := slices.Contains(resources, string(name)) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
+		if !known && (!strings.Contains(string(name), "/") || len(validation.IsQualifiedName(string(name))) > 0) {
+			f.fail(OriginNodeTemplate, field.ErrorTypeNotSupported, path, string(name),
+				"a node has no resource of this name; %s, and names with a domain, as in example.com/licence", oneOf(string(name), resources))
+		}
+		f.quantity(quantity, path, known && name != gpu)
+	}
+}
+
+// virtualCapacity checks resources that are only counted, in whole numbers.
+func (f *Findings) virtualCapacity(list corev1.ResourceList, at *field.Path) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		quantity, path := list[name], at.Key(string(name))
+		if problems := validation.IsQualifiedName(string(name)); len(problems) > 0 {
+			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, string(name), "this is no name for a resource: %s", strings.Join(problems, "; "))
+		}
+		if rounded := quantity.DeepCopy(); !rounded.RoundUp(0) {
+			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, quantity.String(), "this must be a whole number")
+		}
+		f.quantity(quantity, path, false)
+	}
+}
+
+func (f *Findings) quantity(quantity resource.Quantity, at *field.Path, positive bool) {
+	switch {
+	case quantity.Sign() < 0:
+		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "this must not be negative")
+	case positive && quantity.Sign() == 0:
+		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "a node without any would be of no use; write what it has, or leave this to the machine type")
+	}
+}
+
+// machineLabels checks labels that become metadata of servers.
+func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path) {
+	names := seen[string]{}
+	for i, label := range labels {
+		path := at.Index(i)
+		f.name(label.Name, path.Child("name"), "machine label")
+		f.metadata(label.Name, path.Child("name"))
+		f.metadata(label.Value, path.Child("value"))
+		if prefix := reservedPrefix(label.Name); prefix != "" {
+			f.fail(OriginMachineLabelReserved, field.ErrorTypeForbidden, path.Child("name"), label.Name,
+				"machines are found by labels with %s, which Gardener sets itself; choose another name", prefix)
+		}
+		if before, first := names.first(label.Name, path); !first && label.Name != "" {
+			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), label.Name, "%s has this name already; remove one of the two", before)
+		}
+	}
+}
+
+// metadata checks a key or a value of the metadata of a server.
+func (f *Findings) metadata(text string, at *field.Path) {
+	if utf8.RuneCountInString(text) > longestText {
+		f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, at, field.OmitValueType{}, "OpenStack takes up to %d characters", longestText)
+	}
+	if strings.ContainsAny(text, "[]{}\r\n") {
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "brackets, braces and line breaks cannot be used here")
+	}
+}
+
+// reserved are beginnings of the metadata keys by which the machine controller finds the servers of a cluster, and deletes
+// those that it does not know. It looks for them anywhere in a key.
+var reserved = []string{"kubernetes.io-cluster-", "kubernetes.io-role-"}
+
+// metadataKeys replaces in a label what a key of metadata cannot have.
+var metadataKeys = regexp.MustCompile(`[^a-zA-Z0-9\-_:. ]`)
+
+func reservedPrefix(name string) string {
+	key := metadataKeys.ReplaceAllLiteralString(name, "-")
+	for _, prefix := range reserved {
+		if strings.Contains(key, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
+// securityGroups checks the names, or IDs, of security groups.
+func (f *Findings) securityGroups(groups []string, at *field.Path) {
+	names := seen[string]{}
+	for i, group := range groups {
+		path := at.Index(i)
+		f.notEmpty(&group, path)
+		if utf8.RuneCountInString(group) > longestText {
+			f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, path, field.OmitValueType{}, "OpenStack takes up to %d characters", longestText)
+		}
+		if before, first := names.first(group, path); !first && group != "" {
+			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, group, "%s is the same group; remove one of the two", before)
+		}
+	}
+}

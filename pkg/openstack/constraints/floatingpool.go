@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package constraints
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// domains are those that a Shoot may be of: one if it is known, or else all those that the profile has floating pools for,
+// and last one that stands for all others.
+type domains struct {
+	names []string
+	known bool
+}
+
+func domainsOf(config *v1alpha1.CloudProfileConfig, q consistency.ShootQuestion) domains {
+	if q.Domain != nil {
+		return domains{[]string{*q.Domain}, true}
+	}
+	named := lookup.Domains(config.Constraints.FloatingPools, q.Shoot.Spec.Region)
+	return domains{append(named, strings.Join(named, "")+"?"), false}
+}
+
+// where returns those for which a test is true.
+func (d domains) where(test func(domain string) bool) domains {
+	return domains{slices.DeleteFunc(slices.Clone(d.names), func(domain string) bool { return !test(domain) }), d.known}
+}
+
+// of says which of all domains these are.
+func (d domains) of(all domains) string {
+	others := all.names[len(all.names)-1]
+	if !slices.Contains(d.names, others) {
+		return "domain " + few(d.names)
+	}
+	without := all.where(func(domain string) bool { return !slices.Contains(d.names, domain) })
+	return "domains other than " + few(without.names)
+}
+
+// dependsOnDomain warns that what was written is right for some domains only, and that of the Shoot is not known.
+func dependsOnDomain(at *field.Path, value any, what string, right, all domains) validation.Findings {
+	return warned(finding(RuleFloatingPoolDomain, field.ErrorTypeInvalid, at, value, fmt.Sprintf(
+		"%s for credentials of %s only; whether those of the Shoot are of such a domain was not checked, as capkit lint --domain NAME does", what, right.of(all))))
+}
+
+// checkFloatingPool checks whether the Shoot may choose its floating pool.
+func checkFloatingPool(s *subject) validation.Findings {
+	if s.infrastructure == nil {
+		return validation.Findings{}
+	}
+	pools, region := s.config.Constraints.FloatingPools, s.Shoot.Spec.Region
+	name, at := s.infrastructure.FloatingPoolName, infrastructurePath.Child("floatingPoolName")
+	allowed := s.domains.where(func(domain string) bool { return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil })
+	switch len(allowed.names) {
+	case len(s.domains.names):
+		return validation.Findings{}
+	case 0:
+		return failed(s.noFloatingPool(name, at))
+	}
+	return dependsOnDomain(at, name, fmt.Sprintf("floating pool %s is allowed in region %s", name, region), allowed, s.domains)
+}
+
+// noFloatingPool says which floating pools there are instead of one, in the Shoot's region and for its domain.
+func (s *subject) noFloatingPool(name string, at *field.Path) *field.Error {
+	var has []string
+	for _, domain := range s.domains.names {
+		has = append(has, lookup.FloatingPools(s.config.Constraints.FloatingPools, s.Shoot.Spec.Region, domain)...)
+	}
+	slices.Sort(has)
+	place := "in region " + s.Shoot.Spec.Region
+	if s.domains.known && len(lookup.Domains(s.config.Constraints.FloatingPools, s.Shoot.Spec.Region)) > 0 {
+		place += " for domain " + orEmpty(s.domains.names[0])
+	}
+	return notAmong(RuleFloatingPool, at, name, slices.Compact(has), "floating pool", place)
+}
+
+// notAmong says that the profile does not have a thing of this name in a place, and what it has there; or, if none is
+// named, that one has to be.
+func notAmong(rule string, at *field.Path, name string, has []string, thing, place string) *field.Error {
+	if name == "" {
+		rule = validation.OriginSettingMissing
+	}
+	switch {
+	case len(has) == 0 && name == "":
+		return finding(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
+	case len(has) == 0:
+		return finding(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s; ask its operator for one", thing, place))
+	case name == "":
+		return validation.NotAmong(rule, at, name, has, fmt.Sprintf("write the name of a %s", thing))
+	}
+	return validation.NotAmong(rule, at, name, has, fmt.Sprintf("the profile does not have this %s %s", thing, place))
+}
+
+// checkLoadBalancerProvider checks whether the Shoot may choose its load balancer provider.
+func checkLoadBalancerProvider(s *subject) validation.Findings {
+	if s.controlPlane == nil {
+		return validation.Findings{}
+	}
+	name, region := s.controlPlane.LoadBalancerProvider, s.Shoot.Spec.Region
+	has := lookup.LoadBalancerProviders(s.config.Constraints.LoadBalancerProviders, region)
+	if name != "" && slices.Contains(has, name) {
+		return validation.Findings{}
+	}
+	return failed(notAmong(RuleLoadBalancerProvider, controlPlanePath.Child("loadBalancerProvider"), name, has, "load balancer provider", "in region "+region))
+}
+
+// checkLoadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows. A
+// floating pool without classes allows all.
+func checkLoadBalancerClasses(s *subject) validation.Findings {
+	var found validation.Findings
+	if s.infrastructure == nil || s.controlPlane == nil {
+		return found
+	}
+	pool := func(domain string) *v1alpha1.FloatingPool {
+		return lookup.FloatingPool(s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName, s.Shoot.Spec.Region, domain)
+	}
+	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
+	for i := range s.controlPlane.LoadBalancerClasses {
+		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)
+		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
+		switch len(allowed.names) {
+		case len(of.names):
+		case 0:
+			found.Add(failed(otherNetworks(class, pool(of.names[0]).LoadBalancerClasses, at)))
+		default:
+			found.Add(dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, s.domains))
+		}
+	}
+	return found
+}
+
+// allows tells whether a class uses the same networks as one of the classes of a floating pool, if it has any.
+func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerClass) bool {
+	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool { return networksOf(&c) == networksOf(class) })
+}
+
+func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path) *field.Error {
+	has := make([]string, 0, len(classes))
+	for i := range classes {
+		has = append(has, networksOf(&classes[i])+" ("+classes[i].Name+")")
+	}
+	return finding(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class),
+		"the floating pool does not allow these networks; name and purpose are yours, the rest has to be one of "+few(has))
+}
+
+// networksOf returns the networks that a load balancer class uses, as an operator writes them.
+func networksOf(class *v1alpha1.LoadBalancerClass) string {
+	var fields []string
+	for _, f := range []struct {
+		name  string
+		value *string
+	}{
+		{"floatingSubnetID", class.FloatingSubnetID},
+		{"floatingSubnetTags", class.FloatingSubnetTags},
+		{"floatingSubnetName", class.FloatingSubnetName},
+		{"floatingNetworkID", class.FloatingNetworkID},
+		{"subnetID", class.SubnetID},
+	} {
+		if value := ptr.Deref(f.value, ""); value != "" {
+			fields = append(fields, f.name+": "+value)
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// few joins names for a message, which gets no longer than this.
+func few(names []string) string {
+	const most = 5
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func orEmpty(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return name
+}

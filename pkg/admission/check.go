@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -22,7 +24,7 @@ import (
 type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (consistency.Report, error)
 
 // validating returns the handler that answers with the result of a check.
-func validating[T any, P object[T]](kind string, check check[T, P]) admission.Handler {
+func validating[T any, P object[T]](kind schema.GroupVersionKind, check check[T, P]) admission.Handler {
 	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
 		report, err := check(ctx, object, old)
 		if err != nil {
@@ -96,8 +98,12 @@ func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.Namespace
 	return report, nil
 }
 
-// shootCheck checks the worker pools of Shoots (semantics S10, S13).
-type shootCheck[R any] struct{ lookup *lookup[R] }
+// shootCheck checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
+type shootCheck[R any] struct {
+	lookup *lookup[R]
+	// rules are the provider's own; nil if it has none.
+	rules consistency.Extended
+}
 
 func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error)) (consistency.Report, error) {
 	if len(object.Spec.Provider.Workers) == 0 {
@@ -108,14 +114,20 @@ func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored 
 		return consistency.Report{}, err
 	}
 	report, err := c.report(ctx, object)
-	if err != nil || old == nil || len(report.Errors) == 0 {
+	if err != nil || old == nil {
 		return report, err
 	}
-	before, err := c.report(ctx, old)
-	if err != nil {
-		return consistency.Report{}, err
+	if len(report.Errors) > 0 {
+		before, err := c.report(ctx, old)
+		if err != nil {
+			return consistency.Report{}, err
+		}
+		report = consistency.Ratchet(report, before, object, old)
 	}
-	return consistency.Ratchet(report, before, object, old), nil
+	if c.rules != nil {
+		report = joined(report, c.rules.CheckShootUpdate(old, object))
+	}
+	return report, nil
 }
 
 func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consistency.Report, error) {
@@ -123,5 +135,19 @@ func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consis
 	if err != nil || profile == nil {
 		return report, err
 	}
-	return profile.profile.CheckShoot(shoot, nil), nil
+	var domain *string
+	if c.rules != nil && profile.profile.DependsOnDomain(shoot) {
+		if domain, report.Errors, err = (credentials{c.rules, c.lookup.live}).domainOf(ctx, shoot); err != nil {
+			return consistency.Report{}, err
+		}
+	}
+	return joined(report, profile.profile.CheckShoot(shoot, domain)), nil
+}
+
+// joined returns what two checks of an object have found.
+func joined(a, b consistency.Report) consistency.Report {
+	both := consistency.Report{Errors: slices.Concat(a.Errors, b.Errors), Warnings: slices.Concat(a.Warnings, b.Warnings)}
+	consistency.SortByPath(both.Errors)
+	consistency.SortByPath(both.Warnings)
+	return both
 }

@@ -18,6 +18,7 @@ import (
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -157,6 +158,7 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	managerOptions.Scheme = runtime.NewScheme()
 	utilruntime.Must(kubernetesscheme.AddToScheme(managerOptions.Scheme))
 	gardencoreinstall.Install(managerOptions.Scheme)
+	utilruntime.Must(securityv1alpha1.AddToScheme(managerOptions.Scheme))
 	managerOptions.Cache = o.cache(providerType)
 	source, err := sourceConfig()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -34,6 +35,8 @@ type stored struct {
 	profiles   map[string]*v1beta1.CloudProfile
 	namespaced map[client.ObjectKey]*v1beta1.NamespacedCloudProfile
 	shoots     []v1beta1.Shoot
+	// others are bindings and Secrets.
+	others []client.Object
 }
 
 // Get gives out the object itself, as informers do without deep copies.
@@ -48,6 +51,13 @@ func (s *stored) Get(_ context.Context, key client.ObjectKey, into client.Object
 		if found := s.namespaced[key]; found != nil {
 			*into = *found
 			return nil
+		}
+	default:
+		for _, other := range s.others {
+			if reflect.TypeOf(other) == reflect.TypeOf(into) && client.ObjectKeyFromObject(other) == key {
+				reflect.ValueOf(into).Elem().Set(reflect.ValueOf(other).Elem())
+				return nil
+			}
 		}
 	}
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
@@ -101,6 +111,7 @@ func garden(t testing.TB) *stored {
 		profiles:   map[string]*v1beta1.CloudProfile{profile.Name: profile, launch.Name: launch},
 		namespaced: map[client.ObjectKey]*v1beta1.NamespacedCloudProfile{client.ObjectKeyFromObject(child): child},
 		shoots:     kept(t, example[v1beta1.Shoot](t, "shoot.yaml"), bank),
+		others:     []client.Object{newSecret("openstack"), newSecret("broken", "password", secret+"\n"), newBinding("openstack"), newSecretBinding("openstack")},
 	}
 }
 
@@ -115,13 +126,17 @@ type endpoints struct {
 
 func newEndpoints(t testing.TB) *endpoints {
 	t.Helper()
+	return newEndpointsWith(t, garden(t), 1) // the flag --log-level=debug means 1
+}
+
+func newEndpointsWith(t testing.TB, reader client.Reader, verbosity int) *endpoints {
+	t.Helper()
 	e := &endpoints{handlers: map[string]http.Handler{}}
 	logger := funcr.NewJSON(func(line string) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.log.WriteString(line + "\n")
-	}, funcr.Options{Verbosity: 1}) // the flag --log-level=debug means 1
-	reader := garden(t)
+	}, funcr.Options{Verbosity: verbosity})
 	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
 	for _, row := range table(openstack.Provider{}, shared) {
 		handler, err := admission.StandaloneWebhook(row.webhook("openstack").Webhook, admission.StandaloneOptions{Logger: logger})

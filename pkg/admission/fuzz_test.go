@@ -7,6 +7,7 @@ package admission
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +37,9 @@ func FuzzAdmissionReview(f *testing.F) {
 			response, logged := e.send(t, endpoint, "application/json", body)
 			if strings.Contains(logged, secret) && !named(request, secret) {
 				t.Errorf("%s: the log is %s", endpoint, logged)
+			}
+			if shown := string(encode(t, response)); endpoint == "validate-secret" && strings.Contains(shown, secret) && !namedInSecret(request, secret) {
+				t.Errorf("%s: the answer shows the value: %s", endpoint, shown)
 			}
 			if response.Result != nil && strings.Contains(response.Result.Message, "[recovered]") {
 				t.Errorf("%s: %s", endpoint, response.Result.Message)
@@ -92,7 +97,29 @@ func seeds(t testing.TB) [][]byte {
 			}
 		}
 	}
-	return slices.Concat(all, patchable(t), asked(t))
+	return slices.Concat(all, patchable(t), asked(t), credentialRequests(t))
+}
+
+// credentialRequests are requests about Secrets and bindings, right and wrong.
+func credentialRequests(t testing.TB) [][]byte {
+	t.Helper()
+	binding, identity, legacy := newBinding("openstack"), newBinding("openstack"), newSecretBinding("broken")
+	identity.CredentialsRef.APIVersion, identity.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
+	all := [][]byte{
+		encode(t, reviewed(t, "CredentialsBinding", binding, nil)), encode(t, reviewed(t, "CredentialsBinding", identity, nil)),
+		encode(t, reviewed(t, "CredentialsBinding", newBinding("broken"), nil)), encode(t, reviewed(t, "CredentialsBinding", newBinding("missing"), nil)),
+		encode(t, reviewed(t, "SecretBinding", legacy, nil)), encode(t, reviewed(t, "SecretBinding", legacy, legacy)),
+	}
+	before := newSecret("openstack")
+	for _, object := range []*corev1.Secret{
+		before, newSecret("openstack", "password", secret+"\n"), newSecret("openstack", "username", "", "userName", secret),
+		newSecret("openstack", "applicationCredentialSecret", secret), newSecret("openstack", "authURL", "https://"+secret+":"+secret+"@[::"),
+		newSecret("openstack", "caCert", "-----BEGIN CERTIFICATE-----\n"+secret), newSecret("openstack", "insecure", secret), {TypeMeta: before.TypeMeta},
+	} {
+		all = append(all, encode(t, reviewed(t, "Secret", object, nil)), encode(t, reviewed(t, "Secret", object, before)))
+		before = object
+	}
+	return all
 }
 
 // patchable are requests that the mutating webhooks answer with a patch.
@@ -146,6 +173,18 @@ func named(request *admissionv1.AdmissionRequest, text string) bool {
 	return request != nil && strings.Contains(strings.Join([]string{
 		request.Name, request.Namespace, request.Resource.Resource, request.SubResource, string(request.Operation), request.UserInfo.Username, string(request.UID),
 	}, "\n"), text)
+}
+
+// namedInSecret tells whether a text is in what an answer may show of a Secret: in its name, and in the keys of its data.
+func namedInSecret(request *admissionv1.AdmissionRequest, text string) bool {
+	if request == nil {
+		return true // nothing of it could be decoded
+	}
+	object := &corev1.Secret{}
+	if json.Unmarshal(request.Object.Raw, object) != nil {
+		return strings.Contains(request.UserInfo.Username+string(request.UID), text)
+	}
+	return strings.Contains(strings.Join(append(slices.Collect(maps.Keys(object.Data)), object.Name, string(request.UID)), "\n"), text)
 }
 
 func checkPatch(t *testing.T, endpoint string, request *admissionv1.AdmissionRequest, response *admissionv1.AdmissionResponse) {

@@ -12,6 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -24,7 +25,7 @@ import (
 type changes[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) ([]consistency.Change, error)
 
 // mutating returns the handler that answers with a patch of exactly these changes.
-func mutating[T any, P object[T]](kind string, changes changes[T, P]) admission.Handler {
+func mutating[T any, P object[T]](kind schema.GroupVersionKind, changes changes[T, P]) admission.Handler {
 	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
 		found, err := changes(ctx, object, old)
 		if err != nil {

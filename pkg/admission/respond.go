@@ -11,9 +11,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -31,12 +31,12 @@ const (
 
 // deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
 // error, as the API server itself answers; nil if nothing is wrong.
-func deny(kind, name string, errs field.ErrorList) *apierrors.StatusError {
+func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apierrors.StatusError {
 	if len(errs) == 0 {
 		return nil
 	}
 	errs, omitted := mostUseful(shortened(errs), mostText)
-	invalid := apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), cut(name, mostErrorText), errs)
+	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, mostErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("%d more errors; capkit lint lists all", omitted)
 		invalid.ErrStatus.Message += ": and " + more
@@ -123,7 +123,7 @@ func cut(text string, most int) string {
 }
 
 // answer turns what a check found into a response.
-func answer(kind, name string, report consistency.Report) admission.Response {
+func answer(kind schema.GroupVersionKind, name string, report consistency.Report) admission.Response {
 	response := admission.Allowed("")
 	if err := deny(kind, name, report.Errors); err != nil {
 		response = refused(err)

@@ -26,7 +26,7 @@ func findings(number, size int, origins ...string) field.ErrorList {
 
 func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 	errs := findings(20, 100, "a", "a", "b")
-	invalid := deny("Shoot", "shop", errs)
+	invalid := deny(coreKind("Shoot"), "shop", errs)
 	if invalid.ErrStatus.Code != 422 || invalid.ErrStatus.Reason != "Invalid" || invalid.ErrStatus.Details.Kind != "Shoot" || invalid.ErrStatus.Details.Name != "shop" {
 		t.Errorf("the status is %v", invalid.ErrStatus)
 	}
@@ -38,7 +38,7 @@ func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 			t.Errorf("cause %d is %v", i, cause)
 		}
 	}
-	if deny("Shoot", "shop", nil) != nil {
+	if deny(coreKind("Shoot"), "shop", nil) != nil {
 		t.Error("nothing is wrong, and it is denied")
 	}
 }
@@ -46,7 +46,7 @@ func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 func TestDenyCutsTheLeastUseful(t *testing.T) {
 	errs := findings(900, 300, "often", "often", "often")
 	errs = append(errs, findings(1, 300, "once")...)
-	invalid := deny("CloudProfile", "openstack", errs)
+	invalid := deny(coreKind("CloudProfile"), "openstack", errs)
 	causes := invalid.ErrStatus.Details.Causes
 	shown := len(causes) - 1
 	if size := len(invalid.ErrStatus.Message); size > mostText+10<<10 || size < mostText/2 {
@@ -65,7 +65,7 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 
 func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
 	errs := field.ErrorList{field.Invalid(field.NewPath(strings.Repeat("ö", 1<<20)), strings.Repeat("ü", 1<<20), strings.Repeat("ä", 1<<20)).WithOrigin("a")}
-	invalid := deny("CloudProfile", strings.Repeat("é", 1<<20), errs)
+	invalid := deny(coreKind("CloudProfile"), strings.Repeat("é", 1<<20), errs)
 	if size := len(invalid.ErrStatus.Message); size > 4*mostErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
 		t.Errorf("the message has %d bytes", size)
 	}

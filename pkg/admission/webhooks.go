@@ -8,8 +8,12 @@ import (
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -33,41 +37,57 @@ type entry struct {
 	handler     admission.Handler
 }
 
-// table lists the webhooks for a provider. Objects are looked up by means of lookup.
+// table lists the webhooks for a provider. Objects are looked up by means of lookup. Those about credentials are there if
+// the provider has rules about them.
 func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
-	return []entry{
-		{"validate-cloudprofile", extensionswebhook.ActionValidating, &v1beta1.CloudProfile{}, "",
-			validating("CloudProfile", cloudProfileCheck[R]{provider, lookup}.check)},
-		{"validate-namespacedcloudprofile", extensionswebhook.ActionValidating, &v1beta1.NamespacedCloudProfile{}, "",
-			validating("NamespacedCloudProfile", namespacedCheck[R]{lookup}.check)},
-		{"validate-shoot", extensionswebhook.ActionValidating, &v1beta1.Shoot{}, "",
-			validating("Shoot", shootCheck[R]{lookup}.check)},
-		{"mutate-cloudprofile", extensionswebhook.ActionMutating, &v1beta1.CloudProfile{}, "",
-			mutating("CloudProfile", cloudProfileFilling[R]{provider}.changes)},
-		{"mutate-namespacedcloudprofile", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "",
-			mutating("NamespacedCloudProfile", namespacedFilling[R]{provider, lookup}.changes)},
-		{"mutate-namespacedcloudprofile-status", extensionswebhook.ActionMutating, &v1beta1.NamespacedCloudProfile{}, "status",
-			mutating("NamespacedCloudProfile", rendering[R]{provider}.changes)},
+	const validate, mutate = extensionswebhook.ActionValidating, extensionswebhook.ActionMutating
+	profile, child, shoot := &v1beta1.CloudProfile{}, &v1beta1.NamespacedCloudProfile{}, &v1beta1.Shoot{}
+	ofProfile, ofChild, ofShoot := coreKind("CloudProfile"), coreKind("NamespacedCloudProfile"), coreKind("Shoot")
+	rules, extended := any(provider).(consistency.Extended)
+	rows := []entry{
+		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, cloudProfileCheck[R]{provider, lookup}.check)},
+		{"validate-namespacedcloudprofile", validate, child, "", validating(ofChild, namespacedCheck[R]{lookup}.check)},
+		{"validate-shoot", validate, shoot, "", validating(ofShoot, shootCheck[R]{lookup, rules}.check)},
+		{"mutate-cloudprofile", mutate, profile, "", mutating(ofProfile, cloudProfileFilling[R]{provider}.changes)},
+		{"mutate-namespacedcloudprofile", mutate, child, "", mutating(ofChild, namespacedFilling[R]{provider, lookup}.changes)},
+		{"mutate-namespacedcloudprofile-status", mutate, child, "status", mutating(ofChild, rendering[R]{provider}.changes)},
 	}
+	if !extended {
+		return rows
+	}
+	c := credentials{rules, lookup.live}
+	return append(rows,
+		entry{"validate-secret", validate, &corev1.Secret{}, "", validating(kindSecret, c.checkSecret)},
+		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, "", validating(coreKind("SecretBinding"), c.checkSecretBinding)},
+		entry{"validate-credentialsbinding", validate, &securityv1alpha1.CredentialsBinding{}, "",
+			validating(securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding"), c.checkCredentialsBinding)},
+	)
 }
+
+// coreKind returns a kind of core.gardener.cloud.
+func coreKind(kind string) schema.GroupVersionKind { return v1beta1.SchemeGroupVersion.WithKind(kind) }
 
 func (e *entry) path() string { return "/webhooks/" + e.name }
 
 // paths returns the paths of all webhooks.
 func paths[R any](provider consistency.Provider[R]) []string {
 	var all []string
-	for _, e := range table[R](provider, nil) {
+	for _, e := range table(provider, &lookup[R]{}) {
 		all = append(all, e.path())
 	}
 	return all
 }
 
-// webhook turns a row into what Gardener registers: for objects with the label that Gardener's API server puts on all that
-// belongs to a provider type, failing closed.
+// webhook turns a row into what Gardener registers: for objects with the label that Gardener puts on all that belongs to a
+// provider type, failing closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 	types := extensionswebhook.Type{Obj: e.object}
 	if e.subresource != "" {
 		types.Subresource = &e.subresource
+	}
+	label := providerLabel(providerType)
+	if _, isSecret := e.object.(*corev1.Secret); isSecret {
+		label = v1beta1constants.LabelShootProviderPrefix + providerType
 	}
 	return &extensionswebhook.Webhook{
 		Action:         e.action,
@@ -76,21 +96,24 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 		Target:         extensionswebhook.TargetSeed,
 		Types:          []extensionswebhook.Type{types},
 		Webhook:        &admission.Webhook{Handler: e.handler, RecoverPanic: ptr.To(true), LogConstructor: discreetLogger},
-		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{providerLabel(providerType): "true"}},
+		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{label: "true"}},
 		FailurePolicy:  ptr.To(admissionregistrationv1.Fail),
 		TimeoutSeconds: ptr.To(timeoutSeconds),
 	}
 }
 
-// providerLabel is the label that Gardener's API server puts on objects of a provider type.
+// providerLabel is the label that Gardener's API server puts on its objects of a provider type. On Secrets its controller
+// manager puts another one, once a binding refers to them.
 func providerLabel(providerType string) string {
-	return "provider.extensions.gardener.cloud/" + providerType
+	return v1beta1constants.LabelExtensionProviderTypePrefix + providerType
 }
 
 // Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own command.
 // [NewCommand] has them already. The webhooks of one manager have to come from one call. They read CloudProfiles,
-// NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud. None
-// can be added to a manager if [consistency.CheckProvider] finds something wrong with the provider.
+// NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud. A
+// provider that is [consistency.Extended] has webhooks for credentials as well, which need the types of
+// security.gardener.cloud and Secrets in the scheme, and read them without the cache. None can be added to a manager if
+// [consistency.CheckProvider] finds something wrong with the provider.
 func Switches[R any](provider consistency.Provider[R]) []webhookcmd.NameToFactory {
 	var shared *lookup[R]
 	build := func(mgr manager.Manager, row int) (*extensionswebhook.Webhook, error) {
@@ -106,7 +129,7 @@ func Switches[R any](provider consistency.Provider[R]) []webhookcmd.NameToFactor
 		return table(provider, shared)[row].webhook(provider.Type()), nil
 	}
 	var switches []webhookcmd.NameToFactory
-	for i, e := range table[R](provider, nil) {
+	for i, e := range table(provider, &lookup[R]{}) {
 		switches = append(switches, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			return build(mgr, i)
 		}))

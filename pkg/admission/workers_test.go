@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/openstack/constraints"
 )
 
 // faulty is a provider whose worker capabilities are those of another.
@@ -250,7 +251,7 @@ func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
 func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) consistency.Report {
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
-	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}}
+	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}, constraints.Rules{}}
 	report, err := check.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)

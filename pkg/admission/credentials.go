@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// The rules about credentials that are the same for every provider.
+const (
+	ruleCredentialsMissing = "credentials-missing"
+	ruleCredentialsKind    = "credentials-kind"
+)
+
+// The kinds of objects that credentials can be kept in.
+var (
+	kindSecret         = corev1.SchemeGroupVersion.WithKind("Secret")
+	kindInternalSecret = v1beta1.SchemeGroupVersion.WithKind("InternalSecret")
+)
+
+// credentials finds the credentials of Shoots, and asks the provider about them. What they hold is in no error, and is not
+// kept: reader asks the API server each time.
+type credentials struct {
+	rules  consistency.Extended
+	reader client.Reader
+}
+
+// credentialsRef says where credentials are, and which field says that.
+type credentialsRef struct {
+	corev1.ObjectReference
+	// at is the path of the field, and kindAt that of the kind of the object.
+	at, kindAt *field.Path
+}
+
+func (r credentialsRef) key() client.ObjectKey {
+	return client.ObjectKey{Namespace: r.Namespace, Name: r.Name}
+}
+
+func (r credentialsRef) object() string { return r.Kind + " " + r.key().String() }
+
+// finding returns an error about what the field refers to.
+func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) *field.Error {
+	return (&field.Error{Type: kind, Field: r.at.String(), BadValue: r.Name, Detail: detail}).WithOrigin(rule)
+}
+
+// missing returns the error that there is no such object.
+func (r credentialsRef) missing() *field.Error {
+	return r.finding(ruleCredentialsMissing, field.ErrorTypeNotFound, r.object()+" does not exist; correct the reference, or create it first")
+}
+
+func refOfSecretBinding(binding *v1beta1.SecretBinding, at *field.Path) credentialsRef {
+	version, kind := kindSecret.ToAPIVersionAndKind()
+	return credentialsRef{at: at, kindAt: at, ObjectReference: corev1.ObjectReference{
+		APIVersion: version, Kind: kind, Name: binding.SecretRef.Name, Namespace: cmp.Or(binding.SecretRef.Namespace, binding.Namespace),
+	}}
+}
+
+func refOfCredentialsBinding(binding *securityv1alpha1.CredentialsBinding, at, kindAt *field.Path) credentialsRef {
+	r := credentialsRef{at: at, kindAt: kindAt, ObjectReference: binding.CredentialsRef}
+	r.Namespace = cmp.Or(r.Namespace, binding.Namespace)
+	return r
+}
+
+// check returns the domain of credentials, nil if it is not known, and what is wrong with them. The error is about reading
+// them, and no fault of the user.
+func (c credentials) check(ctx context.Context, r credentialsRef) (*string, field.ErrorList, error) {
+	var data map[string][]byte
+	var err error
+	switch kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind); kind {
+	case kindSecret:
+		secret := &corev1.Secret{}
+		err = c.reader.Get(ctx, r.key(), secret)
+		data = secret.Data
+	case kindInternalSecret:
+		secret := &v1beta1.InternalSecret{}
+		err = c.reader.Get(ctx, r.key(), secret)
+		data = secret.Data
+	default:
+		detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q", cmp.Or(r.Kind, "none"), kindSecret.Kind)
+		unsupported := r.finding(ruleCredentialsKind, field.ErrorTypeNotSupported, detail)
+		unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
+		return nil, field.ErrorList{unsupported}, nil
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, field.ErrorList{r.missing()}, nil
+	} else if err != nil {
+		return nil, nil, unreadable(r.Kind, r.key().String(), err)
+	}
+	domain, found := c.rules.CheckCredentials(data, field.NewPath("data"))
+	var errs field.ErrorList
+	for _, problem := range found {
+		errs = append(errs, r.finding(problem.Origin, field.ErrorTypeInvalid, r.object()+": "+problem.Field+": "+problem.Detail))
+	}
+	if domain == "" {
+		return nil, errs, nil
+	}
+	return &domain, errs, nil
+}
+
+// domainOf returns the domain of a Shoot's credentials, nil if it is not known, and what is wrong with them, as check does.
+func (c credentials) domainOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, field.ErrorList, error) {
+	var binding, secret credentialsRef
+	var err error
+	switch spec := &shoot.Spec; {
+	case ptr.Deref(spec.CredentialsBindingName, "") != "":
+		object, at := &securityv1alpha1.CredentialsBinding{}, field.NewPath("spec", "credentialsBindingName")
+		binding = bindingOf(shoot, "CredentialsBinding", *spec.CredentialsBindingName, at)
+		err = c.reader.Get(ctx, binding.key(), object)
+		secret = refOfCredentialsBinding(object, at, at)
+	case ptr.Deref(spec.SecretBindingName, "") != "":
+		object, at := &v1beta1.SecretBinding{}, field.NewPath("spec", "secretBindingName")
+		binding = bindingOf(shoot, "SecretBinding", *spec.SecretBindingName, at)
+		err = c.reader.Get(ctx, binding.key(), object)
+		secret = refOfSecretBinding(object, at)
+	default:
+		return nil, nil, nil // it is for Gardener to demand one
+	}
+	if apierrors.IsNotFound(err) {
+		return nil, field.ErrorList{binding.missing()}, nil
+	} else if err != nil {
+		return nil, nil, unreadable(binding.Kind, binding.key().String(), err)
+	}
+	return c.check(ctx, secret)
+}
+
+func bindingOf(shoot *v1beta1.Shoot, kind, name string, at *field.Path) credentialsRef {
+	return credentialsRef{at: at, ObjectReference: corev1.ObjectReference{Kind: kind, Namespace: shoot.Namespace, Name: name}}
+}
+
+// checkSecretBinding checks what a SecretBinding refers to, when it is created; that cannot be changed.
+func (c credentials) checkSecretBinding(ctx context.Context, object *v1beta1.SecretBinding, stored func() (*v1beta1.SecretBinding, error)) (consistency.Report, error) {
+	if old, err := stored(); err != nil || old != nil {
+		return consistency.Report{}, err
+	}
+	_, errs, err := c.check(ctx, refOfSecretBinding(object, field.NewPath("secretRef")))
+	return consistency.Report{Errors: errs}, err
+}
+
+// checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
+func (c credentials) checkCredentialsBinding(ctx context.Context, object *securityv1alpha1.CredentialsBinding, stored func() (*securityv1alpha1.CredentialsBinding, error)) (consistency.Report, error) {
+	if old, err := stored(); err != nil || old != nil {
+		return consistency.Report{}, err
+	}
+	at := field.NewPath("credentialsRef")
+	_, errs, err := c.check(ctx, refOfCredentialsBinding(object, at, at.Child("kind")))
+	return consistency.Report{Errors: errs}, err
+}
+
+// checkSecret checks the data of a Secret with credentials. An error that the stored one has as well is a warning if the
+// value, or its absence, is the same (semantics S10).
+func (c credentials) checkSecret(_ context.Context, object *corev1.Secret, stored func() (*corev1.Secret, error)) (consistency.Report, error) {
+	old, err := stored()
+	if err != nil || old != nil && maps.EqualFunc(object.Data, old.Data, bytes.Equal) {
+		return consistency.Report{}, err
+	}
+	at := field.NewPath("data")
+	_, errs := c.rules.CheckCredentials(object.Data, at)
+	consistency.SortByPath(errs)
+	report := consistency.Report{Errors: errs}
+	if old == nil {
+		return report, nil
+	}
+	changed := map[string]bool{}
+	for _, data := range []map[string][]byte{object.Data, old.Data} {
+		for key := range data {
+			changed[at.Key(key).String()] = !bytes.Equal(object.Data[key], old.Data[key])
+		}
+	}
+	_, before := c.rules.CheckCredentials(old.Data, at)
+	before = slices.DeleteFunc(before, func(err *field.Error) bool { return changed[err.Field] })
+	return consistency.Ratchet(report, consistency.Report{Errors: before}, nil, nil), nil
+}

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	admissionv1 "k8s.io/api/admission/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// newSecret returns a Secret with credentials that are right but for what is given as keys and values; without a key whose
+// value is "-".
+func newSecret(name string, more ...string) *corev1.Secret {
+	s := &corev1.Secret{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
+		Data:       map[string][]byte{"domainName": []byte("demo"), "tenantName": []byte("shops"), "username": []byte("anna"), "password": []byte("s3cret")},
+	}
+	for i := 0; i < len(more); i += 2 {
+		s.Data[more[i]] = []byte(more[i+1])
+		if more[i+1] == "-" {
+			delete(s.Data, more[i])
+		}
+	}
+	return s
+}
+
+// newBinding returns a CredentialsBinding to the Secret of the same name.
+func newBinding(name string) *securityv1alpha1.CredentialsBinding {
+	return &securityv1alpha1.CredentialsBinding{
+		TypeMeta:       metav1.TypeMeta{APIVersion: "security.gardener.cloud/v1alpha1", Kind: "CredentialsBinding"},
+		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
+		Provider:       securityv1alpha1.CredentialsBindingProvider{Type: "openstack"},
+		CredentialsRef: corev1.ObjectReference{APIVersion: "v1", Kind: "Secret", Namespace: "garden-demo", Name: name},
+	}
+}
+
+// newSecretBinding returns a SecretBinding to the Secret of the same name, in its own namespace.
+func newSecretBinding(name string) *v1beta1.SecretBinding {
+	return &v1beta1.SecretBinding{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "core.gardener.cloud/v1beta1", Kind: "SecretBinding"},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "garden-demo"},
+		Provider:   &v1beta1.SecretBindingProvider{Type: "openstack"},
+		SecretRef:  corev1.SecretReference{Name: name},
+	}
+}
+
+// causes returns the fields and codes of a refusal, which has to be one.
+func causes(t *testing.T, response *admissionv1.AdmissionResponse) []string {
+	t.Helper()
+	if response.Allowed {
+		return nil
+	}
+	if response.Result.Code != 422 || response.Result.Details == nil {
+		t.Fatalf("the answer is %v", response.Result)
+	}
+	var all []string
+	for _, cause := range response.Result.Details.Causes {
+		all = append(all, cause.Field)
+	}
+	return all
+}
+
+func TestWebhooksForCredentials(t *testing.T) {
+	of := map[string]string{}
+	rows := table(openstack.Provider{}, &lookup[openstack.Image]{})
+	for i := range rows {
+		webhook := rows[i].webhook("openstack")
+		for label := range webhook.ObjectSelector.MatchLabels {
+			of[rows[i].name] = label
+		}
+	}
+	for name, label := range map[string]string{
+		"validate-secret":             "provider.shoot.gardener.cloud/openstack",
+		"validate-secretbinding":      "provider.extensions.gardener.cloud/openstack",
+		"validate-credentialsbinding": "provider.extensions.gardener.cloud/openstack",
+		"validate-shoot":              "provider.extensions.gardener.cloud/openstack",
+	} {
+		if of[name] != label {
+			t.Errorf("%s is for objects with the label %q", name, of[name])
+		}
+	}
+	if len(rows) != 9 || len(paths(openstack.Provider{})) != 9 || len(Switches(openstack.Provider{})) != 9 {
+		t.Errorf("there are %d", len(rows))
+	}
+	if others := table(local.Provider{}, &lookup[local.Image]{}); len(others) != 6 {
+		t.Errorf("of a provider without rules about credentials there are %d", len(others))
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	e := newEndpoints(t)
+	leaving := newSecret("leaving", "password", "a\n")
+	leaving.DeletionTimestamp = ptr.To(metav1.Now())
+	labelled := newSecret("labelled", "password", "a\n")
+	labelled.Labels = map[string]string{"provider.shoot.gardener.cloud/openstack": "true"}
+	anonymous := newSecret("", "password", "a\n") // what Gardener's own admission tries when a binding is created
+	anonymous.GenerateName = "openstack"
+	for name, test := range map[string]struct {
+		object, old *corev1.Secret
+		refused     []string
+		warned      []string
+	}{
+		"right":                   {newSecret("a"), nil, nil, nil},
+		"wrong":                   {newSecret("a", "password", "a\n", "domainName", "-"), nil, []string{"data[domainName]", "data[password]"}, nil},
+		"without a name yet":      {anonymous, nil, []string{"data[password]"}, nil},
+		"without data":            {&corev1.Secret{TypeMeta: newSecret("").TypeMeta}, nil, []string{"data[domainName]", "data[password]", "data[tenantName]", "data[username]"}, nil},
+		"made wrong":              {newSecret("a", "tenantName", " b"), newSecret("a"), []string{"data[tenantName]"}, nil},
+		"made right":              {newSecret("a"), newSecret("a", "tenantName", " b"), nil, nil},
+		"wrong as before":         {labelled, newSecret("a", "password", "a\n"), nil, nil},
+		"another value changed":   {newSecret("a", "password", "a\n", "username", "b"), newSecret("a", "password", "a\n"), nil, []string{"data[password]"}},
+		"made wrong otherwise":    {newSecret("a", "password", "a\n", "username", " b"), newSecret("a", "password", "a\n"), []string{"data[username]"}, []string{"data[password]"}},
+		"another wrong value":     {newSecret("a", "password", "b\n"), newSecret("a", "password", "a\n"), []string{"data[password]"}, nil},
+		"still without":           {newSecret("a", "password", "-", "username", "b"), newSecret("a", "password", "-"), nil, []string{"data[password]"}},
+		"no longer there":         {newSecret("a", "password", "-"), newSecret("a", "password", "a\n"), []string{"data[password]"}, nil},
+		"empty instead of absent": {newSecret("a", "password", ""), newSecret("a", "password", "-"), nil, []string{"data[password]"}},
+		"a key of somebody else":  {newSecret("a", "password", "a\n", "other", ""), newSecret("a", "password", "a\n"), nil, []string{"data[password]"}},
+		"leaving":                 {leaving, newSecret("a"), nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var old any
+			if test.old != nil {
+				old = test.old
+			}
+			response, _ := e.send(t, "validate-secret", "application/json", encode(t, reviewed(t, "Secret", test.object, old)))
+			if got := causes(t, response); !slices.Equal(got, test.refused) {
+				t.Errorf("refused at %q, want %q: %v", got, test.refused, response.Result)
+			}
+			var warned []string
+			for _, warning := range response.Warnings {
+				at, _, _ := strings.Cut(warning, ":")
+				warned = append(warned, at)
+			}
+			if !slices.Equal(warned, test.warned) {
+				t.Errorf("the warnings are %q", response.Warnings)
+			}
+		})
+	}
+}
+
+func TestBindings(t *testing.T) {
+	e := newEndpoints(t)
+	changed := func(name string, change func(*corev1.ObjectReference)) *securityv1alpha1.CredentialsBinding {
+		b := newBinding(name)
+		change(&b.CredentialsRef)
+		return b
+	}
+	elsewhere := newSecretBinding("openstack")
+	elsewhere.SecretRef.Namespace = "garden-other"
+	leaving := newBinding("missing")
+	leaving.DeletionTimestamp = ptr.To(metav1.Now())
+	for name, test := range map[string]struct {
+		object, old client.Object
+		refused     []string
+		text        string
+	}{
+		"right":                {newBinding("openstack"), nil, nil, ""},
+		"broken":               {newBinding("broken"), nil, []string{"credentialsRef"}, "Secret garden-demo/broken: data[password]: it ends with a line break"},
+		"missing":              {newBinding("missing"), nil, []string{"credentialsRef"}, "Secret garden-demo/missing does not exist"},
+		"missing, and stored":  {newBinding("missing"), newBinding("missing"), nil, ""},
+		"missing, and leaving": {leaving, nil, nil, ""},
+		"of no namespace":      {changed("openstack", func(r *corev1.ObjectReference) { r.Namespace = "" }), nil, nil, ""},
+		"an identity": {changed("openstack", func(r *corev1.ObjectReference) {
+			r.APIVersion, r.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
+		}), nil, []string{"credentialsRef.kind"}, `supported values: "Secret"`},
+		"an InternalSecret": {changed("openstack", func(r *corev1.ObjectReference) {
+			r.APIVersion, r.Kind = "core.gardener.cloud/v1beta1", "InternalSecret"
+		}), nil, []string{"credentialsRef"}, "InternalSecret garden-demo/openstack does not exist"},
+		"a Secret of another API":  {changed("openstack", func(r *corev1.ObjectReference) { r.APIVersion = "example.com/v1" }), nil, []string{"credentialsRef.kind"}, ""},
+		"nothing":                  {changed("openstack", func(r *corev1.ObjectReference) { *r = corev1.ObjectReference{} }), nil, []string{"credentialsRef.kind"}, ""},
+		"SecretBinding":            {newSecretBinding("openstack"), nil, nil, ""},
+		"SecretBinding, broken":    {newSecretBinding("broken"), nil, []string{"secretRef"}, "Secret garden-demo/broken: data[password]: it ends with a line break"},
+		"SecretBinding, missing":   {newSecretBinding("missing"), nil, []string{"secretRef"}, "Secret garden-demo/missing does not exist"},
+		"SecretBinding, elsewhere": {elsewhere, nil, []string{"secretRef"}, "Secret garden-other/openstack does not exist"},
+		"SecretBinding, stored":    {newSecretBinding("missing"), newSecretBinding("missing"), nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kind := test.object.GetObjectKind().GroupVersionKind().Kind
+			var old any
+			if test.old != nil {
+				old = test.old
+			}
+			response, _ := e.send(t, "validate-"+strings.ToLower(kind), "application/json", encode(t, reviewed(t, kind, test.object, old)))
+			if got := causes(t, response); !slices.Equal(got, test.refused) {
+				t.Errorf("refused at %q, want %q: %v", got, test.refused, response.Result)
+			}
+			if response.Result != nil && !strings.Contains(response.Result.Message, test.text) {
+				t.Errorf("%s does not say %s", response.Result.Message, test.text)
+			}
+			if len(response.Warnings) > 0 {
+				t.Errorf("the warnings are %q", response.Warnings)
+			}
+		})
+	}
+}
+
+// unreachable is a reader that cannot read some objects.
+type unreachable struct {
+	client.Reader
+	what client.Object
+}
+
+func (u unreachable) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if fmt.Sprintf("%T", into) == fmt.Sprintf("%T", u.what) {
+		return errors.New("no answer")
+	}
+	return u.Reader.Get(ctx, key, into, options...)
+}
+
+func TestCredentialsThatCannotBeRead(t *testing.T) {
+	for _, test := range []struct {
+		what   client.Object
+		object client.Object
+		want   string
+	}{
+		{&corev1.Secret{}, newBinding("openstack"), "Secret garden-demo/openstack could not be read, so nothing was checked: no answer"},
+		{&corev1.Secret{}, newSecretBinding("openstack"), "Secret garden-demo/openstack could not be read, so nothing was checked: no answer"},
+		{&securityv1alpha1.CredentialsBinding{}, newBinding("openstack"), ""},
+	} {
+		e := newEndpointsWith(t, unreachable{garden(t), test.what}, 1)
+		kind := test.object.GetObjectKind().GroupVersionKind().Kind
+		response, _ := e.send(t, "validate-"+strings.ToLower(kind), "application/json", encode(t, reviewed(t, kind, test.object, nil)))
+		switch {
+		case test.want == "" && !response.Allowed:
+			t.Errorf("%T: %v", test.what, response.Result)
+		case test.want != "" && (response.Allowed || response.Result.Code != 500 || !strings.Contains(response.Result.Message, test.want)):
+			t.Errorf("%T: %v", test.what, response.Result)
+		}
+	}
+}
+
+// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings to them. Neither an answer nor the
+// log, at its most talkative, has any value, as it is or in base64.
+func TestNothingOfASecretIsShown(t *testing.T) {
+	const marker = "zq7kx2mv"
+	text := rapid.Custom(func(t *rapid.T) string {
+		odd := rapid.SampledFrom([]string{"", "", " ", "\n", "\x00", "\xff", "https://", "https://a:", "@", "-----BEGIN CERTIFICATE-----\n", strings.Repeat("x", 64)})
+		return odd.Draw(t, "before") + marker + odd.Draw(t, "after")
+	})
+	keys := []string{"domainName", "tenantName", "username", "password", "applicationCredentialID", "applicationCredentialName", "applicationCredentialSecret", "authURL", "caCert", "insecure", "userName", "other"}
+	drawn := func(t *rapid.T, name string) *corev1.Secret {
+		s := newSecret(name)
+		for _, key := range keys {
+			if delete(s.Data, key); rapid.Bool().Draw(t, key+" is there") {
+				s.Data[key] = []byte(text.Draw(t, key))
+			}
+		}
+		return s
+	}
+	spoil := []func(string) string{
+		func(s string) string { return s },
+		func(s string) string { return strings.Replace(s, `"apiVersion":"v1"`, `"apiVersion":"v2"`, 1) },
+		func(s string) string { return strings.Replace(s, `"data":{"`, `"data":{"number":12345,"`, 1) },
+		func(s string) string { return strings.Replace(s, `"data":{"`, `"data":{"plain":"`+marker+`!","`, 1) },
+		func(s string) string {
+			return strings.Replace(s, `"data":{`, `"data":["`+marker+`"],"stringData":{`, 1)
+		},
+		func(s string) string {
+			return strings.Replace(s, `"metadata":{`, `"metadata":{"generation":"`+marker+`",`, 1)
+		},
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		object, old := drawn(r, "openstack"), drawn(r, "openstack")
+		reader := garden(t)
+		reader.others = []client.Object{object}
+		e := newEndpointsWith(t, reader, 9)
+		bodies := map[string]string{
+			"validate-credentialsbinding": string(encode(t, reviewed(t, "CredentialsBinding", newBinding("openstack"), nil))),
+			"validate-secretbinding":      string(encode(t, reviewed(t, "SecretBinding", newSecretBinding("openstack"), nil))),
+			"validate-secret":             rapid.SampledFrom(spoil).Draw(r, "spoilt")(string(encode(t, reviewed(t, "Secret", object, nil)))),
+		}
+		if rapid.Bool().Draw(r, "update") {
+			bodies["validate-secret"] = rapid.SampledFrom(spoil).Draw(r, "spoilt")(string(encode(t, reviewed(t, "Secret", object, old))))
+		}
+		for endpoint, body := range bodies {
+			response, logged := e.send(t, endpoint, "application/json", []byte(body))
+			for _, value := range []string{marker, base64.StdEncoding.EncodeToString([]byte(marker))[:8], "12345"} {
+				if shown := string(encode(t, response)); strings.Contains(shown, value) || strings.Contains(logged, value) {
+					r.Errorf("%s shows a value: %s; the log is %s", endpoint, shown, logged)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// ruled is a provider with rules of its own: Shoots of one domain only, whose purpose cannot be changed.
+type ruled struct {
+	openstack.Provider
+	domain string
+	// independent: the domain makes no difference after all.
+	independent bool
+}
+
+func (r ruled) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
+	config, report := r.Provider.CloudProfileConfig(raw, at)
+	config.Constraints = r
+	return config, report
+}
+
+func (ruled) Rules() []consistency.Rule { return nil }
+
+func (ruled) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) consistency.Report {
+	return consistency.Report{}
+}
+
+func (r ruled) DependsOnDomain(*v1beta1.Shoot) bool { return !r.independent }
+
+func (r ruled) CheckShoot(question consistency.ShootQuestion) (report consistency.Report) {
+	at := field.NewPath("spec", "region")
+	switch {
+	case r.independent:
+	case question.Domain == nil:
+		report.Warnings = field.ErrorList{field.Forbidden(at, "not checked").WithOrigin("domain")}
+	case *question.Domain != r.domain:
+		report.Errors = field.ErrorList{field.Forbidden(at, "another domain").WithOrigin("domain")}
+	}
+	return report
+}
+
+func (ruled) CheckShootUpdate(old, shoot *v1beta1.Shoot) (report consistency.Report) {
+	at := field.NewPath("spec", "purpose")
+	if ptr.Deref(old.Spec.Purpose, "") != ptr.Deref(shoot.Spec.Purpose, "") {
+		report.Errors = field.ErrorList{field.Forbidden(at, "it cannot be changed").WithOrigin("immutable")}
+		report.Warnings = field.ErrorList{field.Forbidden(at, "machines are replaced").WithOrigin("rolling")}
+	}
+	return report
+}
+
+// judge judges the creation or update of a Shoot when these bindings and Secrets are there.
+func (r ruled) judge(t *testing.T, object, old *v1beta1.Shoot, others ...client.Object) (errs, warnings []string) {
+	t.Helper()
+	reader := garden(t)
+	reader.others = others
+	shared := &lookup[openstack.Image]{cached: &stored{profiles: reader.profiles}, live: reader, profiles: newProfiles(r)}
+	report, err := shootCheck[openstack.Image]{shared, r}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range report.Errors {
+		errs = append(errs, e.Field+" "+e.Origin)
+	}
+	for _, w := range report.Warnings {
+		warnings = append(warnings, w.Field+" "+w.Origin)
+	}
+	return errs, warnings
+}
+
+// bound returns the example Shoot with a CredentialsBinding; or with a SecretBinding.
+func bound(t *testing.T, change ...func(*v1beta1.Shoot)) *v1beta1.Shoot {
+	t.Helper()
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	for _, c := range change {
+		c(shoot)
+	}
+	return shoot
+}
+
+func bySecretBinding(s *v1beta1.Shoot) {
+	s.Spec.SecretBindingName, s.Spec.CredentialsBindingName = s.Spec.CredentialsBindingName, nil
+}
+
+func TestDomainOfAShoot(t *testing.T) {
+	identity := newBinding("openstack")
+	identity.CredentialsRef.APIVersion, identity.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
+	elsewhere := newBinding("openstack")
+	elsewhere.CredentialsRef.Namespace = "garden-other"
+	other := newSecret("openstack", "domainName", "other")
+	other.Namespace = "garden-other"
+	const (
+		refused     = "spec.region domain"
+		credentials = "spec.credentialsBindingName credentials-"
+		secret      = "spec.secretBindingName credentials-"
+	)
+	none := func(s *v1beta1.Shoot) { s.Spec.CredentialsBindingName = nil }
+	for name, test := range map[string]struct {
+		change         func(*v1beta1.Shoot)
+		others         []client.Object
+		errs, warnings []string
+	}{
+		"its domain":                      {nil, []client.Object{newBinding("openstack"), newSecret("openstack")}, nil, nil},
+		"another domain":                  {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "domainName", "other")}, []string{refused}, nil},
+		"another namespace":               {nil, []client.Object{elsewhere, newSecret("openstack"), other}, []string{refused}, nil},
+		"no binding":                      {nil, []client.Object{newSecret("openstack")}, []string{credentials + "missing"}, []string{refused}},
+		"no Secret":                       {nil, []client.Object{newBinding("openstack")}, []string{credentials + "missing"}, []string{refused}},
+		"no domain":                       {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "domainName", "-")}, []string{credentials + "incomplete"}, []string{refused}},
+		"its domain, and no password":     {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "password", "-")}, []string{credentials + "incomplete"}, nil},
+		"an identity":                     {nil, []client.Object{identity}, []string{credentials + "kind"}, []string{refused}},
+		"neither of the two":              {none, nil, nil, []string{refused}},
+		"SecretBinding":                   {bySecretBinding, []client.Object{newSecretBinding("openstack"), newSecret("openstack")}, nil, nil},
+		"SecretBinding of another domain": {bySecretBinding, []client.Object{newSecretBinding("openstack"), newSecret("openstack", "domainName", "other")}, []string{refused}, nil},
+		"no SecretBinding":                {bySecretBinding, []client.Object{newBinding("openstack"), newSecret("openstack")}, []string{secret + "missing"}, []string{refused}},
+		"SecretBinding without Secret":    {bySecretBinding, []client.Object{newSecretBinding("openstack")}, []string{secret + "missing"}, []string{refused}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := bound(t)
+			if test.change != nil {
+				test.change(object)
+			}
+			errs, warnings := ruled{domain: "demo"}.judge(t, object, nil, test.others...)
+			if !slices.Equal(errs, test.errs) || !slices.Equal(warnings, test.warnings) {
+				t.Errorf("got %q and %q, want %q and %q", errs, warnings, test.errs, test.warnings)
+			}
+			// Whatever it is, it does not keep the Shoot from being hibernated, now that it exists.
+			hibernated := object.DeepCopy()
+			hibernated.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}
+			errs, warnings = ruled{domain: "demo"}.judge(t, hibernated, object, test.others...)
+			all := append(slices.Clone(test.errs), test.warnings...)
+			slices.Sort(all)
+			slices.Sort(warnings)
+			if len(errs) > 0 || !slices.Equal(warnings, all) {
+				t.Errorf("the update: got %q and %q, want only %q", errs, warnings, all)
+			}
+		})
+	}
+}
+
+// What makes no difference is not read.
+func TestCredentialsThatAreNotNeeded(t *testing.T) {
+	if errs, warnings := (ruled{independent: true}).judge(t, bound(t), nil); len(errs)+len(warnings) > 0 {
+		t.Errorf("got %q and %q", errs, warnings)
+	}
+}
+
+func TestUpdatesOfShootsWithRules(t *testing.T) {
+	demo, other := newSecret("openstack"), newSecret("other", "domainName", "other")
+	objects := []client.Object{demo, other, newBinding("openstack"), newBinding("other"), newSecretBinding("openstack")}
+	moved := func(s *v1beta1.Shoot) { s.Spec.CredentialsBindingName = ptr.To("other") }
+	purpose := func(s *v1beta1.Shoot) { s.Spec.Purpose = ptr.To(v1beta1.ShootPurposeTesting) }
+	leaving := func(s *v1beta1.Shoot) { s.DeletionTimestamp = ptr.To(metav1.Now()) }
+	annotated := func(s *v1beta1.Shoot) { s.Annotations = map[string]string{"a": "b"} }
+	const immutable, domain = "spec.purpose immutable", "spec.region domain"
+	for name, test := range map[string]struct {
+		domain         string
+		change         []func(*v1beta1.Shoot)
+		errs, warnings []string
+	}{
+		"nothing":                         {"demo", nil, nil, nil},
+		"an annotation":                   {"nobody's", []func(*v1beta1.Shoot){annotated}, nil, nil},
+		"something that cannot change":    {"demo", []func(*v1beta1.Shoot){purpose}, []string{immutable}, []string{"spec.purpose rolling"}},
+		"the same, with an error before":  {"nobody's", []func(*v1beta1.Shoot){purpose}, []string{immutable}, []string{"spec.purpose rolling", domain}},
+		"to another kind of binding":      {"demo", []func(*v1beta1.Shoot){bySecretBinding}, nil, nil},
+		"to credentials of another one":   {"demo", []func(*v1beta1.Shoot){moved}, []string{domain}, nil},
+		"to credentials of the right one": {"other", []func(*v1beta1.Shoot){moved}, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			errs, warnings := ruled{domain: test.domain}.judge(t, bound(t, test.change...), bound(t), objects...)
+			if !slices.Equal(errs, test.errs) || !slices.Equal(warnings, test.warnings) {
+				t.Errorf("got %q and %q, want %q and %q", errs, warnings, test.errs, test.warnings)
+			}
+		})
+	}
+	e := newEndpoints(t)
+	response, _ := e.send(t, "validate-shoot", "application/json", encode(t, reviewed(t, "Shoot", bound(t, purpose, moved, leaving), bound(t))))
+	if !response.Allowed || len(response.Warnings) > 0 {
+		t.Errorf("one that is being deleted: %v", response)
+	}
+}
+
+func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
+	for _, what := range []client.Object{newBinding(""), newSecret("")} {
+		reader := unreachable{garden(t), what}
+		shared := &lookup[openstack.Image]{cached: garden(t), live: reader, profiles: newProfiles(ruled{})}
+		check := shootCheck[openstack.Image]{shared, ruled{}}
+		for _, old := range []*v1beta1.Shoot{nil, bound(t, bySecretBinding)} {
+			report, err := check.check(t.Context(), bound(t), func() (*v1beta1.Shoot, error) { return old, nil })
+			if err == nil || !strings.Contains(err.Error(), "garden-demo/openstack could not be read, so nothing was checked: no answer") || len(report.Errors)+len(report.Warnings) > 0 {
+				t.Errorf("%T: %v, %v", what, report, err)
+			}
+		}
+	}
+}

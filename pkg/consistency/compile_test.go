@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // The vocabularies that the tables below use.
@@ -166,7 +165,7 @@ func TestOneToOne(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(openstack.Provider{}, spec(t, tc.vocabulary, tc.core, tc.provider), field.NewPath("spec"))
+			_, report := consistency.Compile(imagesOnly{}, spec(t, tc.vocabulary, tc.core, tc.provider), field.NewPath("spec"))
 			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
@@ -175,7 +174,7 @@ func TestOneToOne(t *testing.T) {
 }
 
 func TestMessagesOfOneToOne(t *testing.T) {
-	_, report := consistency.Compile(openstack.Provider{}, spec(t, hypervisors,
+	_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors,
 		core("1", amdVirt, armVirt), provider("1", "{hypervisor: [virtualized], architecture: [amd64]}", "{architecture: [arm64]}")), field.NewPath("spec"))
 	want := []string{
 		"gl@1: no provider image for {architecture: [arm64], hypervisor: [virtualized]}; add it under spec.providerConfig.machineImages[0].versions[0].capabilityFlavors",
@@ -198,7 +197,7 @@ func TestLegacyVersionIsChosenByCoresCapabilities(t *testing.T) {
 		{Name: "bare", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"baremetal"}}},
 		{Name: "virt", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}},
 	}
-	p, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -214,7 +213,7 @@ func TestLegacyVersionIsChosenByItsArchitecture(t *testing.T) {
 	for name, core := range map[string]string{"no flavor": "  - {version: \"1\"}\n", "a flavor": core("1", "{hypervisor: [virtualized]}")} {
 		s := spec(t, hypervisors, core, "- {version: \"1\", regions: [{name: europe, id: amd}, {name: europe, id: arm, architecture: arm64}]}\n")
 		s.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, {Name: "arm", Architecture: new("arm64")}}
-		p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+		p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 		for _, machine := range []string{"amd", "arm"} {
 			r := p.ResolvePool(consistency.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"})
 			if r.Err != nil || r.Decision.Reference.ID != machine {
@@ -245,7 +244,7 @@ func TestReferences(t *testing.T) {
 		"region for two architectures": {"- {version: \"1\", regions: [{name: europe, id: x}]}\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(openstack.Provider{}, spec(t, hypervisors, core("1", amdVirt), tc.provider), field.NewPath("spec"))
+			_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors, core("1", amdVirt), tc.provider), field.NewPath("spec"))
 			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
@@ -256,7 +255,7 @@ func TestReferences(t *testing.T) {
 // References of what core does not list are checked as well.
 func TestReferencesOfUnusedVersions(t *testing.T) {
 	s := spec(t, hypervisors, core("1", amdVirt), provider("1", amdVirt)+"- {version: \"2\"}\n- {version: \"\"}\n")
-	_, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{"Required provider[1] reference-missing", "Required provider[2] reference-missing", "Required provider[2].version name-missing"}
 	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
 		t.Error(diff)
@@ -285,7 +284,7 @@ func TestUnreadableParts(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(openstack.Provider{}, spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), tc.provider), field.NewPath("spec"))
+			_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), tc.provider), field.NewPath("spec"))
 			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
@@ -316,7 +315,7 @@ func TestMachineTypeArchitecture(t *testing.T) {
 			s := parse(t, tc.vocabulary+"type: openstack\n")
 			tc.machine.Name = "m"
 			s.MachineTypes = []v1beta1.MachineType{tc.machine}
-			p, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+			p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 			var found []string
 			for _, line := range brief(report.Errors) {
 				if strings.Contains(line, "machine-type") {
@@ -341,7 +340,7 @@ func TestUnreadablePartsHideLittle(t *testing.T) {
 		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "1"},
 		CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}, {Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}},
 	}}})
-	_, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{
 		"Required core[1] provider-version-missing", "Required spec.machineImages[1] provider-image-missing",
 		"Duplicate spec.machineImages[1].versions[0].capabilityFlavors[1] core-flavor-duplicate",
@@ -351,7 +350,7 @@ func TestUnreadablePartsHideLittle(t *testing.T) {
 		t.Error(diff)
 	}
 	s.ProviderConfig.Raw = []byte(strings.Replace(string(s.ProviderConfig.Raw), `"machineImages"`, `"machineImage"`, 1))
-	_, report = consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	_, report = consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want = []string{"Duplicate spec.machineImages[1].versions[0].capabilityFlavors[1] core-flavor-duplicate", "Forbidden spec.providerConfig.machineImage unknown-field"}
 	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
 		t.Error(diff)
@@ -362,7 +361,7 @@ func TestUnreadablePartsHideLittle(t *testing.T) {
 func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
 	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), provider("1", armVirt, amdVirt))
 	s.MachineTypes = []v1beta1.MachineType{{Name: "arm", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
-	p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for version, want := range map[string]string{"1": consistency.RuleNoImage, "2": consistency.RuleUnknownVersion} {
 		if r := p.ResolvePool(consistency.Pool{MachineType: "arm", Image: "gl", Version: version, Region: "europe"}); r.Err == nil || r.Err.Origin != want {
 			t.Errorf("%s: %v", version, r.Err)
@@ -374,7 +373,7 @@ func TestImagesOfOneName(t *testing.T) {
 	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), provider("1", amdVirt)+"- {version: \"2\", image: x}\n")
 	s.ProviderConfig.Raw = []byte(strings.Replace(string(s.ProviderConfig.Raw), `,{"image":"x","version":"2"}]}`,
 		`]},{"name":"gl","versions":[{"image":"x","version":"2"}]},{"name":"","versions":[]}`, 1))
-	_, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{
 		"Duplicate spec.providerConfig.machineImages[1].name provider-image-duplicate",
 		"Required spec.providerConfig.machineImages[2].name name-missing",

@@ -19,7 +19,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // fillings renders what is filled in, one version to a line.
@@ -84,7 +83,7 @@ func TestFillCloudProfile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := spec(t, tc.vocabulary, tc.core, tc.provider)
 			before := s.DeepCopy()
-			filled := consistency.FillCloudProfile(openstack.Provider{}, s)
+			filled := consistency.FillCloudProfile(imagesOnly{}, s)
 			if diff := cmp.Diff(tc.want, fillings(t, tc.vocabulary, filled)); diff != "" {
 				t.Error(diff)
 			}
@@ -111,7 +110,7 @@ func TestFillNamespacedCloudProfile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			profile := namespaced(t, tc.profile)
 			before, parent := profile.DeepCopy(), above.DeepCopy()
-			filled := consistency.FillNamespacedCloudProfile(openstack.Provider{}, profile, above)
+			filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, above)
 			if diff := cmp.Diff(tc.want, fillings(t, hypervisors, filled)); diff != "" {
 				t.Error(diff)
 			}
@@ -120,7 +119,7 @@ func TestFillNamespacedCloudProfile(t *testing.T) {
 			}
 		})
 	}
-	if filled := consistency.FillNamespacedCloudProfile(openstack.Provider{}, namespaced(t, ownImage("", ", image: x")), parse(t, legacyParent)); len(filled) > 0 {
+	if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, namespaced(t, ownImage("", ", image: x")), parse(t, legacyParent)); len(filled) > 0 {
 		t.Error("filled in below a parent without capabilities:", filled)
 	}
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // The parents of the tables below have image gl in version 1, one of them with capabilities, the other without. A local
@@ -222,11 +221,11 @@ func TestNamespacedCloudProfile(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := verdict(t, openstack.Provider{}, tc.parent, tc.profile)
+			report := verdict(t, imagesOnly{}, tc.parent, tc.profile)
 			if diff := cmp.Diff(tc.want, plainly(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
-			if again := verdict(t, openstack.Provider{}, tc.parent, tc.profile); text(again) != text(report) {
+			if again := verdict(t, imagesOnly{}, tc.parent, tc.profile); text(again) != text(report) {
 				t.Error(cmp.Diff(text(report), text(again)))
 			}
 		})
@@ -272,7 +271,7 @@ func TestNamespacedCloudProfileOfTheLocalProvider(t *testing.T) {
 // Warnings are about what the profile itself defines; regions are the parent's.
 func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 	parent := strings.NewReplacer("[{name: europe}]", "[{name: europe}, {name: asia}]", "id: x}]}]}]}]", "id: x}]}, {capabilities: "+amdBare+", image: x}]}]}]").Replace(modernParent) // asia has no image of {virtualized}, the second flavor is one too many: the parent's own trouble
-	above, _ := consistency.Compile(openstack.Provider{}, parse(t, parent), field.NewPath("spec"))
+	above, _ := consistency.Compile(imagesOnly{}, parse(t, parent), field.NewPath("spec"))
 	profile := namespaced(t, `
 parent: {kind: CloudProfile, name: above}
 machineTypes:
@@ -323,7 +322,7 @@ func TestOverriddenLifecycleCounts(t *testing.T) {
 		"shortened": {valid, expired, []string{"Invalid spec.machineTypes[0] machine-type-without-image"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := verdict(t, openstack.Provider{}, strings.Replace(modernParent, `"1",`, `"1", `+tc.parent+`,`, 1),
+			report := verdict(t, imagesOnly{}, strings.Replace(modernParent, `"1",`, `"1", `+tc.parent+`,`, 1),
 				"machineTypes: [{name: own, capabilities: "+amdVirt+"}]\nmachineImages: [{name: gl, versions: [{version: \"1\", "+tc.own+"}]}]\n")
 			if diff := cmp.Diff(tc.want, plainly(report.Warnings)); diff != "" {
 				t.Error(diff)
@@ -335,7 +334,7 @@ func TestOverriddenLifecycleCounts(t *testing.T) {
 // An order that matters is said for the machine types of both profiles.
 func TestOrdersThatDifferInANamespacedCloudProfile(t *testing.T) {
 	const flavors = "{net: [basic]}, {storage: [NVMe], net: [accelerated]}"
-	report := verdict(t, openstack.Provider{},
+	report := verdict(t, imagesOnly{},
 		"machineCapabilities: [{name: architecture, values: [amd64]}, {name: storage, values: [NVMe, SCSI]}, {name: net, values: [accelerated, basic]}]\n"+
 			"type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: all}, {name: scsi, capabilities: {storage: [SCSI]}}]\nproviderConfig: "+openstackConfig+"}\n",
 		"machineTypes: [{name: mine}]\nmachineImages: [{name: own, versions: [{version: \"1\", capabilityFlavors: ["+flavors+"]}]}]\n"+
@@ -349,16 +348,16 @@ func TestOrdersThatDifferInANamespacedCloudProfile(t *testing.T) {
 
 // A config without content is none, however it comes.
 func TestProviderConfigWithoutContent(t *testing.T) {
-	above, _ := consistency.Compile(openstack.Provider{}, parse(t, modernParent), field.NewPath("spec"))
+	above, _ := consistency.Compile(imagesOnly{}, parse(t, modernParent), field.NewPath("spec"))
 	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}, {Raw: []byte(" null\n")}} {
 		profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: config}}
 		if report := consistency.CheckNamespacedCloudProfile(above, profile); !reflect.DeepEqual(report, consistency.Report{}) {
 			t.Error(report)
 		}
-		if changes, err := consistency.RenderConfig(openstack.Provider{}, nil, profile, nil); len(changes) > 0 || err != nil {
+		if changes, err := consistency.RenderConfig(imagesOnly{}, nil, profile, nil); len(changes) > 0 || err != nil {
 			t.Error(changes, err)
 		}
-		if filled := consistency.FillNamespacedCloudProfile(openstack.Provider{}, profile, parse(t, modernParent)); len(filled) > 0 {
+		if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, parse(t, modernParent)); len(filled) > 0 {
 			t.Error(filled)
 		}
 	}

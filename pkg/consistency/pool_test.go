@@ -70,7 +70,7 @@ providerConfig:
 
 func profileOfPools(t *testing.T) *consistency.Profile[openstack.Image] {
 	t.Helper()
-	p, _ := consistency.Compile(openstack.Provider{}, parse(t, pools), field.NewPath("spec"))
+	p, _ := consistency.Compile(imagesOnly{}, parse(t, pools), field.NewPath("spec"))
 	return p
 }
 
@@ -230,7 +230,7 @@ func TestOpenPools(t *testing.T) {
 func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
 	s := spec(t, hypervisors, core("1.0", amdBare)+core("1.0.1", amdVirt), provider("1.0", amdBare)+provider("1.0.1", amdVirt))
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
-	p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
 	if r.Open || r.Err == nil || r.Err.Origin != consistency.RuleNoImage {
 		t.Errorf("open %t, %v", r.Open, r.Err)
@@ -273,7 +273,7 @@ providerConfig:
   kind: CloudProfileConfig
   machineImages: [{name: gl, versions: [{version: "1", capabilityFlavors: [{capabilities: {net: [basic]}, image: a}, {capabilities: {storage: [NVMe], net: [accelerated]}, image: b}]}]}]
 `)
-	p, _ := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for order, want := range map[capability.Order]string{capability.GEP33: "b", capability.Gardener: "a"} {
 		r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe", Order: order})
 		if r.Decision.Reference.Name != want {

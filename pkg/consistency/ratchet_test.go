@@ -21,7 +21,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // anything reads an object that need not be of Gardener's.
@@ -240,7 +239,7 @@ func TestRatchetOfAnExchangedFlavor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			updated := spec(t, hypervisors, tc.core, provider("1", armVirt)+provider("2", armVirt)+provider("0", armVirt))
-			got := ratcheted(openstack.Provider{}, updated, old)
+			got := ratcheted(imagesOnly{}, updated, old)
 			if known := len(got.Errors) == 0; known != tc.known {
 				t.Error(got)
 			}
@@ -252,7 +251,7 @@ func TestRatchetOfAnExchangedFlavor(t *testing.T) {
 func TestRatchetOfAReorderedVocabulary(t *testing.T) {
 	const reordered = "machineCapabilities:\n- {name: hypervisor, values: [baremetal, virtualized]}\n- {name: architecture, values: [arm64, amd64]}\n"
 	core, provider := core("1", amdVirt, amdVirt, armVirt), provider("1", amdVirt, amdVirt, "{architecture: [amd64]}")
-	got := ratcheted(openstack.Provider{}, spec(t, reordered, core, provider), spec(t, hypervisors, core, provider))
+	got := ratcheted(imagesOnly{}, spec(t, reordered, core, provider), spec(t, hypervisors, core, provider))
 	if len(got.Errors) > 0 || len(got.Warnings) < 4 {
 		t.Error(got)
 	}

@@ -22,7 +22,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // apply applies changes to a config as the API server would.
@@ -232,7 +231,7 @@ func TestRenderConfigConverts(t *testing.T) {
 		"what the legacy format has not, stays": {legacy, ", architectures: [arm64]", ", capabilityFlavors: [{capabilities: {architecture: [arm64]}, image: o}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"image":"o"}],"version":"1"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := gocmp.Diff(tc.want, conversion(t, openstack.Provider{}, tc.vocabulary, ownImage(tc.core, tc.provider))); diff != "" {
+			if diff := gocmp.Diff(tc.want, conversion(t, imagesOnly{}, tc.vocabulary, ownImage(tc.core, tc.provider))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -325,19 +324,19 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 			parent.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}}}
 		}
 		profile := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
-		above, _ := consistency.Compile(openstack.Provider{}, parent, field.NewPath("spec"))
+		above, _ := consistency.Compile(imagesOnly{}, parent, field.NewPath("spec"))
 		if report := consistency.CheckNamespacedCloudProfile(above, profile); len(report.Errors) > 0 {
 			return
 		}
 		sound++
-		changes, err := consistency.RenderConfig(openstack.Provider{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
+		changes, err := consistency.RenderConfig(imagesOnly{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rendered := parent.DeepCopy()
 		rendered.ProviderConfig = apply(t, changes, parent.ProviderConfig)
 		rendered.MachineImages = gardenerutils.TransformSpecToParentFormat(profile.Spec, parent.MachineCapabilities).MachineImages
-		if _, report := consistency.Compile(openstack.Provider{}, rendered, field.NewPath("spec")); len(report.Errors) > 0 {
+		if _, report := consistency.Compile(imagesOnly{}, rendered, field.NewPath("spec")); len(report.Errors) > 0 {
 			t.Fatalf("%v\n%s\n%s", report.Errors, profile.Spec.ProviderConfig.Raw, rendered.ProviderConfig.Raw)
 		}
 		if strings.Contains(string(profile.Spec.ProviderConfig.Raw), "capabilityFlavors") != strings.Contains(string(rendered.ProviderConfig.Raw), "capabilityFlavors") {

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // drawSpec draws a whole profile for the local provider with a bit of everything that can be wrong in it.
@@ -197,7 +198,7 @@ type fatal interface{ Fatalf(string, ...any) }
 // catalogue holds the names of all rules.
 var catalogue = func() map[string]bool {
 	names := map[string]bool{}
-	for _, rule := range consistency.Rules() {
+	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
 		names[rule.Name] = true
 	}
 	return names

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // An update must not bring an error along that nobody sees because of an old one.
@@ -62,8 +61,8 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 func ratchet(t *testing.T, before, after string) consistency.Report {
 	t.Helper()
 	old, object := profileFrom(t, before), profileFrom(t, after)
-	_, was := consistency.CheckCloudProfile(openstack.Provider{}, old)
-	_, is := consistency.CheckCloudProfile(openstack.Provider{}, object)
+	_, was := consistency.CheckCloudProfile(imagesOnly{}, old)
+	_, is := consistency.CheckCloudProfile(imagesOnly{}, object)
 	if len(was.Errors) == 0 {
 		t.Fatal("there was no error before")
 	}

@@ -16,14 +16,13 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // updated compares two specs of CloudProfiles, and renders the warnings.
 func updated(t *testing.T, old, update string, shoots ...consistency.Use) []string {
 	t.Helper()
-	was, report := consistency.Compile(openstack.Provider{}, parse(t, old), field.NewPath("spec"))
-	is, after := consistency.Compile(openstack.Provider{}, parse(t, update), field.NewPath("spec"))
+	was, report := consistency.Compile(imagesOnly{}, parse(t, old), field.NewPath("spec"))
+	is, after := consistency.Compile(imagesOnly{}, parse(t, update), field.NewPath("spec"))
 	if len(report.Errors)+len(after.Errors) > 0 {
 		t.Fatal(report.Errors, after.Errors)
 	}

@@ -12,12 +12,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	t.Helper()
-	_, report := consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
+	_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -105,7 +104,7 @@ func TestImageUnknownToCore(t *testing.T) {
 // What would be chosen is not worth a warning while the profile has errors.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	s := spec(t, hypervisors+"machineTypes: [{name: m, capabilities: {architecture: [amd64]}}]\n", core("1", amdVirt), provider("1"))
-	_, report := consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *s})
+	_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
 	}

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // with adds capabilities to a flavor of the tables.
@@ -90,7 +89,7 @@ func TestOneToOneOfReservedCapabilities(t *testing.T) {
 
 func checkCorrespondence(t *testing.T, vocabulary, core, provider string, want []string) {
 	t.Helper()
-	_, report := consistency.Compile(openstack.Provider{}, spec(t, vocabulary, core, provider), field.NewPath("spec"))
+	_, report := consistency.Compile(imagesOnly{}, spec(t, vocabulary, core, provider), field.NewPath("spec"))
 	checkFindings(t, report.Errors)
 	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
 		t.Error(diff)
@@ -134,7 +133,7 @@ func TestLegacyVersionsHaveCoresWorkerCapabilities(t *testing.T) {
 	for flavor, want := range map[string]bool{amdVirt: false, with(amdVirt, trusted): true} {
 		s := spec(t, withTrusted, core("1", flavor), "- {version: \"1\", regions: [{name: europe, id: x}]}\n")
 		s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}}
-		p, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+		p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 		pool := consistency.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe"}
 		features[3].wanted(&pool)
 		if r := p.ResolvePool(pool); (r.Err == nil) != want || len(report.Errors) > 0 {
@@ -165,7 +164,7 @@ func TestFillWorkerCapabilities(t *testing.T) {
 		"a legacy entry and one of its kind": {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", "{architecture: [amd64], "+bootStandard+"}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			filled := consistency.FillCloudProfile(openstack.Provider{}, spec(t, tc.vocabulary, tc.core, tc.provider))
+			filled := consistency.FillCloudProfile(imagesOnly{}, spec(t, tc.vocabulary, tc.core, tc.provider))
 			if diff := cmp.Diff(tc.want, fillings(t, tc.vocabulary, filled)); diff != "" {
 				t.Error(diff)
 			}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // ownFlavors writes a NamespacedCloudProfile with one image version of its own, in flavors, each found by its number.
@@ -56,7 +55,7 @@ func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 		"one twice, below a legacy parent":    {legacyParent, ownFlavors(ofAMD, with(amd, bootSecure), with(amd, bootSecure)), []string{"Duplicate " + mapping + "[1] provider-flavor-duplicate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			report := verdict(t, openstack.Provider{}, tc.parent, tc.profile)
+			report := verdict(t, imagesOnly{}, tc.parent, tc.profile)
 			if diff := cmp.Diff(tc.want, plainly(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
@@ -91,7 +90,7 @@ func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, conversion(t, openstack.Provider{}, tc.vocabulary, tc.profile)); diff != "" {
+			if diff := cmp.Diff(tc.want, conversion(t, imagesOnly{}, tc.vocabulary, tc.profile)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -100,7 +99,7 @@ func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 
 // A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
-	above, _ := consistency.Compile(openstack.Provider{}, parse(t, modernParent), field.NewPath("spec"))
+	above, _ := consistency.Compile(imagesOnly{}, parse(t, modernParent), field.NewPath("spec"))
 	ofVirt := ", capabilityFlavors: [" + amdVirt + "]"
 	old, update := namespaced(t, ownFlavors(ofVirt, amdVirt, with(amdVirt, bootSecure))), namespaced(t, ownFlavors(ofVirt, amdVirt))
 	pool := consistency.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
@@ -129,7 +128,7 @@ func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 		"nothing, for a legacy parent": {legacyParent, ownFlavors("", "{architecture: [amd64]}"), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			filled := consistency.FillNamespacedCloudProfile(openstack.Provider{}, namespaced(t, tc.profile), parse(t, tc.parent))
+			filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, namespaced(t, tc.profile), parse(t, tc.parent))
 			if diff := cmp.Diff(tc.want, fillings(t, withTrusted, filled)); diff != "" {
 				t.Error(diff)
 			}

@@ -63,7 +63,7 @@ providerConfig:
 
 func profileOfWorkerPools(t *testing.T) *consistency.Profile[openstack.Image] {
 	t.Helper()
-	p, report := consistency.Compile(openstack.Provider{}, parse(t, workerPools), field.NewPath("spec"))
+	p, report := consistency.Compile(imagesOnly{}, parse(t, workerPools), field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -162,7 +162,7 @@ func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 		without = text + "does not register" + repair
 	)
 	registered := func(vocabulary string) *consistency.Profile[openstack.Image] {
-		p, _ := consistency.Compile(openstack.Provider{}, parse(t, strings.Replace(pools, hypervisors, vocabulary, 1)), field.NewPath("spec"))
+		p, _ := consistency.Compile(imagesOnly{}, parse(t, strings.Replace(pools, hypervisors, vocabulary, 1)), field.NewPath("spec"))
 		return p
 	}
 	of := func(machine, image, wishes string) consistency.Pool { return asking(machine, image, wishes) }
@@ -356,7 +356,7 @@ func TestLegacyProfilesThatAreAsked(t *testing.T) {
 		s := spec(t, legacy, "  - {version: \"1\", architectures: [amd64, arm64]}\n", "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n")
 		s.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: new("arm64")}}
 		s.MachineImages[0].Versions[0].InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: supported}
-		p, report := consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+		p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 		if len(report.Errors) > 0 {
 			t.Fatal(report.Errors)
 		}

@@ -95,7 +95,7 @@ func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, i
 			object{"capabilities": declaring(flavor), "regions": list{object{"name": "europe", "id": "x"}}},
 		}}}}},
 	})}
-	return consistency.Compile(openstack.Provider{}, s, field.NewPath("spec"))
+	return consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 }
 
 // row is one line of the table.

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // ofVirt is a profile with one core flavor, or those given, and a mapping of provider flavors, found by their numbers.
@@ -160,15 +159,15 @@ func TestRatchetOfPoolsThatAsk(t *testing.T) {
 func TestRatchetOfReservedCapabilities(t *testing.T) {
 	for _, wrong := range []string{"gardener-bootType: [safe]", "gardener-boot: [secure]"} {
 		old := spec(t, hypervisors, core("1", amdVirt, armVirt), provider("1", with(amdVirt, wrong), armVirt))
-		if got := ratcheted(openstack.Provider{}, old.DeepCopy(), old); len(got.Errors) > 0 {
+		if got := ratcheted(imagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
 			t.Errorf("nothing changed: %v", got.Errors)
 		}
 		update := spec(t, hypervisors, core("1", amdVirt, armVirt), provider("1", with(amdVirt, wrong)))
-		if got := ratcheted(openstack.Provider{}, update, old); len(got.Errors) == 0 {
+		if got := ratcheted(imagesOnly{}, update, old); len(got.Errors) == 0 {
 			t.Errorf("%s: a mapping was removed, and the update is admitted", wrong)
 		}
 	}
-	if _, report := consistency.Compile(openstack.Provider{}, parse(t, ofVirt(hypervisors, "", amdVirt, amdVirt)), field.NewPath("spec")); len(report.Errors) > 0 {
+	if _, report := consistency.Compile(imagesOnly{}, parse(t, ofVirt(hypervisors, "", amdVirt, amdVirt)), field.NewPath("spec")); len(report.Errors) > 0 {
 		t.Error(report.Errors)
 	}
 }

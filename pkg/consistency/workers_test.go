@@ -254,7 +254,7 @@ func TestVersionsOnlyOnRequest(t *testing.T) {
 		"trusted launch, which nobody has to ask for": {ofVirt(withTrusted, "", trusted, trusted), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, report := consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *parse(t, tc.profile)})
+			_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *parse(t, tc.profile)})
 			var got []string
 			for _, err := range report.Warnings {
 				if err.Origin == consistency.RuleOnlyOnRequest {

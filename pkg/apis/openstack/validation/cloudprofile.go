@@ -5,6 +5,7 @@
 package validation
 
 import (
+	"cmp"
 	"maps"
 	"net/netip"
 	"slices"
@@ -64,7 +65,7 @@ type regions []string
 func (f *Findings) region(region *string, at *field.Path, known regions) {
 	if f.notEmpty(region, at) && !slices.Contains(known, *region) {
 		f.warn(OriginRegionUnknown, field.ErrorTypeNotSupported, at, *region,
-			"this is none of the regions of the CloudProfile (%s), so that the entry is of no use%s", few(known), didYouMean(*region, known))
+			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region), few(known), cmp.Or(didYouMean(*region, known), "correct it, or remove the entry"))
 	}
 }
 
@@ -102,12 +103,12 @@ func (f *Findings) floatingPools(pools []v1alpha1.FloatingPool, known regions, a
 		f.name(pool.Name, path.Child("name"), "floating pool")
 		if misplaced(pool.Name) {
 			f.fail(OriginFloatingPoolPattern, field.ErrorTypeInvalid, path.Child("name"), pool.Name,
-				"the * may stand alone, at the beginning or at the end of a name, and only once, as in *, fp-pool-* or *-fp-pool")
+				"floating pool %s: the * may stand alone, at the beginning or at the end of a name, and only once, as in *, fp-pool-* or *-fp-pool", quote(pool.Name))
 		}
 		before, first := entries.first(key{pool.Name, quoted(pool.Region), quoted(pool.Domain)}, path)
 		if !first && pool.Name != "" {
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), pool.Name,
-				"%s is for the same name, region and domain already; remove one of the two", before)
+				"%s is floating pool %s for the same region and domain already; remove one of the two", before, pool.Name)
 		}
 		f.region(pool.Region, path.Child("region"), known)
 		f.notEmpty(pool.Domain, path.Child("domain"))
@@ -141,7 +142,7 @@ func (f *Findings) loadBalancerProviders(providers []v1alpha1.LoadBalancerProvid
 		before, first := entries.first(key{provider.Name, quoted(provider.Region)}, path)
 		if !first && provider.Name != "" {
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), provider.Name,
-				"%s is for the same name and region already; remove one of the two", before)
+				"%s is load balancer provider %s for the same region already; remove one of the two", before, provider.Name)
 		}
 		f.region(provider.Region, path.Child("region"), known)
 	}
@@ -163,11 +164,11 @@ func (f *Findings) dnsServers(config *v1alpha1.CloudProfileConfig, _ regions, at
 	for i, server := range config.DNSServers {
 		address, err := netip.ParseAddr(server)
 		if err != nil || address.Zone() != "" {
-			f.fail(OriginValueFormat, field.ErrorTypeInvalid, at.Index(i), server, "this is no IP address, such as 10.10.10.11")
+			f.fail(OriginValueFormat, field.ErrorTypeInvalid, at.Index(i), server, "%s is no IP address, such as 10.10.10.11", quote(server))
 			continue
 		}
 		if before, first := servers.first(address.Unmap(), at.Index(i)); !first {
-			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), server, "%s is the same address; remove one of the two", before)
+			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), server, "%s is the address %s already; remove one of the two", before, address)
 		}
 	}
 }
@@ -175,19 +176,20 @@ func (f *Findings) dnsServers(config *v1alpha1.CloudProfileConfig, _ regions, at
 func (f *Findings) dhcpDomain(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
 	domain := config.DHCPDomain
 	if f.notEmpty(domain, at) && len(utilvalidation.IsDNS1123Subdomain(strings.ToLower(strings.TrimSuffix(*domain, ".")))) > 0 {
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *domain, "this is no name of a domain, such as nodes.example.com")
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *domain, "%s is not the name of a domain, such as nodes.example.com", quote(*domain))
 	}
 }
 
 func (f *Findings) requestTimeout(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
 	if timeout := config.RequestTimeout; timeout != nil && timeout.Duration <= 0 {
-		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, at, timeout.Duration.String(), "a request needs time; write a duration above zero, such as 60s")
+		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, at, timeout.Duration.String(), "requestTimeout is %s; write a duration above zero, such as 60s", timeout.Duration)
 	}
 }
 
 func (f *Findings) nodeVolumeAttachLimit(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
 	if limit := config.NodeVolumeAttachLimit; limit != nil && *limit <= 0 {
-		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, at, *limit, "with this limit no node could have a volume; write a number above zero, or leave it out for %d", v1alpha1.DefaultNodeVolumeAttachLimit)
+		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, at, *limit,
+			"nodeVolumeAttachLimit is %d, so that no node could have a volume; write a number above zero, or leave it out for %d", *limit, v1alpha1.DefaultNodeVolumeAttachLimit)
 	}
 }
 
@@ -202,9 +204,9 @@ func (f *Findings) serverGroupPolicies(config *v1alpha1.CloudProfileConfig, _ re
 			continue
 		}
 		if before, first := entries.first(*policy, path); !first {
-			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, *policy, "%s says this already", before)
+			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, *policy, "%s is %s already; remove one of the two", before, *policy)
 		} else if !slices.Contains(policies, *policy) {
-			f.warn(OriginServerGroupPolicy, field.ErrorTypeNotSupported, path, *policy, "Nova, the compute service, has %s", oneOf(*policy, policies))
+			f.warn(OriginServerGroupPolicy, field.ErrorTypeNotSupported, path, *policy, "Nova, the compute service, has no policy %s; %s", quote(*policy), oneOf(*policy, policies))
 		}
 	}
 }
@@ -225,16 +227,16 @@ func (f *Findings) resolvConfOptions(config *v1alpha1.CloudProfileConfig, _ regi
 			continue
 		}
 		if strings.ContainsFunc(*option, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
-			f.fail(OriginValueFormat, field.ErrorTypeInvalid, path, *option, "a line break or another control character would break the file; write one option in each entry")
+			f.fail(OriginValueFormat, field.ErrorTypeInvalid, path, *option, "the line break, or other control character, in %s would break the file; write one option in each entry", quote(*option))
 			continue
 		}
 		words := strings.Fields(*option)
 		if len(words) > 1 {
-			f.warn(OriginResolvConfOption, field.ErrorTypeInvalid, path, *option, "there is more than one option in it; write one in each entry")
+			f.warn(OriginResolvConfOption, field.ErrorTypeInvalid, path, *option, "%s is more than one option; write one in each entry", quote(*option))
 		}
 		for _, word := range words {
 			if before, first := entries.first(word, path); !first {
-				f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, word, "%s says this already", before)
+				f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, word, "%s has the option %s already; remove one of the two", before, word)
 			} else if problem := resolvProblem(word); problem != "" {
 				f.warn(OriginResolvConfOption, field.ErrorTypeInvalid, path, word, "%s", problem)
 			}
@@ -248,11 +250,12 @@ func resolvProblem(option string) string {
 	bounds, known := resolvOptions[name]
 	switch n, err := strconv.Atoi(number); {
 	case !known:
-		return "resolv.conf has no such option, so that it is ignored" + didYouMean(name, slices.Sorted(maps.Keys(resolvOptions)))
+		return quote(option) + " is no option of resolv.conf, so that it is ignored; " +
+			cmp.Or(didYouMean(name, slices.Sorted(maps.Keys(resolvOptions))), "remove it")
 	case bounds[1] == 0 && numbered:
-		return name + " takes no number; without one it is " + name
+		return quote(option) + ": this option takes no number; write " + name
 	case bounds[1] > 0 && (err != nil || n < bounds[0] || n > bounds[1]):
-		return name + " needs a number from " + strconv.Itoa(bounds[0]) + " to " + strconv.Itoa(bounds[1]) + ", as in " + name + ":" + strconv.Itoa(bounds[0]+1)
+		return quote(option) + ": this option needs a number from " + strconv.Itoa(bounds[0]) + " to " + strconv.Itoa(bounds[1]) + ", as in " + name + ":" + strconv.Itoa(bounds[0]+1)
 	}
 	return ""
 }

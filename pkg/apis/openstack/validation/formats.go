@@ -49,7 +49,7 @@ func (f *Findings) warn(origin string, kind field.ErrorType, at *field.Path, val
 // name demands that the name of something, such as a region, is not empty.
 func (f *Findings) name(name string, at *field.Path, of string) {
 	if strings.TrimSpace(name) == "" {
-		f.fail(OriginNameMissing, field.ErrorTypeRequired, at, nil, "the %s has no name; write one, or remove the entry", of)
+		f.fail(OriginNameMissing, field.ErrorTypeRequired, at, nil, "every %s needs a name; write one, or remove the entry", of)
 	}
 }
 
@@ -57,7 +57,7 @@ func (f *Findings) name(name string, at *field.Path, of string) {
 // empty.
 func (f *Findings) notEmpty(value *string, at *field.Path) bool {
 	if value != nil && strings.TrimSpace(*value) == "" {
-		f.fail(OriginValueEmpty, field.ErrorTypeRequired, at, nil, "the value is empty; write one, or leave it out")
+		f.fail(OriginValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", last(at))
 	}
 	return value != nil && strings.TrimSpace(*value) != ""
 }
@@ -65,21 +65,40 @@ func (f *Findings) notEmpty(value *string, at *field.Path) bool {
 // supported demands that a value, if there is one, is among some.
 func (f *Findings) supported(value *string, at *field.Path, values ...string) {
 	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
-		f.fail(OriginValueNotSupported, field.ErrorTypeNotSupported, at, *value, "supported are %s", oneOf(*value, values))
+		f.fail(OriginValueNotSupported, field.ErrorTypeNotSupported, at, *value, "%s %s is unknown; %s", last(at), quote(*value), oneOf(*value, values))
 	}
 }
 
 // oneOf says which values there are, and which of them was probably meant.
 func oneOf(value string, values []string) string {
-	return few(values) + didYouMean(value, values)
+	supported := "supported are " + few(values)
+	if question := didYouMean(value, values); question != "" {
+		return question + " " + supported
+	}
+	return supported
 }
 
-// didYouMean asks, at the end of a message, whether another value was meant; empty if there is none that is similar.
+// didYouMean asks whether another value was meant; empty if there is none that is similar.
 func didYouMean(value string, values []string) string {
 	if meant := closest(value, values); meant != "" {
-		return fmt.Sprintf("; did you mean %q?", meant)
+		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	return ""
+}
+
+// last returns what stands at the end of a path.
+func last(at *field.Path) string {
+	path := at.String()
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// quote quotes what the user wrote, or the beginning of it.
+func quote(written string) string {
+	const most = 80
+	if utf8.RuneCountInString(written) > most {
+		written = string([]rune(written)[:most]) + "..."
+	}
+	return strconv.Quote(written)
 }
 
 // few joins names for a message, which gets no longer than this.
@@ -110,16 +129,17 @@ func (f *Findings) openStackID(id *string, at *field.Path, of string) {
 		return
 	}
 	if problem := idProblem(*id); problem != "" {
-		f.fail(OriginOpenStackID, field.ErrorTypeInvalid, at, *id, "this cannot be the ID of a %s: it %s", of, problem)
+		f.fail(OriginOpenStackID, field.ErrorTypeInvalid, at, *id, "%s cannot be the ID of a %s: it %s", quote(*id), of, problem)
 	} else if !uuid.MatchString(*id) {
-		f.warn(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, *id, "the ID of a %s is a UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70; is this its name?", of)
+		f.warn(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
+			"%s is no UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, as the ID of a %s is; is it the name?", quote(*id), of)
 	}
 }
 
 // ImageID returns what is wrong with the ID of an image. It need not be a UUID.
 func ImageID(id string, at *field.Path) field.ErrorList {
 	if problem := idProblem(id); problem != "" {
-		return field.ErrorList{finding(OriginOpenStackID, field.ErrorTypeInvalid, at, id, "this cannot be the ID of an image: it "+problem)}
+		return field.ErrorList{finding(OriginOpenStackID, field.ErrorTypeInvalid, at, id, quote(id)+" cannot be the ID of an image: it "+problem)}
 	}
 	return nil
 }

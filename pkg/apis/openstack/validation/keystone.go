@@ -58,7 +58,7 @@ func (f *Findings) keystoneURLs(config *v1alpha1.CloudProfileConfig, known regio
 		if entry.Region != "" {
 			before, first := entries.first(entry.Region, path)
 			if !first {
-				f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("region"), entry.Region, "%s is for this region already; remove one of the two", before)
+				f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("region"), entry.Region, "%s is for region %s already; remove one of the two", before, entry.Region)
 			}
 			f.region(&entry.Region, path.Child("region"), known)
 		}
@@ -74,13 +74,14 @@ func (f *Findings) keystoneURLs(config *v1alpha1.CloudProfileConfig, known regio
 // url checks the URL of an identity service. What may hold a password is not quoted.
 func (f *Findings) url(written string, at *field.Path) {
 	var value any = written
+	quoted := quote(written) + ": "
 	if strings.Contains(written, "@") {
-		value = field.OmitValueType{}
+		value, quoted = field.OmitValueType{}, ""
 	}
 	if problem := urlProblem(written); problem != "" {
-		f.fail(OriginKeystoneURL, field.ErrorTypeInvalid, at, value, "%s", problem)
+		f.fail(OriginKeystoneURL, field.ErrorTypeInvalid, at, value, "%s%s", quoted, problem)
 	} else if strings.HasPrefix(strings.ToLower(written), "http:") {
-		f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, value, "credentials are sent to the identity service without encryption; use https:// if it can")
+		f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, value, "%scredentials are sent to the identity service without encryption; use https:// if it can", quoted)
 	}
 }
 

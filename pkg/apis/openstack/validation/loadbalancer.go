@@ -30,7 +30,7 @@ func LoadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) F
 		before, first := names.first(class.Name, path)
 		if !first && class.Name != "" {
 			found.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
-				"%s has this name already; rename or remove one of the two", before)
+				"%s is a load balancer class named %s already; rename or remove one of the two", before, class.Name)
 		}
 		found.supported(class.Purpose, path.Child("purpose"), purposes...)
 		found.claim(class, path, claims, first)
@@ -47,7 +47,7 @@ func (f *Findings) claim(class *v1alpha1.LoadBalancerClass, at *field.Path, clai
 	claim := func(purpose string, path *field.Path) {
 		if before, alone := claims.first(purpose, path); !alone {
 			f.fail(OriginPurposeDuplicate, field.ErrorTypeDuplicate, path, purpose,
-				"%s makes another class the %s one already; there can be one only", before, purpose)
+				"load balancer class %s would be the second %s one, after %s; there can be one only", class.Name, purpose, before)
 		}
 	}
 	purpose := ""
@@ -99,7 +99,7 @@ func (f *Findings) subnetTags(tags *string, at *field.Path) {
 	list := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(*tags), "!"), "&")
 	for tag := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(tag) == "" {
-			f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *tags, "a tag is empty; write tags with one comma between any two, as in public,eu")
+			f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *tags, "a tag in %s is empty; write tags with one comma between any two, as in public,eu", quote(*tags))
 			return
 		}
 	}

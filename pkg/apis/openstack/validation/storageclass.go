@@ -28,7 +28,7 @@ func (f *Findings) storageClasses(config *v1alpha1.CloudProfileConfig, _ regions
 		}
 		switch isDefault := class.Default != nil && *class.Default; {
 		case isDefault && standard != nil:
-			f.fail(OriginPurposeDuplicate, field.ErrorTypeDuplicate, path.Child("default"), true, "%s is the default already; there can be one only", standard)
+			f.fail(OriginPurposeDuplicate, field.ErrorTypeDuplicate, path.Child("default"), true, "storage class %s would be the second default, after %s; there can be one only", class.Name, standard)
 		case isDefault:
 			standard = path
 		}
@@ -43,11 +43,11 @@ func (f *Findings) storageClasses(config *v1alpha1.CloudProfileConfig, _ regions
 
 func (f *Findings) storageClassName(name string, at *field.Path, names seen[string]) {
 	if before, first := names.first(name, at); !first {
-		f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Child("name"), name, "%s has this name already; rename or remove one of the two", before)
+		f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Child("name"), name, "%s is a storage class named %s already; rename or remove one of the two", before, name)
 	}
 	if len(utilvalidation.IsDNS1123Subdomain(name)) > 0 {
 		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at.Child("name"), name,
-			"Kubernetes allows lower case letters, digits, - and . only, with a letter or digit at the beginning and end, and 253 of them at most")
+			"storage class %s: Kubernetes allows lower case letters, digits, - and . only, with a letter or digit at the beginning and end, and 253 of them at most", quote(name))
 	}
 }
 
@@ -63,7 +63,7 @@ func (f *Findings) storageClassMaps(class *v1alpha1.StorageClassDefinition, at *
 		path := at.Child("labels").Key(key)
 		f.key(key, path, strings.Clone)
 		for _, problem := range content.IsLabelValue(class.Labels[key]) {
-			f.fail(OriginValueFormat, field.ErrorTypeInvalid, path, class.Labels[key], "%s", problem)
+			f.fail(OriginValueFormat, field.ErrorTypeInvalid, path, class.Labels[key], "%s: %s", quote(class.Labels[key]), problem)
 		}
 	}
 }
@@ -72,6 +72,6 @@ func (f *Findings) storageClassMaps(class *v1alpha1.StorageClassDefinition, at *
 // case are the same, the key of an annotation or the name of a driver.
 func (f *Findings) key(key string, at *field.Path, normalized func(string) string) {
 	for _, problem := range content.IsLabelKey(normalized(key)) {
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, key, "%s", problem)
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, key, "%s: %s", quote(key), problem)
 	}
 }

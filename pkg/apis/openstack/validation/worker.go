@@ -95,7 +95,7 @@ func (f *Findings) quantity(quantity resource.Quantity, at *field.Path, positive
 
 // machineLabels checks labels that become metadata of servers.
 func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path) {
-	names := seen[string]{}
+	names := twice{}
 	for i, label := range labels {
 		path := at.Index(i)
 		f.name(label.Name, path.Child("name"), "machine label")
@@ -105,7 +105,7 @@ func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path)
 			f.fail(OriginMachineLabelReserved, field.ErrorTypeForbidden, path.Child("name"), label.Name,
 				"machines are found by labels with %s, which Gardener sets itself; choose another name", prefix)
 		}
-		if before, first := names.first(label.Name, path); !first && label.Name != "" {
+		if before := names.second(label.Name, path); before != nil {
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), label.Name, "%s has this name already; remove one of the two", before)
 		}
 	}
@@ -140,15 +140,29 @@ func reservedPrefix(name string) string {
 
 // securityGroups checks the names, or IDs, of security groups.
 func (f *Findings) securityGroups(groups []string, at *field.Path) {
-	names := seen[string]{}
+	names := twice{}
 	for i, group := range groups {
 		path := at.Index(i)
 		f.notEmpty(&group, path)
 		if utf8.RuneCountInString(group) > longestText {
 			f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, path, field.OmitValueType{}, "OpenStack takes up to %d characters", longestText)
 		}
-		if before, first := names.first(group, path); !first && group != "" {
+		if before := names.second(group, path); before != nil {
 			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, group, "%s is the same group; remove one of the two", before)
 		}
 	}
+}
+
+// twice finds names that are there twice, and tells it once for each, since there may be many.
+type twice map[string]*field.Path
+
+// second returns where a name was first; nil if it is new, empty, or was there twice already.
+func (t twice) second(name string, at *field.Path) *field.Path {
+	before, found := t[name]
+	if found {
+		t[name] = nil
+	} else if name != "" {
+		t[name] = at
+	}
+	return before
 }

@@ -29,9 +29,15 @@ type Image struct {
 }
 
 // Provider implements [consistency.Provider] and [consistency.Extended] for the provider type openstack. The zero value is ready for use.
-type Provider struct{ constraints.Rules }
+type Provider struct{ rules }
 
-var _ consistency.Provider[Image] = Provider{}
+// rules gives the embedded field another name than the method Rules, which it would hide.
+type rules = constraints.Rules
+
+var (
+	_ consistency.Provider[Image] = Provider{}
+	_ consistency.Extended        = Provider{}
+)
 
 // Type returns "openstack".
 func (Provider) Type() string { return "openstack" }

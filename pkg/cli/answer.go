@@ -126,9 +126,13 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 const ReasonWorkerConfig imageselector.Reason = "worker-config"
 
 // refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is the
-// first. An empty fault changes nothing.
+// first. What follows from the config is not known then. An empty fault changes nothing.
 func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
-	if fault == "" || a.Selected == nil {
+	if fault == "" {
+		return
+	}
+	a.reasoning.RollingUpdate = nil
+	if a.Selected == nil {
 		return
 	}
 	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault

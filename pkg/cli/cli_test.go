@@ -29,12 +29,19 @@ type result struct {
 	stdout, stderr string
 }
 
+// providers are those of capkit.
+var providers = []cli.Provider{cli.For(openstack.Provider{}), cli.For(local.Provider{})}
+
 // run runs the command with the given standard input.
 func run(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
+	return runFor(providers, stdin, args...)
+}
+
+// runFor runs the command of some providers with the given standard input.
+func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
-	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr,
-		cli.For(openstack.Provider{}), cli.For(local.Provider{}))
+	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr, providers...)
 	return result{status, stdout.String(), stderr.String()}
 }
 

@@ -38,6 +38,10 @@ type Reasoning struct {
 	Comparisons []ExplainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *OtherOrder `json:"otherOrder,omitempty"`
+	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what they are
+	// now, empty if they are not there. It is absent if the provider has none, if the providerConfig has errors, and for a
+	// question by flags without a providerConfig.
+	RollingUpdate []consistency.Rolling `json:"rollingUpdate,omitempty"`
 
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
 )
 
 // printExplanation writes an explanation for people.
@@ -33,6 +35,18 @@ func printExplanation(w io.Writer, e Explanation) {
 	printAnswer(w, e.Answer)
 	if e.OtherOrder != nil {
 		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
+	}
+	printRollingUpdate(w, e.RollingUpdate)
+}
+
+// printRollingUpdate writes which parts of the providerConfig may be changed at the price of new machines.
+func printRollingUpdate(w io.Writer, parts []consistency.Rolling) {
+	if len(parts) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nA change of these in its providerConfig replaces the pool's machines, one after the other:\n")
+	for _, part := range parts {
+		fmt.Fprintf(w, "  %s: %s\n", part.Field, cmp.Or(part.Value, "none"))
 	}
 }
 

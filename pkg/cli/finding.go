@@ -58,6 +58,8 @@ type Report struct {
 	Summary  Summary   `json:"summary"`
 	// failOn is the severity from which on a finding counts.
 	failOn consistency.Severity
+	// rules are the catalogue that describes the findings.
+	rules []consistency.Rule
 }
 
 // fails tells whether a finding of a severity makes the command fail.

@@ -34,7 +34,7 @@ func FuzzCommands(f *testing.F) {
 		}
 	}
 	f.Add(cloudProfile + "---\n" + shoot)
-	f.Add(strings.Replace(cloudProfile, "- name: europe", "- 5", 1) + "---\n" + strings.Replace(shoot, "kind: CloudProfile", "kind: Profile", 1))
+	f.Add(strings.Replace(cloudProfile, "- {name: europe,", "- {name: 5,", 1) + "---\n" + strings.Replace(shoot, "kind: CloudProfile", "kind: Profile", 1))
 	for _, child := range []string{childProfile, withoutConfig(childProfile), strings.Replace(childProfile, coreFlavors, "", 1)} {
 		f.Add(parentProfile + child + "---\n" + strings.Replace(shoot, "kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", 1))
 	}
@@ -46,7 +46,7 @@ func FuzzCommands(f *testing.F) {
 		f.Add(string(text))
 	}
 	known := map[string]bool{}
-	for _, rule := range cli.Rules() {
+	for _, rule := range cli.Rules(providers...) {
 		known[rule.Name] = true
 	}
 	f.Fuzz(func(t *testing.T, input string) {

@@ -39,7 +39,9 @@ type garden struct {
 	compiledNamespaced map[types.NamespacedName]profile
 
 	// server is whose validation runs.
-	server   apiServer
+	server apiServer
+	// domain is that of the credentials of all Shoots; nil if it is not known.
+	domain   *string
 	findings []Finding
 	// notes are remarks about the profiles that answers come from.
 	notes   []string

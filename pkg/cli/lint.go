@@ -85,6 +85,6 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	case problem != nil:
 		g.warning(s.manifest, problem)
 	case p != nil: // else the reader has been told why already
-		g.report(s.manifest, p.CheckShoot(s.object, nil))
+		g.report(s.manifest, p.CheckShoot(s.object, g.domain))
 	}
 }

@@ -48,11 +48,11 @@ spec:
         - capabilities:
             architecture: [amd64]
           image: gardenlinux-amd64
-  kubernetes:
-    versions:
-    - version: 1.33.2
+    constraints:
+      {floatingPools: [{name: fp-pool-1}], loadBalancerProviders: [{name: haproxy}]}
+  kubernetes: {versions: [{version: 1.33.2}]}
   regions:
-  - name: europe
+  - {name: europe, zones: [{name: europe-1a}]}
 `
 
 const shoot = `apiVersion: core.gardener.cloud/v1beta1
@@ -68,11 +68,11 @@ spec:
   credentialsBindingName: openstack
   kubernetes:
     version: 1.33.2
-  networking:
-    type: cilium
-    nodes: 10.250.0.0/16
+  networking: {type: cilium, nodes: 10.250.0.0/16}
   provider:
     type: openstack
+    infrastructureConfig: {apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: InfrastructureConfig, floatingPoolName: fp-pool-1, networks: {workers: 10.250.0.0/16}}
+    controlPlaneConfig: {apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: ControlPlaneConfig, loadBalancerProvider: haproxy}
     workers:
     - name: web
       minimum: 1
@@ -83,8 +83,8 @@ spec:
           name: gardenlinux
           version: 1877.5.0
       volume:
-        type: default
-        size: 20Gi
+        {type: default, size: 20Gi}
+      zones: [europe-1a]
 `
 
 // places renders findings as rule, line and field.
@@ -191,7 +191,7 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 			clean + "---\n" + replaced(t, replaced(t, shoot, "type: medium", "type: large"), "  name: shop\n", "  name: shop\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), nil,
 		},
 		"profiles that are being deleted, with a Shoot that is not": {
-			replaced(t, replaced(t, cloudProfile, "  name: openstack\n", "  name: openstack\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), "- name: europe", "- name: europe\n  - name: europe") +
+			replaced(t, replaced(t, cloudProfile, "  name: openstack\n", "  name: openstack\n  deletionTimestamp: \"2026-01-01T00:00:00Z\"\n"), "- {name: europe,", "- {name: europe, zones: [{name: europe-1a}]}\n  - {name: europe,") +
 				"---\n" + replaced(t, replaced(t, ncp, "name: openstack", "name: gone"), "name: team", "name: team, deletionTimestamp: \"2026-01-01T00:00:00Z\"") +
 				"---\n" + replaced(t, shoot, "type: medium", "type: large"),
 			[]string{"unknown-machine-type 73 spec.provider.workers[0].machine.type"},
@@ -243,7 +243,7 @@ func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 
 // What keeps a Shoot from an answer is a finding of select, at its place.
 func TestSelectSaysWhyAShootHasNoAnswer(t *testing.T) {
-	unread := replaced(t, cloudProfile, "  regions:\n  - name: europe\n", "  regions: 5\n")
+	unread := replaced(t, cloudProfile, "  regions:\n  - {name: europe, zones: [{name: europe-1a}]}\n", "  regions: 5\n")
 	for name, tc := range map[string]struct {
 		manifest, want string
 		status         int

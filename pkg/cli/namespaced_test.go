@@ -18,8 +18,7 @@ metadata:
   name: openstack
 spec:
   type: openstack
-  regions:
-  - name: europe
+  regions: [{name: europe, zones: [{name: europe-1a}]}]
   kubernetes:
     versions:
     - version: 1.33.2
@@ -44,6 +43,7 @@ spec:
     apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
     kind: CloudProfileConfig
     keystoneURL: https://keystone.example.com/v3/
+    constraints: {floatingPools: [{name: fp-pool-1}], loadBalancerProviders: [{name: haproxy}]}
     machineImages:
     - name: gardenlinux
       versions:
@@ -122,7 +122,7 @@ func TestLintNamespacedCloudProfile(t *testing.T) {
 		"clean, the child first":            {strings.TrimPrefix(childProfile, "---\n") + "---\n" + parentProfile, nil},
 		"clean, with nothing of its own":    {parentProfile + childProfile[:strings.Index(childProfile, "  machineTypes:")], nil},
 		"flavors left to the provider's":    {replaced(t, parentProfile, coreFlavors, "") + replaced(t, childProfile, coreFlavors, "") + childShoot(t), nil},
-		"flavors that do not follow either": {replaced(t, parentProfile, coreFlavors, "      architectures: [arm64]\n"), []string{"provider-flavor-missing 26 spec.machineImages[0].versions[0]", "gardener-core 26 spec.machineImages[0].versions[0].capabilityFlavors", "provider-flavor-unexpected 37 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"}},
+		"flavors that do not follow either": {replaced(t, parentProfile, coreFlavors, "      architectures: [arm64]\n"), []string{"provider-flavor-missing 25 spec.machineImages[0].versions[0]", "gardener-core 25 spec.machineImages[0].versions[0].capabilityFlavors", "provider-flavor-unexpected 37 spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"}},
 		"override without an expiration date, which only admission demands": {
 			child("      expirationDate: \"2037-12-31T00:00:00Z\"\n", ""),
 			[]string{"gardener-core 61 spec.machineImages[0].versions[0].expirationDate"},
@@ -163,7 +163,7 @@ func TestLintNamespacedCloudProfile(t *testing.T) {
 			[]string{"provider-flavor-missing 67 spec.machineImages[0].versions[1].capabilityFlavors[1]"},
 		},
 		"a parent with errors of its own": {
-			replaced(t, parentProfile, "1.32.7", "1.33.2") + childProfile, []string{"gardener-core 12 spec.kubernetes.versions[1].version"},
+			replaced(t, parentProfile, "1.32.7", "1.33.2") + childProfile, []string{"gardener-core 11 spec.kubernetes.versions[1].version"},
 		},
 		"a parent of an unknown provider": {
 			replaced(t, parentProfile, "type: openstack", "type: stackit") + replaced(t, childProfile, "      expirationDate: \"2037-12-31T00:00:00Z\"\n", "") + childShoot(t),
@@ -171,7 +171,7 @@ func TestLintNamespacedCloudProfile(t *testing.T) {
 		},
 		"a parent that cannot be read": {
 			replaced(t, parentProfile, "cpu: \"4\"", "cpu: [4]") + childProfile + childShoot(t),
-			[]string{"field-type 18 spec.machineTypes[0].cpu", "profile-unreadable 87 spec.cloudProfile.name"},
+			[]string{"field-type 17 spec.machineTypes[0].cpu", "profile-unreadable 87 spec.cloudProfile.name"},
 		},
 		"a parent that is not there": {
 			childProfile + childShoot(t), []string{"profile-missing 10 spec.parent.name", "pool-not-checked 47 spec.cloudProfile.name"},

@@ -16,6 +16,8 @@ type Provider interface {
 	providerType() string
 	// faults returns what is wrong with the provider itself.
 	faults() error
+	// rules are the provider's own ones, beside those about images; none if it is not [consistency.Extended].
+	rules() []consistency.Rule
 	// workers says what the provider's workers can ask for.
 	workers() consistency.Workers
 	// check reports on a CloudProfile and compiles it.
@@ -50,6 +52,13 @@ func (t typed[R]) providerType() string { return t.provider.Type() }
 
 func (t typed[R]) faults() error { return consistency.CheckProvider(t.provider) }
 
+func (t typed[R]) rules() []consistency.Rule {
+	if extended, ok := t.provider.(consistency.Extended); ok {
+		return extended.Rules()
+	}
+	return nil
+}
+
 func (t typed[R]) workers() consistency.Workers { return t.provider.Workers() }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, consistency.Report) {
@@ -82,7 +91,11 @@ type compiledProfile[R any] struct {
 func (p compiledProfile[R]) madeBy() Provider { return p.provider }
 
 func (p compiledProfile[R]) resolve(pool consistency.Pool) Answer {
-	return answer(p.Profile, p.ResolvePool(pool))
+	a := answer(p.Profile, p.ResolvePool(pool))
+	if pool.Path != nil || pool.Config != nil { // else the question is about no providerConfig
+		a.reasoning.RollingUpdate = p.provider.workers().Rolling(pool.Config)
+	}
+	return a
 }
 
 func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) consistency.Report {

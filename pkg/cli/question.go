@@ -54,7 +54,8 @@ func (c *command) explain() *cobra.Command {
 		Use:   "explain FILE...",
 		Short: "Show why a worker pool boots the image that it boots, or none",
 		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
-pool asks for, what becomes of every flavor of the image version, and the comparisons that decide.`,
+pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
+providerConfig can only be changed at the price of new machines.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
 			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local --secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
 		Args: needFiles,

@@ -171,6 +171,7 @@ func TestRenderIsTheSameOnEveryRun(t *testing.T) {
 
 func TestRenderOfProviderLocal(t *testing.T) {
 	local := strings.NewReplacer("type: openstack", "type: local", "openstack.provider", "local.provider", "    keystoneURL: https://keystone.example.com/v3/\n", "",
+		"    constraints: {floatingPools: [{name: fp-pool-1}], loadBalancerProviders: [{name: haproxy}]}\n", "",
 		"regions: [{name: europe, id: img-1}]", "image: node:1", "regions: [{name: europe, id: img-2}]", "image: node:2")
 	for name, tc := range map[string]struct{ manifest, want string }{
 		"capabilities":  {parentProfile + childProfile, `gardenlinux {"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"node:2"}],"version":"2000.1.0"}`},

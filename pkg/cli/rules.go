@@ -27,11 +27,17 @@ const (
 	RuleProfileUnreached = "profile-unreadable"
 )
 
-// Rules returns the catalogue of all rules that lint can report, sorted by name. The caller owns it.
-func Rules() []consistency.Rule {
+// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted by
+// name: those that hold for every provider, and those of providers that are [consistency.Extended]. Each name is there once;
+// of two rules with one name that counts which holds for every provider, or else that of the first provider. The caller owns
+// the slice.
+func Rules(providers ...Provider) []consistency.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
-	slices.SortFunc(rules, func(a, b consistency.Rule) int { return cmp.Compare(a.Name, b.Name) })
-	return rules
+	for _, p := range providers {
+		rules = append(rules, p.rules()...)
+	}
+	slices.SortStableFunc(rules, func(a, b consistency.Rule) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(rules, func(a, b consistency.Rule) bool { return a.Name == b.Name })
 }
 
 var manifestRules = []consistency.Rule{

@@ -8,14 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/capkit/capkit/pkg/consistency"
 )
 
 // Version of the command; set when it is linked.
@@ -112,47 +108,6 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
 	return root
-}
-
-func (c *command) lint() *cobra.Command {
-	var output, failOn string
-	var server apiServer
-	cmd := &cobra.Command{
-		Use:   "lint FILE...",
-		Short: "Report everything that is wrong with CloudProfiles and the objects that use them",
-		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
-Every rule has a section in docs/rules.md.`,
-		Example: "  capkit lint cloudprofile.yaml\n  capkit lint -o sarif manifests/ > capkit.sarif\n  capkit lint --reserved-in-core cloudprofile.yaml\n  kubectl get cloudprofiles -o yaml | capkit lint -",
-		Args:    needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			format, found := reportFormats[output]
-			switch {
-			case !found:
-				return unknownFormat(output, slices.Sorted(maps.Keys(reportFormats)))
-			case failOn != "error" && failOn != "warning":
-				return fmt.Errorf("unknown --fail-on %q: use error or warning", failOn)
-			}
-			g, err := load(args, c.stdin, c.providers)
-			if err != nil {
-				return err
-			}
-			g.server = server
-			report := lint(g)
-			report.failOn = consistency.Severity(failOn)
-			if err := format(c.stdout, report); err != nil {
-				return err
-			}
-			fmt.Fprintln(c.stderr, summaryLine(report.Summary))
-			if slices.ContainsFunc(report.Findings, func(f Finding) bool { return report.fails(f.Severity) }) {
-				return errWrong
-			}
-			return nil
-		},
-	}
-	outputFlag(cmd, &output, slices.Sorted(maps.Keys(reportFormats)))
-	choiceFlag(cmd, &failOn, "fail-on", "error", "severity that makes the exit status 1", []string{"error", "warning"})
-	serverFlag(cmd, &server)
-	return cmd
 }
 
 func (c *command) render() *cobra.Command {

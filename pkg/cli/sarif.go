@@ -21,7 +21,7 @@ import (
 // printSARIF writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
 func printSARIF(w io.Writer, r Report) error {
 	catalogue := map[string]consistency.Rule{}
-	for _, rule := range Rules() {
+	for _, rule := range r.rules {
 		catalogue[rule.Name] = rule
 	}
 	run := sarif.NewRunWithInformationURI("capkit", "https://github.com/capkit/capkit")

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// extended is a provider with rules of its own, one of which depends on the domain, and with worker settings whose change
+// replaces machines.
+type extended struct{ openstack.Provider }
+
+// Rules returns a rule of its own, and one with a name that is taken.
+func (extended) Rules() []consistency.Rule {
+	return []consistency.Rule{
+		{Name: "extended-domain", Severity: consistency.SeverityError, Means: "The domain is not the right one.", Repair: "Use another."},
+		{Name: consistency.RuleNoImage, Severity: consistency.SeverityWarning, Means: "Taken."},
+	}
+}
+
+func (p extended) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
+	config, report := p.Provider.CloudProfileConfig(raw, at)
+	config.Constraints = oneDomain{}
+	return config, report
+}
+
+// oneDomain are constraints of profiles whose Shoots must be of the domain demo.
+type oneDomain struct{}
+
+func (oneDomain) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) consistency.Report {
+	return consistency.Report{}
+}
+
+func (oneDomain) CheckShoot(question consistency.ShootQuestion) consistency.Report {
+	at := field.NewPath("spec", "region")
+	switch {
+	case question.Domain == nil:
+		return consistency.Report{Warnings: field.ErrorList{field.Invalid(at, "", "not checked: the domain is not known").WithOrigin("extended-domain")}}
+	case *question.Domain != "demo":
+		return consistency.Report{Errors: field.ErrorList{field.Invalid(at, *question.Domain, "the domain is not demo").WithOrigin("extended-domain")}}
+	}
+	return consistency.Report{}
+}
+
+func (oneDomain) DependsOnDomain(*v1beta1.Shoot) bool { return true }
+
+func (p extended) Workers() consistency.Workers {
+	return consistency.RollingOn(p.Provider.Workers(),
+		consistency.Trigger[v1alpha1.WorkerConfig]{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
+			if config.ServerGroup == nil {
+				return ""
+			}
+			return config.ServerGroup.Policy
+		}},
+		consistency.Trigger[v1alpha1.WorkerConfig]{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
+			return strings.Join(config.AdditionalSecurityGroups, ", ")
+		}},
+	)
+}
+
+var extendedOnly = []cli.Provider{cli.For(extended{})}
+
+func TestRulesOfProviders(t *testing.T) {
+	general, all := cli.Rules(cli.For(local.Provider{})), cli.Rules(cli.For(local.Provider{}), cli.For(extended{}))
+	if diff := cmp.Diff(cli.Rules(), general); diff != "" {
+		t.Errorf("a provider without rules of its own: %s", diff)
+	}
+	if len(all) != len(general)+1 || !slices.ContainsFunc(all, func(r consistency.Rule) bool { return r.Name == "extended-domain" }) {
+		t.Errorf("%d rules in general, %d with those of the provider", len(general), len(all))
+	}
+	if !slices.IsSortedFunc(all, func(a, b consistency.Rule) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("not sorted")
+	}
+	for _, r := range all {
+		if r.Name == consistency.RuleNoImage && r.Severity != consistency.SeverityError {
+			t.Errorf("the provider has overwritten a rule: %+v", r)
+		}
+	}
+}
+
+func TestDomain(t *testing.T) {
+	files := []string{examples + "/shoot.yaml", examples + "/cloudprofile.yaml"}
+	for domain, want := range map[string]string{
+		"":       "0 warning not checked: the domain is not known",
+		"other":  "1 error the domain is not demo",
+		" demo ": "1 error the domain is not demo", // as it is given
+		"demo":   "0",
+	} {
+		args := append([]string{"lint", "-o", "json"}, files...)
+		if domain != "" {
+			args = append(args, "--domain", domain)
+		}
+		r := runFor(extendedOnly, "", args...)
+		var report cli.Report
+		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+			t.Fatal(err, r.stderr)
+		}
+		got := []string{string(rune('0' + r.status))}
+		for _, f := range report.Findings {
+			got = append(got, string(f.Severity), f.Message)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("--domain %q: %s", domain, diff)
+		}
+	}
+}
+
+func TestCompletionOfTheDomain(t *testing.T) {
+	if r := run(t, "", "__complete", "lint", "--domain", ""); !strings.HasPrefix(r.stdout, ":4\n") { // no files
+		t.Errorf("%q", r.stdout)
+	}
+}
+
+// SARIF describes a rule of the provider like any other.
+func TestSARIFDescribesRulesOfProviders(t *testing.T) {
+	r := runFor(extendedOnly, "", "lint", "-o", "sarif", "--domain=other", examples+"/shoot.yaml", examples+"/cloudprofile.yaml")
+	log, err := sarif.FromString(r.stdout)
+	if err != nil {
+		t.Fatal(err, r.stderr)
+	}
+	rules := log.Runs[0].Tool.Driver.Rules
+	if len(rules) != 1 || rules[0].ShortDescription == nil || *rules[0].ShortDescription.Text != "The domain is not the right one." {
+		t.Errorf("%+v", rules)
+	}
+}
+
+// rollingShoot has a pool with settings whose change replaces machines, one without a config, and one whose config has errors.
+const rollingShoot = `apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: rolling, namespace: garden-demo}
+spec:
+  cloudProfile: {kind: CloudProfile, name: openstack}
+  region: europe
+  provider:
+    type: openstack
+    workers:
+    - name: grouped
+      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
+      providerConfig:
+        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+        kind: WorkerConfig
+        serverGroup: {policy: soft-anti-affinity}
+    - name: plain
+      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
+    - name: misspelt
+      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
+      providerConfig:
+        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+        kind: WorkerConfig
+        servergroup: {policy: soft-anti-affinity}
+    - name: refused-and-misspelt
+      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1.0.0}}
+      providerConfig:
+        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+        kind: WorkerConfig
+        servergroup: {policy: soft-anti-affinity}
+`
+
+func TestRollingUpdateOfShoots(t *testing.T) {
+	r := runFor(extendedOnly, rollingShoot, "explain", "-o", "json", examples+"/cloudprofile.yaml", "-")
+	var explained struct{ Pools []cli.Explanation }
+	if err := json.Unmarshal([]byte(r.stdout), &explained); err != nil {
+		t.Fatal(err, r.stderr)
+	}
+	got := map[string][]consistency.Rolling{}
+	for _, e := range explained.Pools {
+		got[e.Pool] = e.RollingUpdate
+	}
+	want := map[string][]consistency.Rolling{
+		"grouped":              {{Field: "serverGroup", Value: "soft-anti-affinity"}, {Field: "additionalSecurityGroups"}},
+		"plain":                {{Field: "serverGroup"}, {Field: "additionalSecurityGroups"}},
+		"misspelt":             nil,
+		"refused-and-misspelt": nil,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	text := runFor(extendedOnly, rollingShoot, "explain", examples+"/cloudprofile.yaml", "-").stdout
+	const section = "\nA change of these in its providerConfig replaces the pool's machines, one after the other:\n"
+	if strings.Count(text, section) != 2 || !strings.Contains(text, section+"  serverGroup: soft-anti-affinity\n  additionalSecurityGroups: none\n") {
+		t.Error(text)
+	}
+}
+
+// A question by flags has a providerConfig only if it is given.
+func TestRollingUpdateOfQuestions(t *testing.T) {
+	question := append([]string{"explain", "-o", "json", examples + "/cloudprofile.yaml"}, flavorQuestion...)
+	const config = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nadditionalSecurityGroups: [a, b]\n"
+	for name, tc := range map[string]struct {
+		providers []cli.Provider
+		args      []string
+		want      []consistency.Rolling
+	}{
+		"no config": {extendedOnly, question, nil},
+		"config":    {extendedOnly, append(question, "--worker-config=-"), []consistency.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}}},
+	} {
+		r := runFor(tc.providers, config, tc.args...)
+		var e cli.Explanation
+		if err := json.Unmarshal([]byte(r.stdout), &e); err != nil {
+			t.Fatal(name, err, r.stderr)
+		}
+		if diff := cmp.Diff(tc.want, e.RollingUpdate); diff != "" {
+			t.Error(name, diff)
+		}
+	}
+}
+
+// A provider whose workers have nothing of the kind is explained as before.
+func TestNoRollingUpdate(t *testing.T) {
+	r := run(t, "", "explain", "-o", "json", examples+"/cloudprofile-local.yaml", "--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local")
+	if strings.Contains(r.stdout, "rollingUpdate") {
+		t.Error(r.stdout)
+	}
+}

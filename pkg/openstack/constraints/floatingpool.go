@@ -95,11 +95,11 @@ func notAmong(rule string, at *field.Path, name string, has []string, thing, pla
 	case len(has) == 0 && name == "":
 		return finding(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
 	case len(has) == 0:
-		return finding(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s; ask its operator for one", thing, place))
+		return finding(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s, so not %s; ask its operator for one", thing, place, name))
 	case name == "":
 		return validation.NotAmong(rule, at, name, has, fmt.Sprintf("write the name of a %s", thing))
 	}
-	return validation.NotAmong(rule, at, name, has, fmt.Sprintf("the profile does not have this %s %s", thing, place))
+	return validation.NotAmong(rule, at, name, has, fmt.Sprintf("the profile has no %s %s %s", thing, name, place))
 }
 
 // checkLoadBalancerProvider checks whether the Shoot may choose its load balancer provider.
@@ -151,7 +151,8 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBal
 		has = append(has, networksOf(&classes[i])+" ("+classes[i].Name+")")
 	}
 	return finding(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class),
-		"the floating pool does not allow these networks; name and purpose are yours, the rest has to be one of "+few(has))
+		fmt.Sprintf(
+			"the floating pool does not allow load balancer class %s with %s; name and purpose are yours, the rest has to be one of %s", orEmpty(class.Name), networksOf(class), few(has)))
 }
 
 // networksOf returns the networks that a load balancer class uses, as an operator writes them.

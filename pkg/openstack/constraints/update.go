@@ -53,8 +53,8 @@ func changedZones(old, pool *v1beta1.Worker, at *field.Path) validation.Findings
 		return validation.Findings{}
 	}
 	return failed(finding(validation.OriginFieldImmutable, field.ErrorTypeInvalid, at.Child("zones"), few(pool.Zones), fmt.Sprintf(
-		"a worker pool keeps its zones, in their order, as its machines are counted by them: they were %s; put these first, more can follow; or create a new worker pool",
-		orNone(few(old.Zones)))))
+		"worker pool %s keeps its zones, in their order, as its machines are counted by them: they were %s; put these first, more can follow; or create a new worker pool",
+		pool.Name, orNone(few(old.Zones)))))
 }
 
 // changedInPlace demands that nothing is changed for which machines would have to be replaced, in a worker pool whose
@@ -63,8 +63,8 @@ func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findin
 	var found validation.Findings
 	fail := func(name string) {
 		found.Add(failed(finding(validation.OriginFieldImmutable, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
-			"the machines of worker pool %s are updated in place (%s), and this takes effect in new machines only; put the old value back, or create a new worker pool",
-			pool.Name, *pool.UpdateStrategy))))
+			"the machines of worker pool %s are updated in place (%s), and %s takes effect in new machines only; put the old value back, or create a new worker pool",
+			pool.Name, *pool.UpdateStrategy, name))))
 	}
 	if !sameConfig(old, pool) {
 		fail("providerConfig")
@@ -102,7 +102,7 @@ func replacedMachines(old, pool *v1beta1.Worker, at *field.Path) validation.Find
 		before, after := trigger.Value(was), trigger.Value(is)
 		if before != after {
 			found.Add(warned(finding(RuleMachinesReplaced, field.ErrorTypeInvalid, at.Child("providerConfig", trigger.Field), orNone(after), fmt.Sprintf(
-				"this was %s, and its change replaces the machines of worker pool %s, one after the other", orNone(before), pool.Name))))
+				"%s was %s and is %s now, which replaces the machines of worker pool %s, one after the other", trigger.Field, orNone(before), orNone(after), pool.Name))))
 		}
 	}
 	return found

@@ -64,7 +64,7 @@ func checkZones(s *subject) validation.Findings {
 			if !slices.Contains(has, zone) {
 				found.Add(failed(notAmong(RuleZone, at.Index(i), zone, has, "zone", place)))
 			} else if first := slices.Index(w.Zones, zone); first < i {
-				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone, at.Index(first).String()+" is the same zone; remove one of the two")))
+				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone, fmt.Sprintf("%s is zone %s already; remove one of the two", at.Index(first), zone))))
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func checkVolumes(s *subject) validation.Findings {
 	}
 	check := func(name *string, at *field.Path) {
 		if name != nil && len(has) > 0 && !slices.Contains(has, *name) {
-			found.Add(failed(validation.NotAmong(RuleVolumeType, at.Child("type"), *name, has, "the profile does not have this volume type")))
+			found.Add(failed(validation.NotAmong(RuleVolumeType, at.Child("type"), *name, has, fmt.Sprintf("the profile has no volume type %s", orEmpty(*name)))))
 		}
 	}
 	for _, w := range s.workers {
@@ -116,13 +116,13 @@ func checkServerGroups(s *subject) validation.Findings {
 		case group == nil || strings.TrimSpace(group.Policy) == "":
 		case len(has) == 0:
 			found.Add(failed(finding(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy,
-				"the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")))
+				"the profile has no serverGroupPolicies, so that no worker pool can have a server group with policy "+group.Policy+"; remove serverGroup")))
 		case !slices.Contains(has, group.Policy):
-			found.Add(failed(validation.NotAmong(RuleServerGroup, at, group.Policy, has, "the profile does not have this server group policy")))
+			found.Add(failed(validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))))
 		}
 		if group != nil && group.Policy == affinity && len(w.Zones) > 1 {
 			found.Add(failed(finding(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
-				"machines with this policy are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))))
+				"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))))
 		}
 	}
 	return found
@@ -135,7 +135,7 @@ func checkMachineLabels(s *subject) validation.Findings {
 		for i, label := range w.config.MachineLabels {
 			if _, both := w.Labels[label.Name]; both {
 				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, w.at.Child("providerConfig", "machineLabels").Index(i).Child("name"), label.Name,
-					"machines have the labels of their worker pool as well, and it has one of this name; rename or remove one of the two")))
+					fmt.Sprintf("machines have the labels of their worker pool as well, which has %s already; rename or remove one of the two", label.Name))))
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func ControlPlaneConfig(config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.
 		}
 	}
 	if config.Zone != nil {
-		found.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, at.Child("zone"), *config.Zone, "this has no effect; remove it")
+		found.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, at.Child("zone"), *config.Zone, "zone %s has no effect; remove it", quote(*config.Zone))
 	}
 	if ccm := config.CloudControllerManager; ccm != nil {
 		found.featureGates(ccm.FeatureGates, version, at.Child("cloudControllerManager", "featureGates"))
@@ -61,12 +61,12 @@ func (f *Findings) featureGates(gates map[string]bool, version string, at *field
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
 		value := gates[name]
 		if _, err := features.IsFeatureGateSupported(name, anyVersion); err != nil {
-			f.fail(OriginFeatureGate, field.ErrorTypeInvalid, at.Key(name), value, "Kubernetes has no feature gate of this name; mind upper and lower case")
+			f.fail(OriginFeatureGate, field.ErrorTypeInvalid, at.Key(name), value, "Kubernetes has no feature gate %s; mind upper and lower case", quote(name))
 			continue
 		}
 		for _, err := range features.ValidateFeatureGates(map[string]bool{name: value}, version, at) {
 			if err.Type == field.ErrorTypeForbidden {
-				f.fail(OriginFeatureGate, err.Type, at.Key(name), value, "%s; remove it", err.Detail)
+				f.fail(OriginFeatureGate, err.Type, at.Key(name), value, "feature gate %s: %s; remove it", name, err.Detail)
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func InfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *v1b
 	networks, path := &config.Networks, at.Child("networks")
 	if found.notEmpty(config.FloatingPoolSubnetName, at.Child("floatingPoolSubnetName")) && networks.Router != nil {
 		found.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, at.Child("floatingPoolSubnetName"), *config.FloatingPoolSubnetName,
-			"an existing router is attached to a subnet already; remove this, or %s", path.Child("router"))
+			"an existing router is attached to a subnet already; remove floatingPoolSubnetName, or %s", path.Child("router"))
 	}
 	if networks.Router != nil {
 		found.requiredID(networks.Router.ID, path.Child("router", "id"), "router")
@@ -62,10 +62,10 @@ func (f *Findings) addresses(networks *v1alpha1.Networks, networking *v1beta1.Ne
 			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool", ipv4.example)
 	case networks.Workers != "" && networks.Worker != "" && networks.Workers != networks.Worker:
 		f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, worker, networks.Worker,
-			"this is the old name of workers, which is %s; remove one of the two", networks.Workers)
+			"worker is the old name of workers, and they say two things, %s and %s; remove one of the two", quote(networks.Worker), quote(networks.Workers))
 	}
 	if networks.Worker != "" {
-		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "this is called workers now; rename it, which changes nothing else")
+		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "worker is called workers now; rename it, which changes nothing else")
 		if networks.Worker != networks.Workers {
 			f.machines(networks.Worker, networking, worker)
 		}
@@ -104,7 +104,7 @@ func (f *Findings) subnetPool(networks *v1alpha1.Networks, at *field.Path) {
 	f.requiredID(pool.ID, path.Child("id"), "subnet pool")
 	if pool.PrefixLength < shortestPrefix || pool.PrefixLength > longestPrefix {
 		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, path.Child("prefixLength"), pool.PrefixLength,
-			"the prefix of a subnet has %d to %d bits", shortestPrefix, longestPrefix)
+			"prefixLength is %d; the prefix of a subnet has %d to %d bits", pool.PrefixLength, shortestPrefix, longestPrefix)
 	}
 }
 
@@ -114,7 +114,7 @@ func (f *Findings) existing(networks *v1alpha1.Networks, at *field.Path) {
 	f.openStackID(networks.SubnetID, at.Child("subnetID"), "subnet")
 	if networks.SubnetID != nil && networks.ID == nil {
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("id"), nil,
-			"write the ID of the network that subnet %s belongs to, or remove subnetID", *networks.SubnetID)
+			"write the ID of the network that subnet %s belongs to, or remove subnetID", quote(*networks.SubnetID))
 	}
 }
 
@@ -151,17 +151,16 @@ func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, at *
 	for i, is := range identities(config, at) {
 		was := identities(old, at)[i]
 		if !sameNetwork(was.value, is.value) {
-			found.immutable(is.at, was.value, is.value, "")
+			found.immutable(is.at, was.value, is.value)
 		}
 	}
 	return found.Errors
 }
 
-// immutable reports that something was changed which cannot be changed. instead is what can be done, if it is something
-// else than to create a new Shoot.
-func (f *Findings) immutable(at *field.Path, was, is, instead string) {
+// immutable reports that something was changed which cannot be changed.
+func (f *Findings) immutable(at *field.Path, was, is string) {
 	f.fail(OriginFieldImmutable, field.ErrorTypeInvalid, at, is,
-		"this cannot be changed: it was %s and would be %s; put the old value back, or %s", orNone(was), orNone(is), firstOf(instead, "create a new Shoot"))
+		"%s cannot be changed: it was %s and would be %s; put the old value back, or create a new Shoot", last(at), orNone(was), orNone(is))
 }
 
 // identity is a part of an InfrastructureConfig that cannot be changed, as text; empty if it is not there.

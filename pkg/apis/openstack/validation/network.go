@@ -29,13 +29,13 @@ func (f *Findings) network(text string, at *field.Path, want family) cidr.CIDR {
 	network := cidr.NewCIDR(text, at)
 	switch {
 	case !network.Parse():
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "this is no network; write its address and the length of its prefix, as in %s", want.example)
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "%s %s is no network; write its address and the length of its prefix, as in %s", last(at), quote(text), want.example)
 		return nil
 	case !want.of(network):
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "this must be an %s network, as in %s", want.name, want.example)
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "%s %s must be an %s network, as in %s", last(at), quote(text), want.name, want.example)
 		return nil
 	case network.GetIPNet().String() != text:
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "write the network as %s", network.GetIPNet())
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "%s %s is not the address of a network; write %s", last(at), quote(text), network.GetIPNet())
 	}
 	return network
 }
@@ -46,7 +46,7 @@ func (f *Findings) within(network cidr.CIDR, shoot *v1beta1.Networking) {
 	at := field.NewPath("spec", "networking")
 	if nodes := optional(shoot.Nodes, at.Child("nodes")); nodes != nil && len(nodes.ValidateSubset(network)) > 0 {
 		f.fail(OriginNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(),
-			"this must lie within %s, which is %s", nodes.GetFieldPath(), nodes.GetCIDR())
+			"%s %s must lie within %s, which is %s", last(network.GetFieldPath()), network.GetCIDR(), nodes.GetFieldPath(), nodes.GetCIDR())
 	}
 	f.apart(network, optional(shoot.Pods, at.Child("pods")), optional(shoot.Services, at.Child("services")))
 }
@@ -59,7 +59,7 @@ func (f *Findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
 	for _, other := range others {
 		if other != nil && len(other.ValidateNotOverlap(network)) > 0 {
 			f.fail(OriginNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(),
-				"this must not overlap %s, which is %s", other.GetFieldPath(), other.GetCIDR())
+				"%s %s must not overlap %s, which is %s", last(network.GetFieldPath()), network.GetCIDR(), other.GetFieldPath(), other.GetCIDR())
 		}
 	}
 }

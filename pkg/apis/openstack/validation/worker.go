@@ -64,9 +64,9 @@ func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
 		known := slices.Contains(resources, string(name)) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 		if !known && (!strings.Contains(string(name), "/") || len(validation.IsQualifiedName(string(name))) > 0) {
 			f.fail(OriginNodeTemplate, field.ErrorTypeNotSupported, path, string(name),
-				"a node has no resource of this name; %s, and names with a domain, as in example.com/licence", oneOf(string(name), resources))
+				"a node has no resource %s; %s, and names with a domain, as in example.com/licence", quote(string(name)), oneOf(string(name), resources))
 		}
-		f.quantity(quantity, path, known && name != gpu)
+		f.quantity(name, quantity, path, known && name != gpu)
 	}
 }
 
@@ -75,21 +75,21 @@ func (f *Findings) virtualCapacity(list corev1.ResourceList, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		quantity, path := list[name], at.Key(string(name))
 		if problems := validation.IsQualifiedName(string(name)); len(problems) > 0 {
-			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, string(name), "this is no name for a resource: %s", strings.Join(problems, "; "))
+			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, string(name), "%s is no name for a resource: %s", quote(string(name)), strings.Join(problems, "; "))
 		}
 		if rounded := quantity.DeepCopy(); !rounded.RoundUp(0) {
-			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, quantity.String(), "this must be a whole number")
+			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, quantity.String(), "%s is %s, and must be a whole number", name, &quantity)
 		}
-		f.quantity(quantity, path, false)
+		f.quantity(name, quantity, path, false)
 	}
 }
 
-func (f *Findings) quantity(quantity resource.Quantity, at *field.Path, positive bool) {
+func (f *Findings) quantity(name corev1.ResourceName, quantity resource.Quantity, at *field.Path, positive bool) {
 	switch {
 	case quantity.Sign() < 0:
-		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "this must not be negative")
+		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "%s is %s, and must not be negative", name, &quantity)
 	case positive && quantity.Sign() == 0:
-		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "a node without any would be of no use; write what it has, or leave this to the machine type")
+		f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, at, quantity.String(), "%s is %s; write what a node has, or leave it to the machine type", name, &quantity)
 	}
 }
 
@@ -103,10 +103,10 @@ func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path)
 		f.metadata(label.Value, path.Child("value"))
 		if prefix := reservedPrefix(label.Name); prefix != "" {
 			f.fail(OriginMachineLabelReserved, field.ErrorTypeForbidden, path.Child("name"), label.Name,
-				"machines are found by labels with %s, which Gardener sets itself; choose another name", prefix)
+				"machines are found by labels with %s, which Gardener sets itself; choose another name than %s", prefix, quote(label.Name))
 		}
 		if before := names.second(label.Name, path); before != nil {
-			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), label.Name, "%s has this name already; remove one of the two", before)
+			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), label.Name, "%s is machine label %s already; remove one of the two", before, quote(label.Name))
 		}
 	}
 }
@@ -114,10 +114,10 @@ func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path)
 // metadata checks a key or a value of the metadata of a server.
 func (f *Findings) metadata(text string, at *field.Path) {
 	if utf8.RuneCountInString(text) > longestText {
-		f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, at, field.OmitValueType{}, "OpenStack takes up to %d characters", longestText)
+		f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, at, field.OmitValueType{}, "%s has %d characters, and OpenStack takes up to %d", last(at), utf8.RuneCountInString(text), longestText)
 	}
 	if strings.ContainsAny(text, "[]{}\r\n") {
-		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "brackets, braces and line breaks cannot be used here")
+		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, text, "%s %s has brackets, braces or line breaks, which cannot be used there", last(at), quote(text))
 	}
 }
 
@@ -145,10 +145,10 @@ func (f *Findings) securityGroups(groups []string, at *field.Path) {
 		path := at.Index(i)
 		f.notEmpty(&group, path)
 		if utf8.RuneCountInString(group) > longestText {
-			f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, path, field.OmitValueType{}, "OpenStack takes up to %d characters", longestText)
+			f.fail(OriginValueOutOfRange, field.ErrorTypeTooLong, path, field.OmitValueType{}, "the name of a security group has %d characters, and OpenStack takes up to %d", utf8.RuneCountInString(group), longestText)
 		}
 		if before := names.second(group, path); before != nil {
-			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, group, "%s is the same group; remove one of the two", before)
+			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, group, "%s is security group %s already; remove one of the two", before, quote(group))
 		}
 	}
 }

@@ -10,23 +10,22 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
 // user is who the component is in the tests that take something from it.
 const user = "component"
 
 func TestAProfileThatCannotBeRead(t *testing.T) {
-	if err := g.Apply(t.Context(), "testdata/rights.yaml", "testdata/rights-profiles.yaml"); err != nil {
-		t.Fatal(err)
-	}
-	access := newAPIAccess(t, user)
-	r := newReplica(t, "--kubeconfig="+access.kubeconfig)
-	serve(t, r)
+	access, _ := serveAsUser(t, "testdata/rights.yaml", "testdata/rights-profiles.yaml")
 	write(t, namespaced("readable", "orchard"), "")
 	about := func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/cloudprofiles") }
 
@@ -35,7 +34,7 @@ func TestAProfileThatCannotBeRead(t *testing.T) {
 	if err := g.Client().Delete(t.Context(), binding); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it may not read CloudProfiles", func() bool { return apierrors.IsForbidden(readAs(t, access, "orchard")) })
+	waitFor(t, "it may not read CloudProfiles", func() bool { return apierrors.IsForbidden(readAs(t, access, profiles.fresh("orchard"))) })
 	access.refuse(about)
 	access.refuse(nil)
 	// What it knew still counts.
@@ -53,9 +52,56 @@ func TestAProfileThatCannotBeRead(t *testing.T) {
 	if err := g.Apply(t.Context(), "testdata/rights-profiles.yaml"); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "it may read CloudProfiles again", func() bool { return readAs(t, access, "unreadable") == nil })
+	waitFor(t, "it may read CloudProfiles again", func() bool { return readAs(t, access, profiles.fresh("unreadable")) == nil })
 	write(t, namespaced("again", "unreadable"), "")
 	write(t, shootOf("again", "unreadable"), "")
+}
+
+// serveAsUser starts a replica that has the rights in some files, and no others.
+func serveAsUser(t *testing.T, rights ...string) (*apiAccess, *replica) {
+	t.Helper()
+	if err := g.Apply(t.Context(), rights...); err != nil {
+		t.Fatal(err)
+	}
+	access := newAPIAccess(t, user)
+	r := newReplica(t, "--kubeconfig="+access.kubeconfig)
+	serve(t, r)
+	return access, r
+}
+
+func TestCredentialsThatCannotBeRead(t *testing.T) {
+	access, r := serveAsUser(t, "testdata/rights.yaml", "testdata/rights-profiles.yaml", "testdata/rights-credentials.yaml")
+	domains := profiles.fresh("domains").(*v1beta1.CloudProfile)
+	changeConfig(domains, func(config *v1alpha1.CloudProfileConfig) {
+		config.Constraints.FloatingPools[0].Domain = ptr.To("example")
+	})
+	write(t, domains, "")
+	write(t, shootOf("domain", "domains"), "")
+	legacy := &v1beta1.SecretBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "legacy", Namespace: "garden-orchard"},
+		SecretRef:  corev1.SecretReference{Name: "openstack", Namespace: "garden-orchard"}, Provider: &v1beta1.SecretBindingProvider{Type: "openstack"},
+	}
+	write(t, legacy, "")
+	bySecretBinding := shootOf("legacy", "domains")
+	bySecretBinding.Spec.CredentialsBindingName, bySecretBinding.Spec.SecretBindingName = nil, ptr.To("legacy")
+	write(t, bySecretBinding, "")
+
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "component-credentials"}}
+	if err := g.Client().Delete(t.Context(), binding); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "it may not read Secrets", func() bool {
+		return apierrors.IsForbidden(readAs(t, access, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-orchard"}}))
+	})
+	write(t, shootOf("nobody", "domains"),
+		`CredentialsBinding garden-orchard/openstack could not be read, so nothing was checked: credentialsbindings.security.gardener.cloud "openstack" is forbidden`)
+	legacy = legacy.DeepCopy()
+	legacy.Name, legacy.ResourceVersion, legacy.Finalizers = "unreadable", "", nil
+	write(t, legacy, `Secret garden-orchard/openstack could not be read, so nothing was checked: secrets "openstack" is forbidden`)
+	write(t, shootOf("any-domain", "orchard"), "") // the domain makes no difference here
+	if log := r.log(t); strings.Contains(log, "not-a-password") {
+		t.Error("the log has the password")
+	}
 }
 
 // write creates an object. If that is to fail, it must be with an internal error for this reason, and nothing is stored.
@@ -76,8 +122,8 @@ func write(t *testing.T, object client.Object, reason string) {
 	}
 }
 
-// readAs reads a CloudProfile as the component does.
-func readAs(t *testing.T, access *apiAccess, name string) error {
+// readAs reads an object as the component does.
+func readAs(t *testing.T, access *apiAccess, object client.Object) error {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", access.kubeconfig)
 	if err != nil {
@@ -87,7 +133,7 @@ func readAs(t *testing.T, access *apiAccess, name string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Get(t.Context(), client.ObjectKey{Name: name}, &v1beta1.CloudProfile{})
+	return c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 }
 
 // namespaced returns a NamespacedCloudProfile that is right.

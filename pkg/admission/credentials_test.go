@@ -247,7 +247,7 @@ func TestCredentialsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings to them. Neither an answer nor the
+// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings and Shoots that use them. Neither an answer nor the
 // log, at its most talkative, has any value, as it is or in base64.
 func TestNothingOfASecretIsShown(t *testing.T) {
 	const marker = "zq7kx2mv"
@@ -277,13 +277,18 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 			return strings.Replace(s, `"metadata":{`, `"metadata":{"generation":"`+marker+`",`, 1)
 		},
 	}
+	shoot := bound(t, func(s *v1beta1.Shoot) { s.Spec.CredentialsBindingName = ptr.To("shop") })
 	rapid.Check(t, func(r *rapid.T) {
 		object, old := drawn(r, "openstack"), drawn(r, "openstack")
 		reader := garden(t)
-		reader.others = []client.Object{object}
+		ofShoot := object.DeepCopy() // the refusal of a Shoot may name the domain
+		ofShoot.Name, ofShoot.Data["domainName"] = "shop", []byte("other")
+		reader.others = []client.Object{object, ofShoot, newBinding("shop")}
+		replaceConfig(t, reader.profiles["openstack"], `"floatingPools":[{`, `"floatingPools":[{"domain":"demo",`)
 		e := newEndpointsWith(t, reader, 9)
 		bodies := map[string]string{
 			"validate-credentialsbinding": string(encode(t, reviewed(t, "CredentialsBinding", newBinding("openstack"), nil))),
+			"validate-shoot":              string(encode(t, reviewed(t, "Shoot", shoot, nil))),
 			"validate-secretbinding":      string(encode(t, reviewed(t, "SecretBinding", newSecretBinding("openstack"), nil))),
 			"validate-secret":             rapid.SampledFrom(spoil).Draw(r, "spoilt")(string(encode(t, reviewed(t, "Secret", object, nil)))),
 		}

@@ -29,6 +29,10 @@ tool defaulter-gen --go-header-file "$header" --output-file zz_generated.default
 echo "register-gen ${apis[*]}"
 tool register-gen --go-header-file "$header" --output-file zz_generated.register.go "${apis[@]}"
 
+echo "docs/api/openstack.md"
+tool crd-ref-docs --source-path=./pkg/apis/openstack/v1alpha1 --config=hack/api-reference/config.yaml \
+  --renderer=markdown --templates-dir=hack/api-reference/templates --output-path=docs/api/openstack.md --log-level=ERROR
+
 # --- Further generators go below this line; those that import the packages above have to come after them. ---
 
 echo "docs/rules.md"

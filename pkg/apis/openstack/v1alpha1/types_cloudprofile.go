@@ -17,36 +17,39 @@ import (
 type CloudProfileConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// Constraints are the floating pools and load balancer providers that shoots may choose from. Absent: none, as in
-	// a NamespacedCloudProfile, which takes them from its parent.
+	// Constraints are the floating pools and load balancer providers that shoots may choose from. Only a
+	// NamespacedCloudProfile, which takes them from its parent, has none.
 	Constraints Constraints `json:"constraints,omitzero"`
-	// DNSServers are the IP addresses of the DNS servers given to the subnets that are created for shoots. Empty: the
-	// subnets get whatever OpenStack hands out.
+	// DNSServers are the IP addresses of the DNS servers that the subnets which are created for shoots hand out to
+	// machines. Empty: the subnets have none of their own, and OpenStack decides.
 	// +optional
 	DNSServers []string `json:"dnsServers,omitzero"`
-	// DHCPDomain is the domain that the environment's DHCP server appends to the host names of machines. Nil: none.
+	// DHCPDomain is the domain that the environment's DHCP server appends to the host names of machines, as in
+	// nodes.example.com. Nil: none.
 	// +optional
 	DHCPDomain *string `json:"dhcpDomain,omitempty"`
-	// KeystoneURL is the URL of the identity service for every region that KeystoneURLs does not name. Nil: each region
-	// in use must be in KeystoneURLs.
+	// KeystoneURL is the URL of the identity service, as in https://keystone.example.com/v3/, for every region that
+	// keystoneURLs does not name. Nil: only regions in keystoneURLs can be used.
 	// +optional
 	KeystoneURL *string `json:"keystoneURL,omitempty"`
-	// KeystoneCACert is the bundle of CA certificates, in PEM format, that the certificate at KeystoneURL is verified
-	// with. Nil: the CAs of the system.
+	// KeystoneCACert is the bundle of CA certificates, in PEM format, that the certificate of the identity service is
+	// verified with; an entry of keystoneURLs may have another. Nil: the CAs of the system.
 	// +optional
 	KeystoneCACert *string `json:"keystoneCACert,omitempty"`
-	// KeystoneForceInsecure switches the verification of the identity service's certificate off. Nil: false.
+	// KeystoneForceInsecure switches the verification of the identity service's certificate off, in all regions: whoever
+	// is in between gets the credentials of shoots. Nil: false.
 	// +optional
 	KeystoneForceInsecure *bool `json:"keystoneForceInsecure,omitempty"`
-	// KeystoneURLs are the URLs of the identity service for single regions; they go before KeystoneURL. Empty:
-	// KeystoneURL serves all regions.
+	// KeystoneURLs are the URLs of the identity service for single regions, each region once; they go before keystoneURL.
+	// Empty: keystoneURL serves all regions.
 	// +optional
 	KeystoneURLs []KeystoneURL `json:"keystoneURLs,omitzero"`
 	// MachineImages maps the machine image versions of the CloudProfile to images in OpenStack. Each image and version
-	// that the CloudProfile offers must be here, with a reference for each of its flavors.
+	// that the CloudProfile offers must be here, with a reference for each of its flavors; in a NamespacedCloudProfile
+	// those that it adds.
 	MachineImages []MachineImages `json:"machineImages,omitzero"`
-	// RequestTimeout is how long a request to the OpenStack API may take; it is written with a unit, as in 60s. Listing
-	// many load balancers may need more than usual. Nil: the default of the OpenStack client.
+	// RequestTimeout is how long a request to the OpenStack API may take: a number with a unit, such as s or m, above
+	// zero, as in 60s. Listing many load balancers may need more than usual. Nil: the default of the OpenStack client.
 	// +optional
 	RequestTimeout *metav1.Duration `json:"requestTimeout,omitempty"`
 	// RescanBlockStorageOnResize makes the Cinder CSI driver ask the kernel to read the size of a volume again after
@@ -58,24 +61,25 @@ type CloudProfileConfig struct {
 	// and zones of machines have different names, since no node is in the zone of the volume then. Nil: false.
 	// +optional
 	IgnoreVolumeAZ *bool `json:"ignoreVolumeAZ,omitempty"`
-	// NodeVolumeAttachLimit is how many volumes may be attached to one node at most; the scheduler places no more. Nil:
-	// 256.
+	// NodeVolumeAttachLimit is how many volumes may be attached to one node, at least 1; the scheduler places no more pods
+	// with volumes there. Nil: 256.
 	// +optional
 	NodeVolumeAttachLimit *int32 `json:"nodeVolumeAttachLimit,omitempty"`
-	// UseSNAT sets enable_snat on the router of a shoot, if Gardener creates and manages that router. Nil: the
-	// attribute is not set, so that OpenStack decides.
+	// UseSNAT sets enable_snat on the routers that are created for shoots, so that machines without a floating IP reach
+	// the internet. It has no effect on routers that exist already. Nil: the attribute is not set, and OpenStack decides.
 	// +optional
 	UseSNAT *bool `json:"useSNAT,omitempty"`
-	// ServerGroupPolicies are the policies, such as anti-affinity, that a worker pool may choose for a server group of
-	// its own. Empty: worker pools cannot have server groups.
+	// ServerGroupPolicies are the policies that a worker pool may choose for a server group of its own: affinity,
+	// anti-affinity, soft-affinity, soft-anti-affinity. The quota of shoots' projects has to allow server groups. Empty:
+	// worker pools cannot have server groups.
 	// +optional
 	ServerGroupPolicies []string `json:"serverGroupPolicies,omitzero"`
-	// ResolvConfOptions are options, such as rotate or timeout:1, that are appended to /etc/resolv.conf on machines;
-	// they are appended again whenever systemd-resolved writes a new file. Empty: the file is not touched.
+	// ResolvConfOptions are options, such as rotate or timeout:1, one in each entry, that are appended to /etc/resolv.conf
+	// on machines, and again whenever systemd-resolved writes a new file. Empty: the file is not touched.
 	// +optional
 	ResolvConfOptions []string `json:"resolvConfOptions,omitzero"`
-	// StorageClasses are the storage classes that a shoot gets, typically one for each volume type of the environment.
-	// Empty: the provider's own storage classes.
+	// StorageClasses are the storage classes that a shoot gets, typically one for each volume type of the environment; at
+	// most one is the default. Empty: the provider's own storage classes.
 	// +optional
 	StorageClasses []StorageClassDefinition `json:"storageClasses,omitzero"`
 }
@@ -83,36 +87,38 @@ type CloudProfileConfig struct {
 // Constraints limit what a shoot may choose.
 type Constraints struct {
 	// FloatingPools are the external networks that a shoot may take its floating IPs from. At least one is needed in a
-	// CloudProfile.
+	// CloudProfile. Name, region and domain together are unique. Their order has no effect.
 	FloatingPools []FloatingPool `json:"floatingPools,omitzero"`
-	// LoadBalancerProviders are the implementations that may serve a shoot's load balancers. At least one is needed in
-	// a CloudProfile. If any entry names a region, a shoot in that region chooses among those of its region;
-	// otherwise it chooses among those without region. Name and region together are unique.
+	// LoadBalancerProviders are the implementations that may serve a shoot's load balancers. At least one is needed in a
+	// CloudProfile. If an entry names the shoot's region, the shoot chooses among those of its region; otherwise among
+	// those without region. Name and region together are unique. Their order has no effect.
 	LoadBalancerProviders []LoadBalancerProvider `json:"loadBalancerProviders,omitzero"`
 }
 
-// FloatingPool is an external network that has floating IPs. For a shoot, entries of its own region and domain go
-// before those without; within these the name that matches best wins.
+// FloatingPool is an external network, or several, that have floating IPs, for the shoots of a region, of a domain, of
+// both or of all. Entries that are more specific rule out those that are less, unless they are nonConstraining;
+// docs/openstack.md says how a shoot's entry is found.
 type FloatingPool struct {
-	// Name is the name of the network, or a pattern: * alone, or * at the beginning or at the end of a name, but not
-	// within.
+	// Name is the name of the network, or a pattern for names: * alone, or a name with one * at its beginning or at its
+	// end. Shoots name the network itself.
 	Name string `json:"name"`
-	// Region is the OpenStack region this entry is for. Nil: every region without an entry of its own.
+	// Region is the name of the region that this entry is for, as in spec.regions of the CloudProfile. Nil: every region.
 	// +optional
 	Region *string `json:"region,omitempty"`
-	// Domain is the keystone domain this entry is for. Nil: every domain without an entry of its own.
+	// Domain is the name of the keystone domain that this entry is for: the domainName in the credentials of shoots. Nil:
+	// every domain.
 	// +optional
 	Domain *string `json:"domain,omitempty"`
-	// DefaultFloatingSubnet is the name, or a pattern for the name, of the subnet of this network that a shoot gets if
-	// it names none. Nil: OpenStack chooses.
+	// DefaultFloatingSubnet is the name, or a pattern for the name, of the subnet of this network that a shoot gets whose
+	// floatingPoolSubnetName is not set. Nil: OpenStack chooses.
 	// +optional
 	DefaultFloatingSubnet *string `json:"defaultFloatingSubnet,omitempty"`
-	// NonConstraining makes this entry an addition to the entries that would be chosen without it, rather than a
-	// replacement for less specific ones. Nil: false.
+	// NonConstraining makes this entry an addition: it rules out no other entry, and none rules it out. Nil: false, so
+	// that less specific entries do not count for the shoots that this one is for.
 	// +optional
 	NonConstraining *bool `json:"nonConstraining,omitempty"`
 	// LoadBalancerClasses are the load balancer classes of shoots that chose this network and have no classes of their
-	// own. Empty: the provider derives a default one.
+	// own. Classes of a shoot must use the networks of one of these. Empty: shoots may have any classes.
 	// +optional
 	LoadBalancerClasses []LoadBalancerClass `json:"loadBalancerClasses,omitzero"`
 }
@@ -127,30 +133,35 @@ const (
 	LoadBalancerClassPurposeVPN = "vpn"
 )
 
-// LoadBalancerClass is a named choice of the networks that a load balancer's addresses come from.
+// LoadBalancerClass is a named choice of the networks that a load balancer's addresses come from. Names are unique, and
+// so is each purpose.
 type LoadBalancerClass struct {
-	// Name is the name that a Service of type LoadBalancer asks for.
+	// Name is what a Service of type LoadBalancer asks for by the annotation loadbalancer.openstack.org/class. A class that
+	// is named default or private has that purpose as well.
 	Name string `json:"name"`
-	// Purpose gives the class a task beyond being asked for by name: default, private or vpn. Nil: none.
+	// Purpose gives the class a task beyond being asked for by name: default for load balancers that ask for no class,
+	// private for those that are internal, vpn for the one of the shoot's VPN, which only a floating pool can have. Nil:
+	// none.
 	// +optional
 	Purpose *string `json:"purpose,omitempty"`
-	// FloatingSubnetID is the ID of the floating network's subnet that the public address comes from. It excludes
-	// FloatingSubnetTags and FloatingSubnetName. Nil: not chosen by ID.
+	// FloatingSubnetID is the ID, a UUID, of the floating network's subnet that the public address comes from. It excludes
+	// floatingSubnetTags and floatingSubnetName. Nil: not chosen by ID.
 	// +optional
 	FloatingSubnetID *string `json:"floatingSubnetID,omitempty"`
-	// FloatingSubnetTags chooses that subnet by its tags: a list with commas in between, where a leading ! excludes.
-	// It excludes FloatingSubnetID and FloatingSubnetName. Nil: not chosen by tag.
+	// FloatingSubnetTags chooses that subnet by its tags: a list with commas in between, of which one is enough; a leading
+	// ! takes subnets without them, a leading & those with all of them. It excludes floatingSubnetID and
+	// floatingSubnetName. Nil: not chosen by tag.
 	// +optional
 	FloatingSubnetTags *string `json:"floatingSubnetTags,omitempty"`
-	// FloatingSubnetName chooses that subnet by its name or by a pattern. It excludes FloatingSubnetID and
-	// FloatingSubnetTags. Nil: not chosen by name.
+	// FloatingSubnetName chooses that subnet by its name or by a pattern, such as public-*. It excludes floatingSubnetID
+	// and floatingSubnetTags. Nil: not chosen by name.
 	// +optional
 	FloatingSubnetName *string `json:"floatingSubnetName,omitempty"`
-	// FloatingNetworkID is the ID of the external network that the public address comes from. Nil: the shoot's floating
-	// pool.
+	// FloatingNetworkID is the ID, a UUID, of the external network that the public address comes from. Nil: the shoot's
+	// floating pool.
 	// +optional
 	FloatingNetworkID *string `json:"floatingNetworkID,omitempty"`
-	// SubnetID is the ID of the subnet that the load balancer's private address comes from. Nil: the shoot's own
+	// SubnetID is the ID, a UUID, of the subnet that the load balancer's private address comes from. Nil: the shoot's own
 	// subnet.
 	// +optional
 	SubnetID *string `json:"subnetID,omitempty"`
@@ -158,26 +169,27 @@ type LoadBalancerClass struct {
 
 // LoadBalancerProvider is an implementation of load balancers in OpenStack.
 type LoadBalancerProvider struct {
-	// Name is the name of the implementation in OpenStack, such as haproxy or amphora.
+	// Name is the name of the implementation in OpenStack, such as amphora, as shoots ask for it.
 	Name string `json:"name"`
-	// Region is the OpenStack region this entry is for. Nil: every region that has no entry of its own.
+	// Region is the name of the region that this entry is for, as in spec.regions of the CloudProfile. Nil: every region
+	// that has no entry of its own.
 	// +optional
 	Region *string `json:"region,omitempty"`
 }
 
 // KeystoneURL is the identity service of one region.
 type KeystoneURL struct {
-	// Region is the name of the OpenStack region.
+	// Region is the name of the region, as in spec.regions of the CloudProfile.
 	Region string `json:"region"`
-	// URL is the URL of the region's identity service.
+	// URL is the URL of the region's identity service, as in https://europe.example.com/v3/.
 	URL string `json:"url"`
-	// CACert is the bundle of CA certificates, in PEM format, that the certificate at URL is verified with. Nil:
+	// CACert is the bundle of CA certificates, in PEM format, that the certificate at url is verified with. Nil: that of
 	// keystoneCACert.
 	// +optional
 	CACert *string `json:"caCert,omitempty"`
 }
 
-// MachineImages maps the versions of one machine image.
+// MachineImages maps the versions of one machine image. Names are unique.
 type MachineImages struct {
 	// Name is the name of the machine image, as in spec.machineImages[].name of the CloudProfile.
 	Name string `json:"name"`
@@ -190,11 +202,11 @@ type MachineImages struct {
 type MachineImageVersion struct {
 	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
 	Version string `json:"version"`
-	// Image is, in the old format, the name of the image in regions that Regions does not list. It serves amd64 only;
-	// IDs are to be preferred. Nil: no image in such regions.
+	// Image is, in the old format, the name of the image in regions that regions does not list. It serves amd64 only; IDs
+	// are to be preferred. Nil: no image in such regions.
 	// +optional
 	Image *string `json:"image,omitempty"`
-	// Regions are, in the old format, the image IDs by region and architecture. Empty: Image serves all regions.
+	// Regions are, in the old format, the image IDs by region and architecture. Empty: image serves all regions.
 	// +optional
 	Regions []RegionIDMapping `json:"regions,omitzero"`
 	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
@@ -210,10 +222,11 @@ type MachineImageFlavor struct {
 	// means every machine.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`
-	// Regions are the image IDs of this variant by region. Empty: Image serves all regions.
+	// Regions are the image IDs of this variant by region. Empty: image serves all regions.
 	// +optional
 	Regions []RegionIDMapping `json:"regions,omitzero"`
-	// Image is the name of the image in regions that Regions does not list. Nil: no image in such regions.
+	// Image is the name of the image in regions that regions does not list. IDs are to be preferred. Nil: no image in such
+	// regions.
 	// +optional
 	Image *string `json:"image,omitempty"`
 }
@@ -225,9 +238,9 @@ func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities {
 
 // RegionIDMapping names the image of one region.
 type RegionIDMapping struct {
-	// Name is the name of the OpenStack region.
+	// Name is the name of the region, as in spec.regions of the CloudProfile.
 	Name string `json:"name"`
-	// ID is the ID of the image in that region.
+	// ID is the ID of the image in that region, most often a UUID.
 	ID string `json:"id"`
 	// Architecture is the CPU architecture of the image, amd64 or arm64, in the old format. Nil: amd64. In a capability
 	// flavor the architecture is a capability; the field can be read there so that writing it can be reported.
@@ -237,9 +250,9 @@ type RegionIDMapping struct {
 
 // StorageClassDefinition describes a storage class that is created in shoots.
 type StorageClassDefinition struct {
-	// Name is the name of the storage class.
+	// Name is the name of the storage class, unique among these: lower case letters, digits, - and dots.
 	Name string `json:"name"`
-	// Default makes it the class of claims that name none. Nil: false.
+	// Default makes it the class of claims that name none; at most one class can be it. Nil: false.
 	// +optional
 	Default *bool `json:"default,omitempty"`
 	// Provisioner is the name of the driver that creates the volumes. Nil: cinder.csi.openstack.org.

@@ -17,42 +17,47 @@ import (
 type WorkerConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// NodeTemplate tells the cluster autoscaler the resources of the pool's nodes, for scaling up from zero. Nil: they
-	// are taken from the machine type.
+	// NodeTemplate tells the cluster autoscaler the resources of the pool's nodes, for scaling up from zero. Its capacity
+	// has amounts of cpu, gpu, memory, storage, ephemeral-storage, pods or of resources with a domain in their name; those
+	// that are absent are taken from the machine type. Its virtualCapacity has whole numbers of further resources, which
+	// are no devices of a machine. Nil: all is taken from the machine type.
 	// +optional
 	NodeTemplate *extensionsv1alpha1.NodeTemplate `json:"nodeTemplate,omitempty"`
-	// ServerGroup puts the pool's machines into a server group. Changing it replaces the machines. Nil: no server
-	// group.
+	// ServerGroup puts the pool's machines into a server group, which decides on which hosts they are. Changing it
+	// replaces the machines, one after the other. Nil: no server group.
 	// +optional
 	ServerGroup *ServerGroup `json:"serverGroup,omitempty"`
-	// MachineLabels are key value pairs that the pool's machines get in OpenStack; they are not labels of nodes. Empty:
-	// none.
+	// MachineLabels are key value pairs that the pool's machines get in OpenStack, as metadata; they are not labels of
+	// nodes. Names are unique. Empty: none beside those that Gardener sets.
 	// +optional
 	MachineLabels []MachineLabel `json:"machineLabels,omitzero"`
-	// AdditionalSecurityGroups are the security groups that the pool's machines get beside the shoot's own one. Empty:
-	// none.
+	// AdditionalSecurityGroups are the names of the security groups that the pool's machines get beside the shoot's own
+	// one. They have to exist in the shoot's project. Empty: none.
 	// +optional
 	AdditionalSecurityGroups []string `json:"additionalSecurityGroups,omitzero"`
-	// TrustedLaunch asks for machines with trusted launch, which needs an image that supports it. Nil: not asked for.
+	// TrustedLaunch asks for machines with trusted launch, which needs an image that supports it
+	// (docs/worker-capabilities.md). Nil: not asked for.
 	// +optional
 	TrustedLaunch *TrustedLaunch `json:"trustedLaunch,omitempty"`
 }
 
 // ServerGroup is the server group that a worker pool wants.
 type ServerGroup struct {
-	// Policy is the policy by which machines of the group are placed on hosts. It must be one of serverGroupPolicies in
-	// the CloudProfileConfig.
+	// Policy is the policy by which machines of the group are placed on hosts: anti-affinity for one host each, affinity
+	// for one host for all, which needs a single zone; with soft- before it as far as there is room. It must be one of
+	// serverGroupPolicies in the CloudProfileConfig.
 	Policy string `json:"policy"`
 }
 
 // MachineLabel is a label of a machine in OpenStack.
 type MachineLabel struct {
-	// Name is the key of the label.
+	// Name is the key of the label, of up to 255 characters. Keys with kubernetes.io-cluster- or kubernetes.io-role- in
+	// them are Gardener's.
 	Name string `json:"name"`
-	// Value is the value of the label.
+	// Value is the value of the label, of up to 255 characters.
 	Value string `json:"value"`
-	// TriggerRollingOnUpdate says that changing the value replaces the machines, rather than updating them in place.
-	// Nil: false.
+	// TriggerRollingOnUpdate says that changing the value, or removing the label, replaces the machines, one after the
+	// other, rather than updating them in place. Nil: false.
 	// +optional
 	TriggerRollingOnUpdate *bool `json:"triggerRollingOnUpdate,omitempty"`
 }

@@ -80,7 +80,7 @@ func TestDefaults(t *testing.T) {
 
 // Kinds without defaults stay as they are.
 func TestNoDefaults(t *testing.T) {
-	for _, obj := range []runtime.Object{&v1alpha1.WorkerConfig{}, &v1alpha1.WorkerStatus{}} {
+	for _, obj := range []runtime.Object{&v1alpha1.InfrastructureConfig{}, &v1alpha1.ControlPlaneConfig{}, &v1alpha1.WorkerConfig{}, &v1alpha1.WorkerStatus{}} {
 		want := obj.DeepCopyObject()
 		newScheme(t).Default(obj)
 		if diff := cmp.Diff(want, obj); diff != "" {

@@ -110,12 +110,15 @@ func TestManifestsSurviveDecodingAndEncoding(t *testing.T) {
 func TestStrictDecodingRefusesWhatTheWireFormatDoesNotHave(t *testing.T) {
 	const head = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n"
 	for name, text := range map[string]string{
-		"unknown field":         "kind: CloudProfileConfig\nkeystoneUrl: https://keystone.example.com",
-		"unknown nested field":  "kind: CloudProfileConfig\nmachineImages: [{name: a, versions: [{version: 1.0.0, ami: x}]}]",
-		"field of another kind": "kind: WorkerConfig\nmachineImages: []",
-		"key twice":             "kind: WorkerConfig\nserverGroup: {policy: a}\nserverGroup: {policy: b}",
-		"wrong type":            "kind: CloudProfileConfig\nnodeVolumeAttachLimit: many",
-		"unknown kind":          "kind: ControllerConfig",
+		"unknown field":                   "kind: CloudProfileConfig\nkeystoneUrl: https://keystone.example.com",
+		"unknown nested field":            "kind: CloudProfileConfig\nmachineImages: [{name: a, versions: [{version: 1.0.0, ami: x}]}]",
+		"field of another kind":           "kind: WorkerConfig\nmachineImages: []",
+		"key twice":                       "kind: WorkerConfig\nserverGroup: {policy: a}\nserverGroup: {policy: b}",
+		"wrong type":                      "kind: CloudProfileConfig\nnodeVolumeAttachLimit: many",
+		"field of another kind of Shoots": "kind: InfrastructureConfig\nloadBalancerProvider: haproxy",
+		"old field in a list of networks": "kind: InfrastructureConfig\nnetworks: [{workers: 10.250.0.0/16}]",
+		"unknown class field":             "kind: ControlPlaneConfig\nloadBalancerClasses: [{name: a, subnetId: b}]",
+		"unknown kind":                    "kind: ControllerConfig",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if obj, err := decode(t, []byte(head+text)); err == nil {
@@ -128,9 +131,11 @@ func TestStrictDecodingRefusesWhatTheWireFormatDoesNotHave(t *testing.T) {
 // The complete manifests would prove little if a new field were missing there.
 func TestCompleteManifestsSetEveryField(t *testing.T) {
 	for file, obj := range map[string]runtime.Object{
-		"complete-cloudprofileconfig.yaml": &v1alpha1.CloudProfileConfig{},
-		"complete-workerconfig.yaml":       &v1alpha1.WorkerConfig{},
-		"complete-workerstatus.yaml":       &v1alpha1.WorkerStatus{},
+		"complete-cloudprofileconfig.yaml":   &v1alpha1.CloudProfileConfig{},
+		"complete-infrastructureconfig.yaml": &v1alpha1.InfrastructureConfig{},
+		"complete-controlplaneconfig.yaml":   &v1alpha1.ControlPlaneConfig{},
+		"complete-workerconfig.yaml":         &v1alpha1.WorkerConfig{},
+		"complete-workerstatus.yaml":         &v1alpha1.WorkerStatus{},
 	} {
 		t.Run(file, func(t *testing.T) {
 			_, decoded := readManifest(t, filepath.Join("testdata", file))
@@ -178,7 +183,7 @@ func TestRoundTrip(t *testing.T) {
 	seed := rand.Int63()
 	t.Logf("seed %d", seed)
 	filler := fuzzer.FuzzerFor(metafuzzer.Funcs, rand.NewSource(seed), codecs)
-	for _, kind := range []string{"CloudProfileConfig", "WorkerConfig", "WorkerStatus"} {
+	for _, kind := range []string{"CloudProfileConfig", "InfrastructureConfig", "ControlPlaneConfig", "WorkerConfig", "WorkerStatus"} {
 		t.Run(kind, func(t *testing.T) {
 			gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)
 			for range 10 {

@@ -52,28 +52,43 @@ var cloudProfileChecks = []struct {
 // are the regions of the CloudProfile.
 func CloudProfileConfig(config *v1alpha1.CloudProfileConfig, profileRegions []string, at *field.Path) Findings {
 	var found Findings
+	known := regions{names: profileRegions, set: make(map[string]bool, len(profileRegions))}
+	for _, region := range profileRegions {
+		known.set[region] = true
+	}
 	for _, c := range cloudProfileChecks {
-		c.check(&found, config, profileRegions, at.Child(c.field))
+		c.check(&found, config, known, at.Child(c.field))
 	}
 	return found
 }
 
 // regions are those of a CloudProfile.
-type regions []string
+type regions struct {
+	names []string
+	set   map[string]bool
+}
 
 // region checks the region that an entry is for, if it is for one.
 func (f *Findings) region(region *string, at *field.Path, known regions) {
-	if f.notEmpty(region, at) && !slices.Contains(known, *region) {
+	if f.notEmpty(region, at) && !known.set[*region] {
 		f.warn(OriginRegionUnknown, field.ErrorTypeNotSupported, at, *region,
-			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region), few(known), cmp.Or(didYouMean(*region, known), "correct it, or remove the entry"))
+			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region), few(known.names), cmp.Or(didYouMean(*region, known.names), "correct it, or remove the entry"))
 	}
 }
 
-// served warns about regions of the profile that an entry for all regions, or one for each, should have been for.
-func (f *Findings) served(known regions, at *field.Path, serves func(region string) bool, what, repair string) {
+// served warns about regions of the profile that none of the entries of a list is for. An entry without region is for all.
+func (f *Findings) served(known regions, entries []*string, at *field.Path, what, repair string) {
+	served := make(map[string]bool, len(entries))
+	for _, region := range entries {
+		if region == nil {
+			return
+		}
+		served[*region] = true
+	}
 	var without []string
-	for _, region := range known {
-		if !serves(region) && !slices.Contains(without, region) {
+	for _, region := range known.names {
+		if !served[region] {
+			served[region] = true // and not named again
 			without = append(without, region)
 		}
 	}
@@ -82,9 +97,6 @@ func (f *Findings) served(known regions, at *field.Path, serves func(region stri
 			"there is no %s for %s, so that no Shoot can be there; %s", what, few(without), repair)
 	}
 }
-
-// forRegion tells whether an entry is for a region.
-func forRegion(entry *string, region string) bool { return entry == nil || *entry == region }
 
 func (f *Findings) constraints(config *v1alpha1.CloudProfileConfig, known regions, at *field.Path) {
 	f.floatingPools(config.Constraints.FloatingPools, known, at.Child("floatingPools"))
@@ -98,6 +110,7 @@ func (f *Findings) floatingPools(pools []v1alpha1.FloatingPool, known regions, a
 	}
 	type key struct{ name, region, domain string }
 	entries := seen[key]{}
+	of := make([]*string, 0, len(pools))
 	for i := range pools {
 		pool, path := &pools[i], at.Index(i)
 		f.name(pool.Name, path.Child("name"), "floating pool")
@@ -110,14 +123,13 @@ func (f *Findings) floatingPools(pools []v1alpha1.FloatingPool, known regions, a
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), pool.Name,
 				"%s is floating pool %s for the same region and domain already; remove one of the two", before, pool.Name)
 		}
+		of = append(of, pool.Region)
 		f.region(pool.Region, path.Child("region"), known)
 		f.notEmpty(pool.Domain, path.Child("domain"))
 		f.notEmpty(pool.DefaultFloatingSubnet, path.Child("defaultFloatingSubnet"))
 		f.Add(LoadBalancerClasses(pool.LoadBalancerClasses, path.Child("loadBalancerClasses")))
 	}
-	f.served(known, at, func(region string) bool {
-		return slices.ContainsFunc(pools, func(p v1alpha1.FloatingPool) bool { return forRegion(p.Region, region) })
-	}, "floating pool", "add one for the region, or one without region")
+	f.served(known, of, at, "floating pool", "add one for the region, or one without region")
 }
 
 // misplaced tells whether a name has a * that is neither its first nor its last letter, or a second one.
@@ -136,6 +148,7 @@ func (f *Findings) loadBalancerProviders(providers []v1alpha1.LoadBalancerProvid
 	}
 	type key struct{ name, region string }
 	entries := seen[key]{}
+	of := make([]*string, 0, len(providers))
 	for i := range providers {
 		provider, path := &providers[i], at.Index(i)
 		f.name(provider.Name, path.Child("name"), "load balancer provider")
@@ -144,11 +157,10 @@ func (f *Findings) loadBalancerProviders(providers []v1alpha1.LoadBalancerProvid
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), provider.Name,
 				"%s is load balancer provider %s for the same region already; remove one of the two", before, provider.Name)
 		}
+		of = append(of, provider.Region)
 		f.region(provider.Region, path.Child("region"), known)
 	}
-	f.served(known, at, func(region string) bool {
-		return slices.ContainsFunc(providers, func(p v1alpha1.LoadBalancerProvider) bool { return forRegion(p.Region, region) })
-	}, "load balancer provider", "add one for the region, or one without region")
+	f.served(known, of, at, "load balancer provider", "add one for the region, or one without region")
 }
 
 // quoted tells what is absent from what is empty.

@@ -168,12 +168,15 @@ func isForeign(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
 }
 
-const longestMeant = 64 // bytes of a value for which another one may be meant
+const (
+	longestMeant = 64  // bytes of a value for which another one may be meant
+	mostMeant    = 100 // values that are compared with it
+)
 
 // closest returns the value of some that was probably meant by another one: it differs in case, or in one or two letters,
 // or has other separators; empty if there is none.
 func closest(value string, values []string) string {
-	if len(value) > longestMeant {
+	if len(value) > longestMeant || len(values) > mostMeant {
 		return ""
 	}
 	plain := func(s string) string {

@@ -5,6 +5,7 @@
 package validation
 
 import (
+	"bytes"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -28,9 +29,11 @@ func (f *Findings) keystoneURL(config *v1alpha1.CloudProfileConfig, known region
 	case len(config.KeystoneURLs) == 0:
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil, "add the URL of the identity service, as in https://keystone.example.com/v3/, or one for each region in keystoneURLs")
 	default:
-		f.served(known, at, func(region string) bool {
-			return slices.ContainsFunc(config.KeystoneURLs, func(k v1alpha1.KeystoneURL) bool { return k.Region == region })
-		}, "identity service", "add keystoneURL, or an entry for the region in keystoneURLs")
+		of := make([]*string, 0, len(config.KeystoneURLs))
+		for i := range config.KeystoneURLs {
+			of = append(of, &config.KeystoneURLs[i].Region)
+		}
+		f.served(known, of, at, "identity service", "add keystoneURL, or an entry for the region in keystoneURLs")
 	}
 }
 
@@ -131,14 +134,13 @@ func (f *Findings) bundle(bundle *string, at *field.Path) {
 // bundleProblem says what is wrong with a bundle of certificates in PEM format, without quoting it; empty if nothing is.
 // Lines between the certificates that begin no block are comments.
 func bundleProblem(bundle string) string {
-	const begin = "-----BEGIN"
-	count := 0
-	for rest := []byte(bundle); ; count++ {
+	begin, rest, count := []byte("-----BEGIN"), []byte(bundle), 0
+	for ; ; count++ {
 		block, after := pem.Decode(rest)
 		if block == nil {
 			break
 		}
-		if passed := string(rest[:len(rest)-len(after)]); strings.Count(passed, begin) > 1 {
+		if passed := rest[:len(rest)-len(after)]; bytes.Count(passed, begin) > 1 {
 			return fmt.Sprintf("block %d cannot be read; copy the certificates again, with all their lines and without indentation", count+1)
 		}
 		if strings.Contains(block.Type, "PRIVATE KEY") {
@@ -150,10 +152,10 @@ func bundleProblem(bundle string) string {
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
 			return fmt.Sprintf("block %d is no certificate that could be used; copy it again", count+1)
 		}
-		bundle, rest = string(after), after
+		rest = after
 	}
 	switch {
-	case strings.Contains(bundle, begin):
+	case bytes.Contains(rest, begin):
 		return fmt.Sprintf("block %d cannot be read; copy the certificates again, with all their lines and without indentation", count+1)
 	case count == 0:
 		return "there is no certificate in PEM format, which begins with -----BEGIN CERTIFICATE-----"

@@ -34,7 +34,8 @@ func FloatingPool(pools []v1alpha1.FloatingPool, name, region, domain string) *v
 
 // FloatingPools returns the names, or patterns for the names, of the floating pools that a shoot in a region and of a
 // domain may choose from, sorted, each of them once. Where a pool has to match two patterns, one for the region and one
-// for the domain, it is the narrower one of the two. The caller owns the slice.
+// for the domain, it is the narrower one of the two; two that only overlap, such as fp-* and *-demo, are left out, although
+// names that match both can be chosen. The caller owns the slice.
 func FloatingPools(pools []v1alpha1.FloatingPool, region, domain string) []string {
 	count := relevant(pools, region, domain)
 	var names []string

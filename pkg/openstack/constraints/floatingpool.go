@@ -51,7 +51,7 @@ func (d domains) of(all domains) string {
 // dependsOnDomain warns that what was written is right for some domains only, and that of the Shoot is not known.
 func dependsOnDomain(at *field.Path, value any, what string, right, all domains) validation.Findings {
 	return warned(finding(RuleFloatingPoolDomain, field.ErrorTypeInvalid, at, value, fmt.Sprintf(
-		"%s for credentials of %s only; whether those of the Shoot are of such a domain was not checked, as capkit lint --domain NAME does", what, right.of(all))))
+		"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; capkit lint --domain NAME checks it", what, right.of(all))))
 }
 
 // checkFloatingPool checks whether the Shoot may choose its floating pool.

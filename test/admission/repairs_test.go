@@ -16,9 +16,11 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
 	provider "github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/openstack/constraints"
 	"github.com/capkit/capkit/test/fixtures"
 )
 
@@ -35,6 +37,14 @@ var irreparable = map[string]string{
 	cli.RulePoolNotChecked:       "Gardener renders every NamespacedCloudProfile that it accepts",
 	cli.RuleProfileUnreached:     "a profile that cannot be read cannot be in a garden",
 	cli.RuleProviderUnknown:      "what an extension says is known where it is installed; others are not asked",
+
+	validation.OriginFieldImmutable:        "TestUpdatesOfConfigs has several",
+	constraints.RuleMachinesReplaced:       "TestUpdatesOfConfigs has both ways to get there",
+	validation.OriginCredentialsIncomplete: "TestSecretWithCredentials repairs a Secret",
+	validation.OriginCredentialsAmbiguous:  "TestSecretWithCredentials repairs a Secret",
+	validation.OriginCredentialsValue:      "TestSecretWithCredentials repairs a Secret",
+	"credentials-missing":                  "TestShootWhoseSecretIsGone takes the Secret away",
+	"credentials-kind":                     "TestBindingToAnIdentity refers to something else",
 }
 
 // needed are manifests with what a repair refers to.
@@ -47,9 +57,12 @@ var updates = map[string]string{
 	consistency.RuleMappingInUse:     "gardenlinux@1877.5.0: no image is left for worker pools of Shoot garden-demo/updates",
 }
 
+// allRules are those of the command and of the provider.
+func allRules() []consistency.Rule { return cli.Rules(cli.For(provider.Provider{})) }
+
 func TestRepairs(t *testing.T) {
 	all := allFixtures(t)
-	for _, rule := range cli.Rules() {
+	for _, rule := range allRules() {
 		if irreparable[rule.Name] != "" {
 			continue
 		}
@@ -190,7 +203,7 @@ func TestRepairsHaveRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, entry := range entries {
-			known := slices.ContainsFunc(cli.Rules(), func(rule consistency.Rule) bool { return rule.Name+".yaml" == entry.Name() })
+			known := slices.ContainsFunc(allRules(), func(rule consistency.Rule) bool { return rule.Name+".yaml" == entry.Name() })
 			if !known && entry.Name() != "objects.yaml" {
 				t.Errorf("%s/%s belongs to no rule", folder, entry.Name())
 			}

@@ -77,7 +77,8 @@ func TestShootGetsAnImageOrIsRefused(t *testing.T) {
 	refused(t, err, "spec.provider.workers[1].machine.type")
 
 	workerless := bare(t, "workerless", "pools")
-	workerless.Spec.Provider.Workers, workerless.Spec.CredentialsBindingName, workerless.Spec.Networking = nil, nil, nil
+	workerless.Spec.Provider = v1beta1.Provider{Type: "openstack"}
+	workerless.Spec.CredentialsBindingName, workerless.Spec.Networking = nil, nil
 	u.accepted(t, u.Create(t.Context(), workerless))
 }
 

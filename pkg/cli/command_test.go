@@ -47,7 +47,7 @@ func TestExitStatus(t *testing.T) {
 		"unknown command":               {[]string{"selct", profile}, 2, "capkit: Did you mean this?\ncapkit: select\n"},
 		"half a question":               {[]string{"select", "--image=gardenlinux", "--region=europe", profile}, 2, "--version, --machine-type missing"},
 		"no profile":                    {append([]string{"select", examples + "/namespacedcloudprofile.yaml", "--profile=x"}, flavorQuestion...), 2, "CloudProfile x is not among the inputs"},
-		"several profiles":              {append([]string{"select", examples}, flavorQuestion...), 2, "--profile, one of openstack-legacy, local, openstack-mixed, openstack-trusted-launch, openstack, garden-demo/team"},
+		"several profiles":              {append([]string{"select", examples}, flavorQuestion...), 2, "--profile, one of openstack-full, openstack-legacy, local, openstack-mixed, openstack-trusted-launch, openstack, garden-demo/team"},
 		"the profile that is named":     {append([]string{"select", examples, "--profile=openstack"}, flavorQuestion...), 0, ""},
 		"profile of unknown provider":   {append([]string{"select", broken + "/provider-unknown.yaml"}, flavorQuestion...), 2, "local, openstack"},
 		"profile that cannot be read":   {append([]string{"select", broken + "/field-type.yaml"}, flavorQuestion...), 1, "expected a list of strings"},

@@ -27,7 +27,7 @@ func TestExamplesAreClean(t *testing.T) {
 	if r.status != 0 || r.stdout != "" {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
-	if want := "10 objects checked: no errors, no warnings\n"; r.stderr != want {
+	if want := "13 objects checked: no errors, no warnings\n"; r.stderr != want {
 		t.Errorf("got %q, want %q", r.stderr, want)
 	}
 }

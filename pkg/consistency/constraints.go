@@ -5,13 +5,8 @@
 package consistency
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // Constraints are a provider's own rules over one provider config: about what it says beside its images, and about the
@@ -64,27 +59,5 @@ func (p *Profile[R]) checkConstraints() Report {
 		return Report{}
 	}
 	report := p.constraints.CheckCloudProfile(p.spec, config)
-	report.Errors = slices.DeleteFunc(report.Errors, func(err *field.Error) bool {
-		return err.Type == field.ErrorTypeRequired && p.unread.explains(err.Field)
-	})
-	return report
-}
-
-// explains tells whether something is missing at a path because it could not be read: it is there, or above or below,
-// or its name is misspelt.
-func (u unread) explains(path string) bool {
-	parent, name := cutLast(path)
-	return slices.ContainsFunc(u, func(place string) bool {
-		beside, written := cutLast(place)
-		return above(place, path) || above(path, place) || beside == parent && strictjson.Closest(written, []string{name}) != ""
-	})
-}
-
-// cutLast splits a path before its last name.
-func cutLast(path string) (parent, name string) {
-	i := strings.LastIndexByte(path, '.')
-	if i < 0 {
-		return "", path
-	}
-	return path[:i], path[i+1:]
+	return Report{Errors: p.unread.explained(report.Errors), Warnings: p.unread.explained(report.Warnings)}
 }

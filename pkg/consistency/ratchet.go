@@ -68,7 +68,11 @@ type identity struct {
 func identify(err *field.Error, tree any) identity {
 	path, flavor := namedPath(err, tree)
 	id := identity{rule: err.Origin, kind: err.Type, path: path, silenced: silenced(err, tree)}
-	if err.BadValue != nil && !flavor { // a flavor is quoted in the order of the vocabulary, which may change
+	switch _, omitted := err.BadValue.(field.OmitValueType); {
+	case err.BadValue == nil || flavor: // a flavor is quoted in the order of the vocabulary, which may change
+	case omitted: // too long to be shown, or a secret
+		id.value = text(follow(err.Field, tree))
+	default:
 		id.value = fmt.Sprint(err.BadValue)
 	}
 	return id
@@ -137,7 +141,11 @@ func lookUp(tree any, segment string) (any, bool) {
 		return list[i], true
 	}
 	object, _ := tree.(map[string]any)
-	value, found := object[strings.TrimPrefix(segment, ".")]
+	key := strings.TrimPrefix(segment, ".")
+	if inner, subscript := strings.CutPrefix(segment, "["); subscript {
+		key = strings.TrimSuffix(inner, "]")
+	}
+	value, found := object[key]
 	return value, found
 }
 

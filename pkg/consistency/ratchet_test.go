@@ -47,6 +47,31 @@ func reported(lines ...string) consistency.Report {
 	return report
 }
 
+// A value that is not shown, because it is secret, counts all the same.
+func TestRatchetLooksAtOmittedValues(t *testing.T) {
+	hidden := func(at string) consistency.Report {
+		return consistency.Report{Errors: field.ErrorList{field.Invalid(field.NewPath("data").Key(at), field.OmitValueType{}, "no").WithOrigin("rule")}}
+	}
+	old := anything(t, "data: {a: secret, b: secret, c.d: x}")
+	for name, tc := range map[string]struct {
+		is      string
+		at      string
+		excused bool
+	}{
+		"left alone":     {"data: {a: secret, b: other}", "a", true},
+		"changed":        {"data: {a: other, b: secret}", "a", false},
+		"another of it":  {"data: {a: secret, b: secret}", "b", false},
+		"no longer here": {"data: {b: secret}", "a", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			report := consistency.Ratchet(hidden(tc.at), hidden("a"), anything(t, tc.is), old)
+			if (len(report.Errors) == 0) != tc.excused {
+				t.Error(report)
+			}
+		})
+	}
+}
+
 func TestRatchetTellsErrorsApart(t *testing.T) {
 	const (
 		images    = "spec: {machineImages: [{name: a, versions: [{version: '1'}, {version: '2'}]}, {name: b, versions: [{version: '1'}]}]}"

@@ -36,7 +36,7 @@ var mayImport = map[string][]string{
 
 	"pkg/apis/...":                  {},
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
-	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1"},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/strictjson"},
 	"pkg/local":                     {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
 	"pkg/openstack":                 {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/apis/openstack/...", "pkg/openstack/constraints"},
 	"pkg/openstack/constraints":     {"pkg/consistency", "pkg/apis/openstack/..."},

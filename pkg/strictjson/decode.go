@@ -30,7 +30,8 @@ const (
 // which the document states them; nil when there is none.
 //
 // Field names are matched case-sensitively; unknown fields and duplicate keys are errors, as with strict field
-// validation in the API server (sigs.k8s.io/json UnmarshalStrict), and exactly the documents it accepts are accepted.
+// validation in the API server (sigs.k8s.io/json UnmarshalStrict), and exactly the documents it accepts are accepted,
+// but for quantities with an exponent of more than three digits, which it could not decode in a reasonable time.
 // That includes null, which leaves its place at the zero value. The content of a type that decodes itself, such as
 // runtime.RawExtension, is its own affair: no unknown or duplicate key is found inside.
 //
@@ -42,6 +43,9 @@ const (
 // non-nil pointer gives an internal error. Options apply to documents without errors. Neither data nor at is retained.
 // Decode is safe for concurrent use.
 func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
+	if errs := longExponents(data, into, at); len(errs) > 0 {
+		return errs
+	}
 	if quickly(data, into, options) {
 		return nil
 	}
@@ -59,6 +63,21 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) field.Erro
 	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
 	w.value(target.Elem(), at)
 	return w.finish(append(strict, err))
+}
+
+// longExponents returns all errors of a document that has quantities with long exponents. It leaves other documents to the
+// decoders, and does not fill in anything.
+func longExponents(data []byte, into any, at *field.Path) field.ErrorList {
+	target := reflect.TypeOf(into)
+	if !suspicious(data) || target == nil || target.Kind() != reflect.Pointer || syntaxProblem(data, at) != nil {
+		return nil
+	}
+	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
+	w.value(target.Elem(), at)
+	if !w.tooLong {
+		return nil
+	}
+	return w.finish(nil)
 }
 
 // syntaxProblem returns the error for data that is not one JSON document, or nil. Too deep a nesting is one such error.

@@ -7,6 +7,7 @@ package strictjson_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +33,9 @@ func FuzzDecode(f *testing.F) {
 		for _, typ := range []reflect.Type{reflect.TypeFor[gardencorev1beta1.CloudProfile](), reflect.TypeFor[sample]()} {
 			into, oracle := reflect.New(typ).Interface(), reflect.New(typ).Interface()
 			errs := strictjson.Decode(data, into, field.NewPath("at"))
+			if slices.ContainsFunc(errs, func(err *field.Error) bool { return strings.Contains(err.Detail, "the exponent") }) {
+				return // the decoder of Kubernetes would take hours
+			}
 			if accepts(data, oracle) != (len(errs) == 0) {
 				t.Fatalf("%s: %q: %v", typ, data, errs)
 			}

@@ -33,6 +33,8 @@ type walker struct {
 	errs   field.ErrorList
 	budget int
 	cut    int // errors not listed, for want of budget
+	// tooLong tells whether there was a quantity with a long exponent.
+	tooLong bool
 }
 
 // value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
@@ -102,6 +104,11 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 // leaf consumes a value and reports it if it does not decode into t.
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	raw := w.skip()
+	if tooLong(indirect(t), raw) {
+		w.tooLong = true
+		w.misfit(at, raw, "must be a quantity like 4Gi: the exponent has more than three digits")
+		return
+	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
 		w.misfit(at, raw, misfit(indirect(t), raw, err))
 	}

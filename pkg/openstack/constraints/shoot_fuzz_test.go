@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package constraints_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same findings
+// each time, each of a rule in the catalogue, and a config that can be read says the same after it was written and read
+// again.
+func FuzzShootConfigs(f *testing.F) {
+	files, err := filepath.Glob("../../apis/openstack/v1alpha1/testdata/complete-*.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatal(files, err)
+	}
+	const bad = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", `
+	seeds := []string{"", "null", "[]", "{", `"text"`,
+		bad + `"kind": "InfrastructureConfig", "floatingPoolSubnetName": "", "networks": {"router": {}, "worker": "10.0.0.1/8", "workers": "x", "subnetPool": {"prefixLength": -1}, "subnetID": "{}", "ipv6": {}}}`,
+		bad + `"kind": "InfrastructureConfig", "floatingPoolName": "fp-demo", "networks": {"workers": "::/0", "ipv6": {"nodeCIDR": "::/0", "podCIDR": "::ffff:1.2.3.4/97", "serviceCIDR": "1::/16"}}}`,
+		bad + `"kind": "ControlPlaneConfig", "loadBalancerClasses": [{"purpose": "vpn"}, {"name": "a", "floatingSubnetID": "1234"}], "zone": "", "cloudControllerManager": {"featureGates": {"": true, "AppArmor": false}}, "storage": {"csiManila": {"enabled": true}}}`,
+		bad + `"kind": "WorkerConfig", "nodeTemplate": {"capacity": {"cpu": "-1", "x": "1e400", "/": "1"}, "virtualCapacity": {"": "0.1"}}, "serverGroup": {}, "machineLabels": [{}, {"name": "[", "value": "\n"}, {"name": "kubernetes.io/role/x"}], "additionalSecurityGroups": ["", "", "a", "a"]}`,
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		config, err := yaml.YAMLToJSON(text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		seeds = append(seeds, string(config))
+	}
+	for _, seed := range seeds {
+		f.Add([]byte(seed), "1.33.2", "other")
+	}
+	spec := &v1beta1.CloudProfileSpec{}
+	base := &v1beta1.Shoot{}
+	if err := yaml.UnmarshalStrict([]byte(profileSpec), spec); err != nil {
+		f.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict([]byte(shootSpec), &base.Spec); err != nil {
+		f.Fatal(err)
+	}
+	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	f.Fuzz(func(t *testing.T, config []byte, version, domain string) {
+		shoot := base.DeepCopy()
+		shoot.Spec.Kubernetes.Version = version
+		for _, place := range []**runtime.RawExtension{&shoot.Spec.Provider.InfrastructureConfig, &shoot.Spec.Provider.ControlPlaneConfig, &shoot.Spec.Provider.Workers[0].ProviderConfig} {
+			*place = &runtime.RawExtension{Raw: config}
+		}
+		for _, of := range []*string{nil, ptr.To(domain)} {
+			report := profile.CheckShoot(shoot, of)
+			if diff := cmp.Diff(report, profile.CheckShoot(shoot, of)); diff != "" {
+				t.Fatalf("%q: %s", config, diff)
+			}
+			wellFormed(t, report)
+			ratcheted := consistency.Ratchet(report, report, shoot, shoot)
+			if len(ratcheted.Errors) > 0 {
+				t.Fatalf("%q: what was there before is no excuse: %v", config, ratcheted.Errors)
+			}
+		}
+		wellFormed(t, openstack.Provider{}.CheckShootUpdate(base, shoot))
+		wellFormed(t, openstack.Provider{}.CheckShootUpdate(shoot, base))
+		if same := (openstack.Provider{}).CheckShootUpdate(shoot, shoot); len(same.Errors)+len(same.Warnings) > 0 {
+			t.Fatalf("%q: nothing is changed: %v", config, same)
+		}
+		stable[v1alpha1.InfrastructureConfig](t, config, "InfrastructureConfig")
+		stable[v1alpha1.ControlPlaneConfig](t, config, "ControlPlaneConfig")
+		stable[v1alpha1.WorkerConfig](t, config, "WorkerConfig")
+	})
+}
+
+var severities = func() map[string]consistency.Severity {
+	known := map[string]consistency.Severity{}
+	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
+		known[rule.Name] = rule.Severity
+	}
+	return known
+}()
+
+// wellFormed demands that each finding is of a rule, in order, and for a reader.
+func wellFormed(t *testing.T, report consistency.Report) {
+	t.Helper()
+	for severity, list := range map[consistency.Severity]field.ErrorList{consistency.SeverityError: report.Errors, consistency.SeverityWarning: report.Warnings} {
+		for i, err := range list {
+			if severities[err.Origin] != severity || err.Detail == "" || !strings.HasPrefix(err.Field, "spec.") {
+				t.Fatalf("%s of rule %q: %v", severity, err.Origin, err)
+			}
+			if i > 0 && consistency.ComparePaths(list[i-1].Field, err.Field) > 0 {
+				t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
+			}
+		}
+	}
+}
+
+// stable demands that a config which can be read says the same after it was written and read again.
+func stable[C any, P interface {
+	*C
+	consistency.Config
+}](t *testing.T, data []byte, kind string) {
+	t.Helper()
+	gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)
+	first, second := P(new(C)), P(new(C))
+	if len(consistency.DecodeConfig(&runtime.RawExtension{Raw: data}, gvk, first, nil)) > 0 {
+		return
+	}
+	written, err := json.Marshal(first)
+	if err != nil {
+		t.Fatalf("%q: %v", data, err)
+	}
+	if errs := consistency.DecodeConfig(&runtime.RawExtension{Raw: written}, gvk, second, nil); len(errs) > 0 {
+		t.Fatalf("%q was written as %q: %v", data, written, errs)
+	}
+	if again, err := json.Marshal(second); err != nil || string(again) != string(written) {
+		t.Fatalf("%q was written as %q, then as %q: %v", data, written, again, err)
+	}
+}

@@ -29,16 +29,14 @@ func (p persistent) Add(runnable manager.Runnable) error {
 	}
 	return p.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		log := p.GetLogger().WithName("registration")
-		err := wait.PollUntilContextCancel(ctx, registrationRetryPeriod, true, func(ctx context.Context) (bool, error) {
-			if err := runnable.Start(ctx); err != nil {
+		// The only error is that the process was asked to end.
+		_ = wait.PollUntilContextCancel(ctx, registrationRetryPeriod, true, func(ctx context.Context) (bool, error) {
+			err := runnable.Start(ctx)
+			if err != nil {
 				log.Error(err, "Registering the webhooks failed, and is tried again")
-				return false, nil
 			}
-			return true, nil
+			return err == nil, nil
 		})
-		if ctx.Err() != nil { // asked to end
-			return nil
-		}
-		return err
+		return nil
 	}))
 }

@@ -29,8 +29,10 @@ const (
 	DomainName = "domainName"
 	// TenantName is that of the project in the domain.
 	TenantName = "tenantName"
-	// UserName and Password are one way to authenticate.
-	UserName, Password = "username", "password"
+	// UserName is that of the user, and with Password one way to authenticate.
+	UserName = "username"
+	// Password is that of the user.
+	Password = "password"
 	// ApplicationCredentialID, or ApplicationCredentialName with UserName, is the other way, with
 	// ApplicationCredentialSecret.
 	ApplicationCredentialID     = "applicationCredentialID"

@@ -44,10 +44,11 @@ func printRollingUpdate(w io.Writer, parts []consistency.Rolling) {
 	if len(parts) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nA change of these in its providerConfig replaces the pool's machines, one after the other:\n")
+	words := make([]string, 0, len(parts))
 	for _, part := range parts {
-		fmt.Fprintf(w, "  %s: %s\n", part.Field, cmp.Or(part.Value, "none"))
+		words = append(words, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
 	}
+	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(words))
 }
 
 // printMachine writes what decides if worker capabilities do not matter.

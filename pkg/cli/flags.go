@@ -29,9 +29,12 @@ func serverFlag(cmd *cobra.Command, server *apiServer) {
 		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, machine types and core flavors; v1.150 refuses them")
 }
 
-// oneOf lists choices, of which there are at least two: a, b or c.
+// oneOf lists choices, of which there is at least one: a, b or c.
 func oneOf(choices []string) string {
 	last := len(choices) - 1
+	if last == 0 {
+		return choices[0]
+	}
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 

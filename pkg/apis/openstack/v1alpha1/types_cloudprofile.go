@@ -218,8 +218,8 @@ type MachineImageVersion struct {
 // MachineImageFlavor is one variant of a machine image version.
 type MachineImageFlavor struct {
 	// Capabilities say which machines this variant boots on: capability names with lists of values. A capability that
-	// is not listed counts as listed with all values it has in spec.machineCapabilities of the CloudProfile; so empty
-	// means every machine.
+	// is not listed counts as listed with all values it has in spec.machineCapabilities of the CloudProfile. Empty: it
+	// boots on every machine.
 	// +optional
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`
 	// Regions are the image IDs of this variant by region. Empty: image serves all regions.

@@ -132,8 +132,10 @@ func checkServerGroups(s *subject) validation.Findings {
 func checkMachineLabels(s *subject) validation.Findings {
 	var found validation.Findings
 	for _, w := range s.workers {
+		said := map[string]bool{}
 		for i, label := range w.config.MachineLabels {
-			if _, both := w.Labels[label.Name]; both {
+			if _, both := w.Labels[label.Name]; both && !said[label.Name] {
+				said[label.Name] = true
 				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, w.at.Child("providerConfig", "machineLabels").Index(i).Child("name"), label.Name,
 					fmt.Sprintf("machines have the labels of their worker pool as well, which has %s already; rename or remove one of the two", label.Name))))
 			}

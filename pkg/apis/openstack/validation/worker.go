@@ -47,6 +47,12 @@ func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) Findings {
 	return found
 }
 
+// mostFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand of them.
+const mostFindings = 1000
+
+// full tells whether there are so many findings that the rest of a list need not be looked at.
+func (f *Findings) full() bool { return len(f.Errors)+len(f.Warnings) >= mostFindings }
+
 // gpu is what the cluster autoscaler calls the GPUs of a node.
 const gpu corev1.ResourceName = "gpu"
 
@@ -60,6 +66,9 @@ var resources = []string{
 // be none.
 func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if f.full() {
+			return
+		}
 		quantity, path := list[name], at.Key(string(name))
 		known := slices.Contains(resources, string(name)) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 		if !known && (!strings.Contains(string(name), "/") || len(validation.IsQualifiedName(string(name))) > 0) {
@@ -73,6 +82,9 @@ func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
 // virtualCapacity checks resources that are only counted, in whole numbers.
 func (f *Findings) virtualCapacity(list corev1.ResourceList, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if f.full() {
+			return
+		}
 		quantity, path := list[name], at.Key(string(name))
 		if problems := validation.IsQualifiedName(string(name)); len(problems) > 0 {
 			f.fail(OriginNodeTemplate, field.ErrorTypeInvalid, path, string(name), "%s is no name for a resource: %s", quote(string(name)), strings.Join(problems, "; "))
@@ -97,6 +109,9 @@ func (f *Findings) quantity(name corev1.ResourceName, quantity resource.Quantity
 func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path) {
 	names := twice{}
 	for i, label := range labels {
+		if f.full() {
+			return
+		}
 		path := at.Index(i)
 		f.name(label.Name, path.Child("name"), "machine label")
 		f.metadata(label.Name, path.Child("name"))
@@ -142,6 +157,9 @@ func reservedPrefix(name string) string {
 func (f *Findings) securityGroups(groups []string, at *field.Path) {
 	names := twice{}
 	for i, group := range groups {
+		if f.full() {
+			return
+		}
 		path := at.Index(i)
 		f.notEmpty(&group, path)
 		if utf8.RuneCountInString(group) > longestText {

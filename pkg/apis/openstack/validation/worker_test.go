@@ -82,3 +82,12 @@ func TestSecurityGroups(t *testing.T) {
 		"everything, sorted": {"{additionalSecurityGroups: [\"\"], serverGroup: {}, machineLabels: [{}], nodeTemplate: {capacity: {cpu: -1}}}", []string{"error FieldValueInvalid config.nodeTemplate.capacity[cpu] node-template", "error FieldValueRequired config.serverGroup.policy setting-missing", "error FieldValueRequired config.machineLabels[0].name name-missing", "error FieldValueRequired" + at + "[0] value-empty"}},
 	}.run(t)
 }
+
+// However much is wrong, a config is answered for.
+func TestNobodyReadsThatMuch(t *testing.T) {
+	config := &v1alpha1.WorkerConfig{MachineLabels: make([]v1alpha1.MachineLabel, 1e5), AdditionalSecurityGroups: make([]string, 1e5)}
+	found := validation.WorkerConfig(config, field.NewPath("config"))
+	if n := len(found.Errors); n < 1000 || n > 1100 {
+		t.Errorf("%d errors", n)
+	}
+}

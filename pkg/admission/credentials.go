@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
@@ -164,8 +163,7 @@ func (c credentials) checkCredentialsBinding(ctx context.Context, object *securi
 	return consistency.Report{Errors: errs}, err
 }
 
-// checkSecret checks the data of a Secret with credentials. An error that the stored one has as well is a warning if the
-// value, or its absence, is the same (semantics S10).
+// checkSecret checks the data of a Secret with credentials. What the stored one has as well is a warning (semantics S10).
 func (c credentials) checkSecret(_ context.Context, object *corev1.Secret, stored func() (*corev1.Secret, error)) (consistency.Report, error) {
 	old, err := stored()
 	if err != nil || old != nil && maps.EqualFunc(object.Data, old.Data, bytes.Equal) {
@@ -178,13 +176,6 @@ func (c credentials) checkSecret(_ context.Context, object *corev1.Secret, store
 	if old == nil {
 		return report, nil
 	}
-	changed := map[string]bool{}
-	for _, data := range []map[string][]byte{object.Data, old.Data} {
-		for key := range data {
-			changed[at.Key(key).String()] = !bytes.Equal(object.Data[key], old.Data[key])
-		}
-	}
 	_, before := c.rules.CheckCredentials(old.Data, at)
-	before = slices.DeleteFunc(before, func(err *field.Error) bool { return changed[err.Field] })
-	return consistency.Ratchet(report, consistency.Report{Errors: before}, nil, nil), nil
+	return consistency.Ratchet(report, consistency.Report{Errors: before}, object, old), nil
 }

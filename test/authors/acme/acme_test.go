@@ -50,7 +50,7 @@ func compiled(t *testing.T) *consistency.Profile[acme.Template] {
 func TestLint(t *testing.T) {
 	for file, want := range map[string][]string{
 		"cloudprofile.yaml": nil,
-		"broken.yaml":       {"provider-flavor-missing", "acme-template-malformed", "region-uncovered", "region-unknown"},
+		"broken.yaml":       {"provider-flavor-missing", "acme-too-many-machines", "acme-template-malformed", "region-uncovered", "region-unknown"},
 	} {
 		var stdout, stderr bytes.Buffer
 		args := []string{"capkit-acme", "lint", "-o", "json", file}

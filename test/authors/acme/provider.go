@@ -46,7 +46,7 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 		}
 		images = append(images, image)
 	}
-	return consistency.CloudProfileConfig[Template]{Images: images}, report
+	return consistency.CloudProfileConfig[Template]{Images: images, Constraints: limits{config.MaxMachines}}, report
 }
 
 func convert(written *MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Template] {
@@ -96,7 +96,7 @@ func regional(written RegionTemplate, at *field.Path) imageselector.Regional[Tem
 	return imageselector.Regional[Template]{Region: written.Name, Ref: Template{written.Template}, Path: at}
 }
 
-// RuleTemplate is the name of the one rule that only this cloud has.
+// RuleTemplate is the name of a rule that only this cloud has.
 const RuleTemplate = "acme-template-malformed"
 
 var templateID = regexp.MustCompile(`^tpl-[0-9a-f]{8}$`)

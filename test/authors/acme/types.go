@@ -17,6 +17,8 @@ type CloudProfileConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
 	MachineImages []MachineImage `json:"machineImages"`
+	// MaxMachines is how many machines a Shoot can have. Nil: any number.
+	MaxMachines *int32 `json:"maxMachines,omitempty"`
 }
 
 // MachineImage is one of spec.machineImages.

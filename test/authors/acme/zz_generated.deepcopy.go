@@ -25,6 +25,11 @@ func (in *CloudProfileConfig) DeepCopyInto(out *CloudProfileConfig) {
 			(*in)[i].DeepCopyInto(&(*out)[i])
 		}
 	}
+	if in.MaxMachines != nil {
+		in, out := &in.MaxMachines, &out.MaxMachines
+		*out = new(int32)
+		**out = **in
+	}
 	return
 }
 

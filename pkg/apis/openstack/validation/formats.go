@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // The rules that many fields have in common.
@@ -78,9 +80,15 @@ func oneOf(value string, values []string) string {
 	return supported
 }
 
+// mostMeant is up to how many values are compared with one that is none of them.
+const mostMeant = 100
+
 // didYouMean asks whether another value was meant; empty if there is none that is similar.
 func didYouMean(value string, values []string) string {
-	if meant := closest(value, values); meant != "" {
+	if len(values) > mostMeant {
+		return ""
+	}
+	if meant := strictjson.Closest(value, values); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	return ""
@@ -166,47 +174,4 @@ func idProblem(id string) string {
 // isForeign tells whether a letter is none that an ID or a URL could have: white space, or what cannot be seen.
 func isForeign(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
-}
-
-const (
-	longestMeant = 64  // bytes of a value for which another one may be meant
-	mostMeant    = 100 // values that are compared with it
-)
-
-// closest returns the value of some that was probably meant by another one: it differs in case, or in one or two letters,
-// or has other separators; empty if there is none.
-func closest(value string, values []string) string {
-	if len(value) > longestMeant || len(values) > mostMeant {
-		return ""
-	}
-	plain := func(s string) string {
-		return strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "").Replace(s))
-	}
-	best, least := "", 3
-	for _, v := range values {
-		if d := distance(plain(value), plain(v)); d < least && 2*d < len(v) {
-			best, least = v, d
-		}
-	}
-	return best
-}
-
-// distance counts the letters that have to be inserted, removed or replaced to make b of a.
-func distance(a, b string) int {
-	last := make([]int, len(b)+1)
-	for k := range last {
-		last[k] = k
-	}
-	for i := range len(a) {
-		row := append(make([]int, 0, len(b)+1), i+1)
-		for k := range len(b) {
-			cost := 1
-			if a[i] == b[k] {
-				cost = 0
-			}
-			row = append(row, min(last[k]+cost, last[k+1]+1, row[k]+1))
-		}
-		last = row
-	}
-	return last[len(b)]
 }

@@ -5,15 +5,14 @@
 package validation
 
 import (
-	"crypto/x509"
-	"encoding/pem"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // The rules about credentials.
@@ -128,7 +127,7 @@ func misspelt(data map[string][]byte, key string) string {
 }
 
 // sameWord tells whether a key is another one in other letters: in upper case, with separators, with the prefix OS that
-// the variables of OpenStack's own programs have, with project for tenant, or with a letter more or less.
+// the variables of OpenStack's own programs have, with project for tenant, or with one or two letters that are others.
 func sameWord(key, known string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -136,23 +135,8 @@ func sameWord(key, known string) bool {
 		}
 		return -1
 	}, key)
-	letters, known = strings.Replace(strings.TrimPrefix(letters, "os"), "project", "tenant", 1), strings.ToLower(known)
-	longer, shorter := letters, known
-	if len(longer) < len(shorter) {
-		longer, shorter = shorter, longer
-	}
-	same := 0
-	for same < len(shorter) && longer[same] == shorter[same] {
-		same++
-	}
-	rest := shorter[same:]
-	switch len(longer) - len(shorter) {
-	case 0: // one letter is another one, at most
-		return rest == "" || rest[1:] == longer[same+1:]
-	case 1:
-		return rest == longer[same+1:]
-	}
-	return false
+	letters = strings.Replace(strings.TrimPrefix(letters, "os"), "project", "tenant", 1)
+	return strictjson.Closest(letters, []string{known}) != ""
 }
 
 // credentialProblem returns what is wrong with the value of a key, without quoting it; empty if it is right.
@@ -161,7 +145,7 @@ func credentialProblem(key, value string) string {
 		return "it is empty; write a value, or leave the key out"
 	}
 	if key == CACert {
-		return certificatesProblem(value)
+		return bundleProblem(value)
 	}
 	if key == Insecure {
 		if word := strings.ToLower(strings.TrimSpace(value)); word != "true" && word != "false" {
@@ -176,7 +160,7 @@ func credentialProblem(key, value string) string {
 	case key == TenantName && utf8.RuneCountInString(value) > mostTenantName:
 		return "it has more than 64 characters, which is the most that the name of a tenant can have"
 	case key == AuthURL:
-		return authURLProblem(value)
+		return urlProblem(value)
 	}
 	return ""
 }
@@ -197,44 +181,4 @@ func textProblem(value string, password bool) string {
 		return "it has a line break or another control character in it; remove that"
 	}
 	return ""
-}
-
-func authURLProblem(value string) string {
-	const example = ", as https://keystone.example.com/v3/ is"
-	address, err := url.Parse(value)
-	switch {
-	case err != nil:
-		return "it is not a URL; it must be one of the identity service" + example
-	case address.Scheme != "http" && address.Scheme != "https":
-		return "it must be a URL that begins with https:// or http://" + example
-	case address.Hostname() == "":
-		return "it must be a URL with a host" + example
-	case address.User != nil:
-		return "it must not have a user or password in it; these have keys of their own"
-	}
-	return ""
-}
-
-// certificatesProblem returns what is wrong with a bundle of certificates.
-func certificatesProblem(value string) string {
-	number := 0
-	for rest := []byte(value); ; number++ {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			break
-		}
-		if block.Type != "CERTIFICATE" {
-			return "it must consist of certificates only; something else in PEM format is among them, such as a key"
-		}
-		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return "there is something in it that calls itself a certificate and is none; copy the bundle again"
-		}
-	}
-	switch number {
-	case 0:
-		return "it must be certificates in PEM format, each of which begins with -----BEGIN CERTIFICATE-----"
-	case strings.Count(value, "-----BEGIN"):
-		return ""
-	}
-	return "one of the certificates is broken off, or its lines are; copy the bundle again"
 }

@@ -99,7 +99,7 @@ func urlProblem(written string) string {
 	address, err := url.Parse(written)
 	switch {
 	case strings.Contains(written, "@") && (err != nil || address.User != nil):
-		return "a URL must not have a user or a password in it, where everybody can read them; credentials are in the Secrets of Shoots"
+		return "a URL must not have a user or a password in it; these have keys of their own in the Secret of a Shoot"
 	case err != nil:
 		return "this is no URL; write one with scheme and host" + example
 	case address.Scheme != "https" && address.Scheme != "http":
@@ -144,7 +144,7 @@ func bundleProblem(bundle string) string {
 			return fmt.Sprintf("block %d cannot be read; copy the certificates again, with all their lines and without indentation", count+1)
 		}
 		if strings.Contains(block.Type, "PRIVATE KEY") {
-			return fmt.Sprintf("block %d is a private key, which everybody can read here; remove it, and do not use it any more", count+1)
+			return fmt.Sprintf("block %d is a private key, which does not belong here; remove it, and do not use it any more", count+1)
 		}
 		if block.Type != "CERTIFICATE" || len(block.Headers) > 0 {
 			return fmt.Sprintf("block %d is no plain CERTIFICATE; only these can be here", count+1)

@@ -146,6 +146,14 @@ func (o *options) checkWebhookServer() error {
 	return nil
 }
 
+// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that would
+// not wait for minutes, so a slow API server is given time.
+const (
+	leaseDuration = 90 * time.Second
+	renewDeadline = time.Minute
+	retryPeriod   = 5 * time.Second
+)
+
 // run serves the webhooks, which have these paths, until ctx is done.
 func (o *options) run(ctx context.Context, providerType string, paths []string) error {
 	logf.SetLogger(o.manager.Completed().Logger)
@@ -155,6 +163,7 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 
 	managerOptions := o.manager.Completed().Options()
 	managerOptions.LeaderElectionReleaseOnCancel = true
+	managerOptions.LeaseDuration, managerOptions.RenewDeadline, managerOptions.RetryPeriod = new(leaseDuration), new(renewDeadline), new(retryPeriod)
 	managerOptions.Scheme = runtime.NewScheme()
 	utilruntime.Must(kubernetesscheme.AddToScheme(managerOptions.Scheme))
 	gardencoreinstall.Install(managerOptions.Scheme)

@@ -23,12 +23,6 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// The rules about credentials that are the same for every provider.
-const (
-	ruleCredentialsMissing = "credentials-missing"
-	ruleCredentialsKind    = "credentials-kind"
-)
-
 // The kinds of objects that credentials can be kept in.
 var (
 	kindSecret         = corev1.SchemeGroupVersion.WithKind("Secret")
@@ -62,7 +56,7 @@ func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string
 
 // missing returns the error that there is no such object.
 func (r credentialsRef) missing() *field.Error {
-	return r.finding(ruleCredentialsMissing, field.ErrorTypeNotFound, r.object()+" does not exist; correct the reference, or create it first")
+	return r.finding(consistency.RuleCredentialsMissing, field.ErrorTypeNotFound, r.object()+" does not exist; correct the reference, or create it first")
 }
 
 func refOfSecretBinding(binding *v1beta1.SecretBinding, at *field.Path) credentialsRef {
@@ -94,7 +88,7 @@ func (c credentials) check(ctx context.Context, r credentialsRef) (*string, fiel
 		data = secret.Data
 	default:
 		detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q", cmp.Or(r.Kind, "none"), kindSecret.Kind)
-		unsupported := r.finding(ruleCredentialsKind, field.ErrorTypeNotSupported, detail)
+		unsupported := r.finding(consistency.RuleCredentialsKind, field.ErrorTypeNotSupported, detail)
 		unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
 		return nil, field.ErrorList{unsupported}, nil
 	}

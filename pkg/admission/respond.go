@@ -54,7 +54,9 @@ func shortened(errs field.ErrorList) field.ErrorList {
 		if len(err.Field)+len(err.Detail) > mostErrorText || len(err.ErrorBody()) > mostErrorText {
 			clone := *err
 			clone.Field, clone.Detail = cut(err.Field, mostErrorText/4), cut(err.Detail, mostErrorText/4)
-			clone.BadValue = cut(fmt.Sprint(err.BadValue), mostErrorText/4)
+			if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
+				clone.BadValue = cut(fmt.Sprint(err.BadValue), mostErrorText/4)
+			}
 			err = &clone
 		}
 		short = append(short, err)

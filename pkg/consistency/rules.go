@@ -64,6 +64,8 @@ const (
 	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestUnmet        = "worker-request-unmet"
+	RuleCredentialsMissing  = "credentials-missing"
+	RuleCredentialsKind     = "credentials-kind"
 )
 
 // Severity of a rule.
@@ -100,8 +102,8 @@ type row struct {
 // Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
 func Rules() []Rule {
 	offline := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules, namespacedRules)
-	rules := make([]Rule, 0, len(offline)+len(updateRules))
-	for i, r := range slices.Concat(offline, updateRules) {
+	rules := make([]Rule, 0, len(offline)+len(updateRules)+len(credentialRules))
+	for i, r := range slices.Concat(offline, updateRules, credentialRules) {
 		rules = append(rules, Rule{r.name, r.severity, r.means, r.repair, i >= len(offline)})
 	}
 	slices.SortFunc(rules, func(a, b Rule) int {
@@ -297,6 +299,15 @@ var namespacedRules = []row{
 	{RuleNamespacedFormat, SeverityError,
 		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
 		"Write the version in the legacy format, without `capabilityFlavors`."},
+}
+
+var credentialRules = []row{
+	{RuleCredentialsMissing, SeverityError,
+		"The credentials of a Shoot, or those that a binding refers to, do not exist.",
+		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without."},
+	{RuleCredentialsKind, SeverityError,
+		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
+		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."},
 }
 
 var updateRules = []row{

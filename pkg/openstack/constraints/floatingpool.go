@@ -80,7 +80,7 @@ func (s *subject) noFloatingPool(name string, at *field.Path) *field.Error {
 	slices.Sort(has)
 	place := "in region " + s.Shoot.Spec.Region
 	if s.domains.known && len(lookup.Domains(s.config.Constraints.FloatingPools, s.Shoot.Spec.Region)) > 0 {
-		place += " for domain " + orEmpty(s.domains.names[0])
+		place += " for the domain of the Shoot's credentials" // which is not to be shown
 	}
 	return notAmong(RuleFloatingPool, at, name, slices.Compact(has), "floating pool", place)
 }

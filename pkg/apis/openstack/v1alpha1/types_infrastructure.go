@@ -27,14 +27,14 @@ type InfrastructureConfig struct {
 	Networks Networks `json:"networks,omitzero"`
 }
 
-// Networks says which networks, subnets and routers are created for a shoot, and which exist already. Exactly one of
-// workers, its deprecated name worker, and subnetPool says which addresses machines get.
+// Networks says which networks, subnets and routers are created for a shoot, and which exist already. Either workers (or
+// its deprecated name worker, with the same value if both are there) or subnetPool says which addresses machines get.
 type Networks struct {
 	// Router is an existing router that the machines' subnet is attached to. It cannot be changed. Nil: a router is
 	// created.
 	// +optional
 	Router *Router `json:"router,omitempty"`
-	// Worker is the deprecated name of workers.
+	// Worker is the deprecated name of workers. Empty: workers or subnetPool say which addresses machines get.
 	// +optional
 	Worker string `json:"worker,omitzero"`
 	// Workers is the CIDR of the subnet that the machines are in, as in 10.250.0.0/16. It lies within

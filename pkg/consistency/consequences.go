@@ -14,30 +14,35 @@ import (
 )
 
 // WithoutConsequences returns what was found in a config that stands at the path at, without what only follows from the
-// errors of decoding it: a Required for something that is there and could not be read, or whose name is misspelt. It may
-// change found.
+// errors of decoding it: whatever is said about a value that could not be read, or about what it is a part of; and a
+// Required for something whose name is misspelt. It may change found.
 func WithoutConsequences(found, decoding field.ErrorList, at *field.Path) field.ErrorList {
 	return unreadPlaces(decoding, at).explained(found)
 }
 
-// explained returns the findings without a Required that only follows from what could not be read. It may change them.
+// explained returns the findings without those that only follow from what could not be read. It may change them.
 func (u unread) explained(found field.ErrorList) field.ErrorList {
 	if len(u) == 0 {
 		return found
 	}
 	return slices.DeleteFunc(found, func(err *field.Error) bool {
-		return err.Type == field.ErrorTypeRequired && u.explains(err.Field)
+		return slices.ContainsFunc(u, func(place string) bool {
+			return above(place, err.Field) || above(err.Field, place) || err.Type == field.ErrorTypeRequired && misspelt(place, err.Field)
+		})
 	})
 }
 
-// explains tells whether something is missing at a path because it could not be read: it is there, or above or below,
-// or its name is misspelt.
-func (u unread) explains(path string) bool {
-	parent, name := cutLast(path)
-	return slices.ContainsFunc(u, func(place string) bool {
-		beside, written := cutLast(place)
-		return above(place, path) || above(path, place) || beside == parent && strictjson.Closest(written, []string{name}) != ""
-	})
+// misspelt tells whether a name that is not known was meant to be the one at a path, or one above it.
+func misspelt(place, path string) bool {
+	beside, written := cutLast(place)
+	rest, found := strings.CutPrefix(path, beside+".")
+	if !found {
+		return false
+	}
+	if end := strings.IndexAny(rest, ".["); end >= 0 {
+		rest = rest[:end]
+	}
+	return strictjson.Closest(written, []string{rest}) != ""
 }
 
 // cutLast splits a path before its last name.

@@ -96,6 +96,7 @@ func TestOwnRulesAboutTheConfig(t *testing.T) {
 		"all that is wrong, in order":  {ruledHeader + "x: 1}", []string{endpoint, purposes, "Forbidden " + at + ".x unknown-field"}, true},
 		"misspelt, and so missing":     {ruledHeader + "endpont: e, purposes: [testing]}", []string{"Forbidden " + at + ".endpont unknown-field"}, true},
 		"in another case":              {ruledHeader + "endPoint: e, purposes: [testing]}", []string{"Forbidden " + at + ".endPoint unknown-field"}, true},
+		"a part of a wrong type":       {ruledHeader + "endpoint: e, purposes: [5]}", []string{"Invalid value " + at + ".purposes[0] field-type"}, true},
 		"of a wrong type":              {ruledHeader + "endpoint: e, purposes: testing}", []string{"Invalid value " + at + ".purposes field-type"}, true},
 		"a wrong type beside":          {ruledHeader + "endpoint: {}}", []string{"Invalid value " + at + ".endpoint field-type", purposes}, true},
 		"of another kind":              {"{apiVersion: ruled/v1, kind: WorkerConfig}", []string{"Unsupported value " + at + ".kind provider-config-kind"}, false},

@@ -39,7 +39,8 @@ const (
 // than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
 // says how many were left out, under the origin of the one before it.
 //
-// Decode never panics because of data. If it returns errors, into may be partially filled. An into that is not a
+// Decode never panics because of data. If it returns errors about values, into is filled with the others, unless a type
+// that decodes itself has let a value pass that it then refuses. After other errors it may be partially filled. An into that is not a
 // non-nil pointer gives an internal error. Options apply to documents without errors. Neither data nor at is retained.
 // Decode is safe for concurrent use.
 func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
@@ -62,11 +63,14 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) field.Erro
 	}
 	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
 	w.value(target.Elem(), at)
+	if err != nil {
+		w.rest(into)
+	}
 	return w.finish(append(strict, err))
 }
 
-// longExponents returns all errors of a document that has quantities with long exponents. It leaves other documents to the
-// decoders, and does not fill in anything.
+// longExponents decodes a document that has quantities with long exponents, without these, and returns all its errors. It
+// leaves other documents to the decoders.
 func longExponents(data []byte, into any, at *field.Path) field.ErrorList {
 	target := reflect.TypeOf(into)
 	if !suspicious(data) || target == nil || target.Kind() != reflect.Pointer || syntaxProblem(data, at) != nil {
@@ -74,9 +78,10 @@ func longExponents(data []byte, into any, at *field.Path) field.ErrorList {
 	}
 	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
 	w.value(target.Elem(), at)
-	if !w.tooLong {
+	if !w.tooLong || reflect.ValueOf(into).IsNil() {
 		return nil
 	}
+	w.rest(into)
 	return w.finish(nil)
 }
 

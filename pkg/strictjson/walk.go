@@ -6,6 +6,7 @@ package strictjson
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -35,6 +36,14 @@ type walker struct {
 	cut    int // errors not listed, for want of budget
 	// tooLong tells whether there was a quantity with a long exponent.
 	tooLong bool
+	// misfits are the values that do not fit, in the order of the document.
+	misfits []value
+}
+
+// value is one of a document, from its first byte to the one behind its last, with the type that should hold it.
+type value struct {
+	start, end int
+	as         reflect.Type
 }
 
 // value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
@@ -104,14 +113,41 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 // leaf consumes a value and reports it if it does not decode into t.
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	raw := w.skip()
+	place := value{w.pos - len(raw), w.pos, t}
 	if tooLong(indirect(t), raw) {
 		w.tooLong = true
+		w.misfits = append(w.misfits, place)
 		w.misfit(at, raw, "must be a quantity like 4Gi: the exponent has more than three digits")
 		return
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
+		w.misfits = append(w.misfits, place)
 		w.misfit(at, raw, misfit(indirect(t), raw, err))
 	}
+}
+
+// rest decodes what fits: the document with nothing in the place of each value that does not. Where a type decodes itself,
+// the decoder would end at the first of these.
+func (w *walker) rest(into any) {
+	fits, from := make([]byte, 0, len(w.data)), 0
+	for _, m := range w.misfits {
+		fits = append(append(fits, w.data[from:m.start]...), nothing(m.as)...)
+		from = m.end
+	}
+	fits = append(fits, w.data[from:]...)
+	_, _ = kjson.UnmarshalStrict(fits, into) // what is wrong is known
+}
+
+// nothing returns the JSON text for the zero value of a type: null, unless the type does not take that.
+func nothing(t reflect.Type) []byte {
+	null := []byte("null")
+	if kjson.UnmarshalCaseSensitivePreserveInts(null, reflect.New(t).Interface()) == nil {
+		return null
+	}
+	if zero, err := json.Marshal(reflect.Zero(t).Interface()); err == nil {
+		return zero
+	}
+	return null
 }
 
 // quoted consumes the value of a field with the json option ",string": a scalar inside a JSON string.

@@ -32,7 +32,7 @@ type wording struct {
 // wordings are the types that read their JSON themselves and occur in Kubernetes API types.
 var wordings = map[reflect.Type]wording{
 	reflect.TypeFor[resource.Quantity]():  {"a quantity like 4Gi", "quantities like 4Gi", "a string, a number", true},
-	reflect.TypeFor[metav1.Duration]():    {"a duration like 1h30m", "durations like 1h30m", "a string", true},
+	reflect.TypeFor[metav1.Duration]():    {"a duration like 60s or 1h30m", "durations like 60s or 1h30m", "a string", true},
 	reflect.TypeFor[metav1.Time]():        {"a time like 2006-01-02T15:04:05Z", "times like 2006-01-02T15:04:05Z", "a string", false},
 	reflect.TypeFor[metav1.MicroTime]():   {"a time like 2006-01-02T15:04:05.000000Z", "times like 2006-01-02T15:04:05.000000Z", "a string", false},
 	reflect.TypeFor[intstr.IntOrString](): {"a whole number or a string", "whole numbers or strings", "a string, a number", false},

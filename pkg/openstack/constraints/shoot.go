@@ -75,8 +75,10 @@ func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.
 	for _, check := range shootChecks {
 		found.Add(check(s))
 	}
-	found.Errors = consistency.WithoutConsequences(found.Errors, infrastructureErrs, infrastructurePath)
-	found.Errors = consistency.WithoutConsequences(found.Errors, controlPlaneErrs, controlPlanePath)
+	for _, list := range []*field.ErrorList{&found.Errors, &found.Warnings} {
+		*list = consistency.WithoutConsequences(*list, infrastructureErrs, infrastructurePath)
+		*list = consistency.WithoutConsequences(*list, controlPlaneErrs, controlPlanePath)
+	}
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
 	return report(found)
 }

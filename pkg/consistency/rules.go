@@ -47,6 +47,7 @@ const (
 	RuleUnknownMachineType  = "unknown-machine-type"
 	RuleArchitecture        = "pool-architecture-mismatch"
 	RuleUnknownRegion       = "unknown-region"
+	RuleProviderType        = "provider-type-mismatch"
 	RuleUnknownImage        = "unknown-image"
 	RuleUnknownVersion      = "unknown-version"
 	RuleNoImage             = "no-image-fits"
@@ -221,6 +222,9 @@ var regionRules = []row{
 	{RuleUnknownRegion, SeverityError,
 		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
 		"Use one of the regions that the message lists."},
+	{RuleProviderType, SeverityError,
+		"A Shoot is for another provider type than its profile. Gardener's admission refuses such a Shoot.",
+		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type."},
 	{RuleFallback, SeverityWarning,
 		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
 		"Add the image ID for the region."},

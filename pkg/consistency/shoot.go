@@ -5,6 +5,8 @@
 package consistency
 
 import (
+	"fmt"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -21,13 +23,16 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 
 // CheckShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
 // S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. domain is
-// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. A region that the profile does not have is
-// reported once, and nothing else then. A pool that leaves its image to Gardener is not reported. A Shoot without workers
+// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. Another provider type, or a region that the
+// profile does not have, is reported once, and nothing else then. A pool that leaves its image to Gardener is not reported. A Shoot without workers
 // has nothing to check.
 func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 	pools := PoolsOf(shoot)
 	if len(pools) == 0 {
 		return Report{}
+	}
+	if err := p.checkType(shoot.Spec.Provider.Type); err != nil {
+		return Report{Errors: field.ErrorList{err}}
 	}
 	if err := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region")); err != nil {
 		return Report{Errors: field.ErrorList{err}}
@@ -50,6 +55,15 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 // nobody needs to look for them.
 func (p *Profile[R]) DependsOnDomain(shoot *v1beta1.Shoot) bool {
 	return p.constraints != nil && len(shoot.Spec.Provider.Workers) > 0 && p.constraints.DependsOnDomain(shoot)
+}
+
+// checkType returns an error if a Shoot is of another provider than its profile. That it is of none Gardener reports.
+func (p *Profile[R]) checkType(name string) *field.Error {
+	if name == "" || name == p.spec.Type || p.spec.Type == "" {
+		return nil
+	}
+	return finding(RuleProviderType, field.ErrorTypeInvalid, field.NewPath("spec", "provider", "type"), name, fmt.Sprintf(
+		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type", name, p.spec.Type, p.spec.Type))
 }
 
 // ProfileMissing returns the error for a reference at the path at to a profile that does not exist.

@@ -41,6 +41,7 @@ func TestCheckShoot(t *testing.T) {
 		"good":                                 {"{region: europe, provider: {workers: [" + good + "]}}", nil},
 		"left to Gardener":                     {"{region: europe, provider: {workers: [" + open + ", " + partial + "]}}", nil},
 		"another region":                       {"{region: mars, provider: {workers: [" + misfit + "]}}", []string{"NotSupported spec.region unknown-region"}},
+		"another provider type":                {"{region: mars, provider: {type: openstak, workers: [" + misfit + "]}}", []string{"Invalid spec.provider.type provider-type-mismatch"}},
 		"no region":                            {"{provider: {workers: [" + good + "]}}", []string{"NotSupported spec.region unknown-region"}},
 		"every pool, at its place":             {"{region: europe, provider: {workers: [" + unknown + ", " + good + ", " + misfit + "]}}", []string{"NotSupported spec.provider.workers[0].machine.type unknown-machine-type", "Invalid spec.provider.workers[2].machine.type no-image-fits"}},
 		"a machine type, for all its openness": {"{region: europe, provider: {workers: [{name: w, machine: {type: huge}}]}}", []string{"NotSupported spec.provider.workers[0].machine.type unknown-machine-type"}},

@@ -49,6 +49,8 @@ type garden struct {
 	skipped int
 	// unread counts the objects that could not be decoded, so that nothing else was checked about them.
 	unread int
+	// lost are the problems because of which a document is not among the objects at all.
+	lost []manifest.Problem
 }
 
 // source is an object with the manifest that it was read from.
@@ -86,6 +88,8 @@ func (g *garden) note(problems []manifest.Problem) {
 		kind := field.ErrorTypeInvalid
 		if p.Rule == consistency.RuleDuplicateKey {
 			kind = field.ErrorTypeDuplicate
+		} else {
+			g.lost = append(g.lost, p)
 		}
 		g.findings = append(g.findings, Finding{
 			Severity: consistency.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,

@@ -57,7 +57,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	}
 	parent, reference := g.parentOf(s), s.object.Spec.Parent
 	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
-		g.error(s.manifest, missing("CloudProfile", reference.Name, "spec.parent.name"))
+		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
 		g.report(s.manifest, consistency.Report{Errors: g.server.validate(s.object)})

@@ -295,3 +295,26 @@ func TestHostileInput(t *testing.T) {
 		}
 	})
 }
+
+// A profile that is missing may be in what could not be read, and then the message says where.
+func TestMissingProfileMayBeUnread(t *testing.T) {
+	const given = "is not among the inputs: give its manifest as well"
+	broken := replaced(t, cloudProfile, "type: openstack", "type: [openstack")
+	known := replaced(t, cloudProfile, "type: openstack", "type: .inf") // which JSON cannot say, while the rest is read
+	for name, tc := range map[string]struct{ manifest, want string }{
+		"no YAML":                {broken, "repair <stdin>:6, if its manifest is there"},
+		"a value that cannot be": {known, "repair <stdin>:6, if its manifest is there"},
+		"of another name":        {replaced(t, known, "name: openstack", "name: other"), given},
+		"of another kind":        {replaced(t, known, "kind: CloudProfile", "kind: Seed"), given},
+		"a key twice in another": {replaced(t, replaced(t, cloudProfile, "name: openstack", "name: other"), "spec:\n", "kind: CloudProfile\nspec:\n"), given},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, command := range []string{"lint", "select"} {
+				r := run(t, tc.manifest+"---\n"+shoot, command, "-")
+				if r.status != 1 || !strings.Contains(r.stdout+r.stderr, tc.want) {
+					t.Errorf("%s: status %d, %s%s", command, r.status, r.stdout, r.stderr)
+				}
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -143,7 +144,7 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 		s, found := g.profiles[name]
 		switch {
 		case !found:
-			return nil, missing(kind, name, at)
+			return nil, g.missing(kind, name, at)
 		case s.object == nil:
 			return nil, unreadable(kind, name, at)
 		}
@@ -152,7 +153,7 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 		s, found := g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}]
 		switch {
 		case !found:
-			return nil, missing(kind, shoot.Namespace+"/"+name, at)
+			return nil, g.missing(kind, shoot.Namespace+"/"+name, at)
 		case s.object == nil:
 			return nil, unreadable(kind, name, at)
 		}
@@ -161,9 +162,33 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	return nil, nil
 }
 
-func missing(kind, name, at string) *field.Error {
-	return problem(RuleProfileMissing, field.ErrorTypeNotFound, at, name, fmt.Sprintf(
-		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name))
+// missing says that a profile is not among the inputs; or that it may be, where something could not be read. The name is
+// [NAMESPACE/]NAME.
+func (g *garden) missing(kind, name, at string) *field.Error {
+	detail := fmt.Sprintf("%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
+	if places := g.maybe(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
+		detail = fmt.Sprintf("%s %s is not among what could be read of the inputs: repair %s, if its manifest is there; or else give it as well, or correct the name",
+			kind, name, strings.Join(places, ", "))
+	}
+	return problem(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
+}
+
+// maybe returns where there is a document that could not be read, and may be an object of this kind and name: the first
+// place of each file, in the order of the inputs, and no more than a few.
+func (g *garden) maybe(kind, name string) []string {
+	const most = 5
+	var files, places []string
+	for _, p := range g.lost {
+		other := p.Kind != "" && p.Kind != kind || p.Name != "" && p.Name != name
+		if other || slices.Contains(files, p.File) {
+			continue
+		}
+		if len(files) == most {
+			return append(places, "...")
+		}
+		files, places = append(files, p.File), append(places, fmt.Sprintf("%s:%d", p.File, p.Line))
+	}
+	return places
 }
 
 func unreadable(kind, name, at string) *field.Error {

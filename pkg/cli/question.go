@@ -28,7 +28,8 @@ func (c *command) selectImage() *cobra.Command {
 		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files.
 
 A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
-a question by flags, and by properties like secure boot, which have flags of their own.`,
+a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
+providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
 		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
 			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe --worker-config workerconfig.yaml cloudprofile.yaml\n" +
 			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
@@ -55,7 +56,8 @@ func (c *command) explain() *cobra.Command {
 		Short: "Show why a worker pool boots the image that it boots, or none",
 		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
 pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
-providerConfig can only be changed at the price of new machines.`,
+providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
+checks that, in a Shoot.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
 			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local --secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
 		Args: needFiles,

@@ -117,7 +117,7 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 	case len(g.findings) > 0:
 		return nil, nil
 	case parent == nil: // of an object that is being deleted, about which lint is silent
-		g.error(s.manifest, missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
+		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
 		return nil, nil
 	case g.providers[parent.object.Spec.Type] == nil:
 		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))

@@ -132,7 +132,7 @@ func TestOwnRulesAboutShoots(t *testing.T) {
 		"for the domain":         {ours, "purpose: production, region: europe", ptr.To("finance"), nil, true},
 		"for another domain":     {ours, "purpose: production, region: europe", ptr.To(""), []string{"NotSupported spec.purpose ruled-purpose"}, true},
 		"domain not known":       {ours, "purpose: production, region: europe", nil, []string{"NotSupported spec.purpose ruled-purpose"}, true},
-		"region comes first":     {ours, "purpose: evaluation, region: mars", nil, []string{"NotSupported spec.region unknown-region"}, false},
+		"region, too":            {ours, "purpose: evaluation, region: mars", nil, []string{"NotSupported spec.purpose ruled-purpose", "NotSupported spec.region unknown-region"}, false},
 		"a config that has none": {"x: 1}", "purpose: testing, region: europe", nil, []string{"NotSupported spec.purpose ruled-purpose"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ package consistency
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,8 @@ import (
 // Two errors are the same if they agree in rule, type and value and in the names on their paths, not in indices. Elements
 // of lists are known by their name or version, and the region and the domain that they are for, regions by their
 // architecture as well, flavors by their capabilities,
-// worker pools by their name and all that decides their image; what has none of these is known by all that it says. Of
+// worker pools by their name and, where the error is about it, all that decides their image; what has none of these is
+// known by all that it says. Of
 // things that are there twice either may be the second: such errors are the same if they are about the same name, and
 // flavors that support the same are the same if they are written with the same values. Each error of the old object
 // excuses one of the new one.
@@ -38,13 +40,17 @@ func Ratchet(report, before Report, object, old any) Report {
 		return report
 	}
 	was, is := treeOf(old), treeOf(object)
-	excused := make(map[identity]int, len(before.Errors))
+	excused, alike := make(map[identity]int, len(before.Errors)), make(map[identity]bool, len(before.Errors))
 	for _, err := range before.Errors {
 		excused[identify(err, was)]++
+		alike[likeness(err)] = true
 	}
 	ratcheted := Report{Warnings: slices.Clone(report.Warnings)}
 	for _, err := range report.Errors {
-		id := identify(err, is)
+		var id identity
+		if alike[likeness(err)] { // there may be thousands that are not
+			id = identify(err, is)
+		}
 		if excused[id] == 0 {
 			ratcheted.Errors = append(ratcheted.Errors, err)
 			continue
@@ -63,6 +69,23 @@ type identity struct {
 	value string
 	// silenced is what is not checked because of the error.
 	silenced string
+}
+
+// aboutImage tells whether an error in a worker pool is about the image that it boots: about its machine, about what it asks
+// for, or about a setting of which it is not known what it asks for.
+func aboutImage(err *field.Error) bool {
+	switch err.Origin {
+	case RuleRequestUnmet, RuleRequestUnregistered, RuleFieldType, RuleDuplicateKey:
+		return true
+	}
+	return strings.Contains(err.Field, "].machine.")
+}
+
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// likeness is what errors that are the same have in common in any case.
+func likeness(err *field.Error) identity {
+	return identity{rule: err.Origin, kind: err.Type, path: indices.ReplaceAllString(err.Field, "[]")}
 }
 
 func identify(err *field.Error, tree any) identity {
@@ -106,8 +129,8 @@ func namedPath(err *field.Error, tree any) (path string, flavor bool) {
 		case list == "regions" && rest == "", err.Type == field.ErrorTypeDuplicate && list != "capabilityFlavors" && list != "workers" && !strings.Contains(rest, "["):
 			segment = "[]" // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
-			if list == "workers" && err.Origin == RuleUnknownField {
-				list = "" // it hides nothing but what it says itself, see silenced
+			if list == "workers" && !aboutImage(err) {
+				list = "" // whatever decides the image has nothing to do with it
 			}
 			segment = "[" + knownBy(list, next, inConfig) + "]"
 			flavor = list == "capabilityFlavors" && rest == ""

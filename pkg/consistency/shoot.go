@@ -6,9 +6,12 @@ package consistency
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
@@ -23,8 +26,8 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 
 // CheckShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
 // S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. domain is
-// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. Another provider type, or a region that the
-// profile does not have, is reported once, and nothing else then. A pool that leaves its image to Gardener is not reported. A Shoot without workers
+// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. Another provider type is
+// reported once, and nothing else then; a region that the profile does not have without what only follows from that. A pool that leaves its image to Gardener is not reported. A Shoot without workers
 // has nothing to check.
 func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 	pools := PoolsOf(shoot)
@@ -34,13 +37,15 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 	if err := p.checkType(shoot.Spec.Provider.Type); err != nil {
 		return Report{Errors: field.ErrorList{err}}
 	}
-	if err := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region")); err != nil {
-		return Report{Errors: field.ErrorList{err}}
-	}
 	var report Report
+	unknown := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region"))
+	if unknown != nil {
+		report.Errors = append(report.Errors, unknown)
+	}
+	foreign := unknown != nil && !p.hasImagesIn(shoot.Spec.Region)
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
-		if r.Err != nil && !r.Open {
+		if r.Err != nil && !r.Open && !(foreign && r.lacksRegion()) {
 			report.Errors = append(report.Errors, r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
@@ -55,6 +60,27 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 // nobody needs to look for them.
 func (p *Profile[R]) DependsOnDomain(shoot *v1beta1.Shoot) bool {
 	return p.constraints != nil && len(shoot.Spec.Provider.Workers) > 0 && p.constraints.DependsOnDomain(shoot)
+}
+
+// hasImagesIn tells whether any flavor refers to an image in a region.
+func (p *Profile[R]) hasImagesIn(region string) bool {
+	for _, image := range p.images {
+		for _, version := range image.Versions {
+			for _, flavor := range version.Flavors {
+				if slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// lacksRegion tells whether flavors are out for no other reason than that they have no image in the region.
+func (r *Resolution[R]) lacksRegion() bool {
+	return len(r.Decision.Verdicts) > 0 && !slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
+		return v.Reason != imageselector.ReasonRegion
+	})
 }
 
 // checkType returns an error if a Shoot is of another provider than its profile. That it is of none Gardener reports.

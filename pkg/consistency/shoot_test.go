@@ -40,7 +40,7 @@ func TestCheckShoot(t *testing.T) {
 		"no workers":                           {"region: mars", nil},
 		"good":                                 {"{region: europe, provider: {workers: [" + good + "]}}", nil},
 		"left to Gardener":                     {"{region: europe, provider: {workers: [" + open + ", " + partial + "]}}", nil},
-		"another region":                       {"{region: mars, provider: {workers: [" + misfit + "]}}", []string{"NotSupported spec.region unknown-region"}},
+		"another region":                       {"{region: mars, provider: {workers: [" + good + ", " + misfit + "]}}", []string{"Invalid spec.provider.workers[1].machine.type no-image-fits", "NotSupported spec.region unknown-region"}},
 		"another provider type":                {"{region: mars, provider: {type: openstak, workers: [" + misfit + "]}}", []string{"Invalid spec.provider.type provider-type-mismatch"}},
 		"no region":                            {"{provider: {workers: [" + good + "]}}", []string{"NotSupported spec.region unknown-region"}},
 		"every pool, at its place":             {"{region: europe, provider: {workers: [" + unknown + ", " + good + ", " + misfit + "]}}", []string{"NotSupported spec.provider.workers[0].machine.type unknown-machine-type", "Invalid spec.provider.workers[2].machine.type no-image-fits"}},

@@ -5,12 +5,14 @@
 package consistency
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // silencing are the rules after whose errors a part of an object is not checked any further. For [Ratchet] all that this
@@ -20,14 +22,8 @@ var silencing = map[string]bool{
 	RuleConfigMissing: true, RuleConfigKind: true, RuleCapabilitiesOff: true, RuleLegacyAmbiguous: true,
 	capability.RuleUnregistered: true, capability.RuleValueUnregistered: true, capability.RuleValueMissing: true,
 	capability.RuleReservedUnknown: true, capability.RuleReservedValue: true,
-	RuleReferenceMissing: true, RuleUnknownRegion: true,
+	RuleReferenceMissing: true, RuleUnknownRegion: true, RuleProviderType: true, RuleProfileMissing: true,
 }
-
-// The provider's configs in spec.provider of a Shoot.
-const (
-	infrastructureConfig = "infrastructureConfig"
-	controlPlaneConfig   = "controlPlaneConfig"
-)
 
 // silenced returns the part of an object that is not checked because of an error, as text in which the order of lists means
 // nothing; empty if there is none.
@@ -36,26 +32,20 @@ func silenced(err *field.Error, tree any) string {
 		return ""
 	}
 	spec := member(tree, "spec")
-	if err.Origin == RuleUnknownRegion {
-		provider := member(spec, "provider")
+	switch provider := member(spec, "provider"); err.Origin {
+	case RuleProviderType, RuleProfileMissing:
+		return text(unsorted(provider))
+	case RuleUnknownRegion: // a provider's own rules may depend on it
+		unchecked := []any{member(provider, "infrastructureConfig"), member(provider, "controlPlaneConfig")}
 		pools, _ := member(provider, "workers").([]any)
-		known := []any{member(provider, infrastructureConfig), member(provider, controlPlaneConfig)}
 		for _, pool := range pools {
-			known = append(known, knownBy("workers", pool, false))
+			unchecked = append(unchecked, []any{member(pool, "name"), member(pool, "zones")})
 		}
-		return text(unsorted(known))
-	}
-	for _, name := range []string{infrastructureConfig, controlPlaneConfig} {
-		if above("spec.provider."+name, err.Field) {
-			return text(unsorted(member(member(spec, "provider"), name)))
-		}
+		return text(unsorted(unchecked))
 	}
 	rest, found := strings.CutPrefix(err.Field, "spec.providerConfig")
-	if !found && err.Origin == RuleUnknownField {
-		return text(unsorted(follow(err.Field, tree))) // of a worker: perhaps a setting that is misspelt
-	}
 	if !found {
-		return ""
+		return unreadInShoot(err, tree)
 	}
 	config, core := member(spec, "providerConfig"), member(spec, "machineImages")
 	images := member(config, "machineImages")
@@ -65,8 +55,11 @@ func silenced(err *field.Error, tree any) string {
 	if listed, _ := images.([]any); unread || len(listed) == 0 || segments[0] == ".machineImages" && len(segments) == 1 {
 		return whole
 	}
-	if segments[0] != ".machineImages" || err.Origin == RuleReferenceMissing && len(segments) != 4 {
-		return "" // a member that is none of ours, or a reference among others
+	if err.Origin == RuleReferenceMissing && len(segments) != 4 {
+		return "" // a reference among others
+	}
+	if segments[0] != ".machineImages" {
+		return unreadValue(err, tree)
 	}
 	image, _ := lookUp(images, segments[1])
 	name := member(image, "name")
@@ -76,6 +69,40 @@ func silenced(err *field.Error, tree any) string {
 	version, _ := lookUp(member(image, "versions"), segments[3])
 	number := member(version, "version")
 	return text(unsorted([]any{versionsOf(images, name, number), versionsOf(core, name, number)}))
+}
+
+// shootConfig matches the path of a provider's config in a Shoot.
+var shootConfig = regexp.MustCompile(`^spec\.provider\.(infrastructureConfig|controlPlaneConfig|workers\[\d+\]\.providerConfig)`)
+
+// unreadInShoot returns what is not checked because of an error in a provider's config of a Shoot: all of it if it is not
+// the provider's, or else what could not be read.
+func unreadInShoot(err *field.Error, tree any) string {
+	config := shootConfig.FindString(err.Field)
+	switch {
+	case config == "":
+		return ""
+	case err.Origin == RuleConfigKind || err.Origin == RuleConfigMissing || err.Origin == RuleSyntax:
+		return text(unsorted(follow(config, tree)))
+	}
+	return unreadValue(err, tree)
+}
+
+// unreadValue returns the value that could not be read. If its name is not known it is perhaps a setting that is misspelt;
+// then those count that it may have been meant to be, since nobody demands them.
+func unreadValue(err *field.Error, tree any) string {
+	unread := []any{follow(err.Field, tree)}
+	if err.Origin != RuleUnknownField {
+		return text(unsorted(unread))
+	}
+	parent, name := cutLast(err.Field)
+	beside, _ := follow(parent, tree).(map[string]any)
+	var meant []any
+	for known := range beside {
+		if known != name && strictjson.Closest(name, []string{known}) != "" {
+			meant = append(meant, known)
+		}
+	}
+	return text(unsorted(append(unread, meant...)))
 }
 
 // follow returns what stands at a path; nil if there is nothing.

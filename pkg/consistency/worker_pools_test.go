@@ -398,7 +398,7 @@ func TestShootsThatAsk(t *testing.T) {
 		"a field that is unknown, and no image named": {
 			"{region: europe, provider: {workers: [{name: w, machine: {type: any}, " + config + ", a: b}}]}}", []string{"Forbidden " + workers + "providerConfig.a unknown-field"},
 		},
-		"another region": {"{region: mars, provider: {workers: [{name: w, machine: {type: any}, " + config + ", a: b}}]}}", []string{"NotSupported spec.region unknown-region"}},
+		"another region": {"{region: mars, provider: {workers: [{name: w, machine: {type: any}, " + config + ", a: b}}]}}", []string{"Forbidden spec.provider.workers[0].providerConfig.a unknown-field", "NotSupported spec.region unknown-region"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			report := profileOfWorkerPools(t).CheckShoot(shoot(t, tc.shoot), nil)

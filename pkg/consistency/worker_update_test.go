@@ -138,7 +138,7 @@ func TestRatchetOfPoolsThatAsk(t *testing.T) {
 		"something else instead":                    {pools(worker(machine, launch)), pools(worker(machine, inPlace)), 1},
 		"by another strategy":                       {pools(worker(machine, inPlace)), pools(worker(machine, "updateStrategy: ManualInPlaceUpdate")), 1},
 		"an error of the config":                    {pools(worker(machine, bad)), pools(worker(machine, bad)), 0},
-		"an error, and a new one":                   {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable:", "enabled: true, enable:", 1))), 1},
+		"an error, and a new one":                   {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable:", "enabled: true, enable:", 1))), 2},
 		"an unknown field, and another image":       {pools(worker(machine, bad)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), bad)), 0},
 		"an unknown field that says something else": {pools(worker(machine, bad)), pools(worker(machine, strings.Replace(bad, "enable: true", "enable: false", 1))), 1},
 		"a type, and another image":                 {pools(worker(machine, wrong)), pools(worker(strings.Replace(machine, "10.0.0", "9.0.0", 1), wrong)), 1},

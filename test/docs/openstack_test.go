@@ -13,9 +13,14 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 )
 
 // config returns the provider config of a CloudProfile.
@@ -77,6 +82,12 @@ func TestFloatingPools(t *testing.T) {
 	if entry := lookup.FloatingPool(pools, "fp-pool-1", "asia", ""); entry == nil || len(entry.LoadBalancerClasses) == 0 {
 		t.Errorf("fp-pool-1 in asia is %v", entry)
 	}
+	providers := config(t, "docs/examples/floating-pools.yaml").Constraints.LoadBalancerProviders
+	for region, want := range map[string][]string{"asia": {"f5"}, "europe": {"amphora"}} {
+		if diff := cmp.Diff(want, lookup.LoadBalancerProviders(providers, region)); diff != "" {
+			t.Errorf("load balancer providers in %s: %s", region, diff)
+		}
+	}
 	slices.Reverse(pools)
 	for _, row := range table {
 		if diff := cmp.Diff(quotedIn(row[2]), lookup.FloatingPools(pools, row[0], row[1])); diff != "" {
@@ -106,12 +117,96 @@ func TestWarningsAboutTheGuide(t *testing.T) {
 // The rules that openstack.md names exist.
 func TestRulesOfOpenStack(t *testing.T) {
 	t.Chdir("../..")
-	for _, row := range rows(t, "docs/openstack.md", "| field | must be | else |") {
-		for _, rule := range quotedIn(row[2]) {
-			if !strings.Contains(read(t, "docs/rules.md"), "\n## "+rule+"\n") {
-				t.Errorf("there is no rule %s", rule)
+	for heading, column := range map[string]int{"| field | must be | else |": 2, "| refused | rule | why |": 1} {
+		for _, row := range rows(t, "docs/openstack.md", heading) {
+			for _, rule := range quotedIn(row[column]) {
+				if !strings.Contains(read(t, "docs/rules.md"), "\n## "+rule+"\n") {
+					t.Errorf("there is no rule %s", rule)
+				}
 			}
 		}
+	}
+}
+
+// refused are parts of a CloudProfileConfig, by the rule that refuses them.
+var refused = map[string][]string{
+	"entry-duplicate": {
+		`constraints: {floatingPools: [{name: a, domain: d}, {name: a, domain: d}]}`, `constraints: {loadBalancerProviders: [{name: a}, {name: a}]}`,
+		`keystoneURLs: [{region: europe, url: "https://k"}, {region: europe, url: "https://l"}]`, `storageClasses: [{name: a}, {name: a}]`,
+		`constraints: {floatingPools: [{name: a, loadBalancerClasses: [{name: b}, {name: b}]}]}`, `dnsServers: [10.0.0.1, 10.0.0.1]`,
+	},
+	"purpose-duplicate": {
+		`constraints: {floatingPools: [{name: a, loadBalancerClasses: [{name: private}, {name: b, purpose: private}]}]}`,
+		`storageClasses: [{name: a, default: true}, {name: b, default: true}]`,
+	},
+	"settings-exclusive":    {`constraints: {floatingPools: [{name: a, loadBalancerClasses: [{name: b, floatingSubnetName: c, floatingSubnetTags: d}]}]}`},
+	"floating-pool-pattern": {`constraints: {floatingPools: [{name: fp-*-pool}]}`, `constraints: {floatingPools: [{name: "*fp*"}]}`},
+	"keystone-url":          {`keystoneURL: k/v3`, `keystoneURL: "https://k?a=b"`, `keystoneURL: "https://a:b@k"`, `keystoneURL: "https://k/#a"`},
+	"ca-certificate":        {`keystoneCACert: none`, `keystoneURLs: [{region: europe, url: "https://k", caCert: none}]`},
+	"value-out-of-range":    {`nodeVolumeAttachLimit: 0`, `requestTimeout: 0s`, `requestTimeout: -1s`},
+	"value-empty":           {`constraints: {floatingPools: [{name: a, region: ""}]}`, `dhcpDomain: ""`},
+	"value-format":          {`constraints: {floatingPools: [{name: "a "}]}`, `dnsServers: [dns.example.com]`, `storageClasses: [{name: A}]`},
+	"openstack-id":          {`constraints: {floatingPools: [{name: a, loadBalancerClasses: [{name: b, subnetID: "{c}"}]}]}`},
+	"setting-missing":       {`constraints: {floatingPools: []}`, `constraints: {loadBalancerProviders: []}`, `keystoneURL: ""`},
+}
+
+// What openstack.md says that profiles cannot have is refused by the rule that it names.
+func TestRefused(t *testing.T) {
+	t.Chdir("../..")
+	for _, row := range rows(t, "docs/openstack.md", "| refused | rule | why |") {
+		for _, rule := range quotedIn(row[1]) {
+			if len(refused[rule]) == 0 {
+				t.Errorf("no example of %s", rule)
+			}
+			for _, text := range refused[rule] {
+				config := &v1alpha1.CloudProfileConfig{}
+				if err := yaml.Unmarshal([]byte(text), config); err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				found := validation.CloudProfileConfig(config, []string{"europe"}, nil).Errors
+				if !slices.ContainsFunc(found, func(err *field.Error) bool { return err.Origin == rule }) {
+					t.Errorf("%s: %v", text, found)
+				}
+			}
+		}
+	}
+}
+
+// The Secrets that admission.md shows can work, and its binding is to one of them.
+func TestCredentials(t *testing.T) {
+	t.Chdir("../..")
+	names := map[string]bool{}
+	for document := range strings.SplitSeq(read(t, "docs/examples/credentials.yaml"), "\n---\n") {
+		var object struct {
+			Kind           string
+			Metadata       metav1.ObjectMeta
+			StringData     map[string]string
+			Provider       struct{ Type string }
+			CredentialsRef corev1.ObjectReference
+		}
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		switch object.Kind {
+		case "Secret":
+			names[object.Metadata.Name] = true
+			data := map[string][]byte{}
+			for key, value := range object.StringData {
+				data[key] = []byte(value)
+			}
+			if errs := validation.Credentials(data, nil); len(errs) > 0 {
+				t.Errorf("%s: %v", object.Metadata.Name, errs)
+			}
+		case "CredentialsBinding":
+			if object.Provider.Type != "openstack" || !names[object.CredentialsRef.Name] {
+				t.Errorf("the binding is for %s, and to %s", object.Provider.Type, object.CredentialsRef.Name)
+			}
+		default:
+			t.Errorf("a %s", object.Kind)
+		}
+	}
+	if len(names) != 2 {
+		t.Errorf("%d Secrets", len(names))
 	}
 }
 

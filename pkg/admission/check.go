@@ -122,12 +122,40 @@ func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored 
 		if err != nil {
 			return consistency.Report{}, err
 		}
+		sameBinding(before.Errors)
+		sameBinding(report.Errors)
 		report = consistency.Ratchet(report, before, object, old)
+		ownBinding(report, object)
 	}
 	if c.rules != nil {
 		report = joined(report, c.rules.CheckShootUpdate(old, object))
 	}
 	return report, nil
+}
+
+// The fields by which a Shoot names its credentials, of which the first is to be given up for the second.
+const secretBindingName, credentialsBindingName = "spec.secretBindingName", "spec.credentialsBindingName"
+
+// sameBinding lets errors about credentials stand at one field, so that moving on to a CredentialsBinding of the same Secret
+// is not what is blamed for them.
+func sameBinding(errs field.ErrorList) {
+	for _, err := range errs {
+		if err.Field == secretBindingName {
+			err.Field = credentialsBindingName
+		}
+	}
+}
+
+// ownBinding puts them back to where the Shoot has it.
+func ownBinding(report consistency.Report, shoot *v1beta1.Shoot) {
+	if shoot.Spec.CredentialsBindingName != nil {
+		return
+	}
+	for _, err := range slices.Concat(report.Errors, report.Warnings) {
+		if err.Field == credentialsBindingName {
+			err.Field = secretBindingName
+		}
+	}
 }
 
 func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consistency.Report, error) {

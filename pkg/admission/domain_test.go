@@ -206,3 +206,17 @@ func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// Moving on to a CredentialsBinding of the same Secret is not what is wrong with it.
+func TestAnotherBindingOfTheSameSecret(t *testing.T) {
+	objects := []client.Object{newBinding("openstack"), newSecretBinding("openstack"), newSecret("openstack", "password", "ends\n")}
+	for want, shoots := range map[string][2]*v1beta1.Shoot{
+		"spec.credentialsBindingName credentials-value": {bound(t), bound(t, bySecretBinding)},
+		"spec.secretBindingName credentials-value":      {bound(t, bySecretBinding), bound(t)},
+	} {
+		errs, warnings := ruled{domain: "demo"}.judge(t, shoots[0], shoots[1], objects...)
+		if len(errs) > 0 || !slices.Equal(warnings, []string{want}) {
+			t.Errorf("got %q and %q, want %q as a warning", errs, warnings, want)
+		}
+	}
+}

@@ -38,6 +38,7 @@ var irreparable = map[string]string{
 	cli.RuleProfileUnreached:     "a profile that cannot be read cannot be in a garden",
 	cli.RuleProviderUnknown:      "what an extension says is known where it is installed; others are not asked",
 
+	constraints.RuleRegionWithoutKeystone:  "the profile is warned about for the same reason, wherever the Shoot goes",
 	constraints.RuleFloatingPoolDomain:     "a garden knows the domain",
 	validation.OriginFieldImmutable:        "TestUpdatesOfConfigs has several",
 	constraints.RuleMachinesReplaced:       "TestUpdatesOfConfigs has both ways to get there",

@@ -23,6 +23,7 @@ import (
 const poolList = `    - {name: fp-public}
     - {name: fp-demo, domain: demo, region: europe}
     - {name: fp-classes, nonConstraining: true, loadBalancerClasses: [{name: internet, floatingSubnetID: "1234"}, {name: inner, purpose: private, subnetID: "7890", floatingNetworkID: "4567"}]}
+    - {name: fp-tags, nonConstraining: true, loadBalancerClasses: [{name: tags, floatingSubnetTags: "a,b", floatingNetworkID: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70}]}
 `
 
 // What nobody knows the domain of is refused if no domain will do, and otherwise only warned about.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
@@ -56,11 +55,11 @@ func dependsOnDomain(at *field.Path, value any, what string, right, all domains)
 
 // checkFloatingPool checks whether the Shoot may choose its floating pool.
 func checkFloatingPool(s *subject) validation.Findings {
-	if s.infrastructure == nil {
+	if s.infrastructure == nil || !validation.IsOneName(s.infrastructure.FloatingPoolName) {
 		return validation.Findings{}
 	}
 	pools, region := s.config.Constraints.FloatingPools, s.Shoot.Spec.Region
-	name, at := s.infrastructure.FloatingPoolName, infrastructurePath.Child("floatingPoolName")
+	name, at := strings.TrimSpace(s.infrastructure.FloatingPoolName), infrastructurePath.Child("floatingPoolName")
 	allowed := s.domains.where(func(domain string) bool { return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil })
 	switch len(allowed.names) {
 	case len(s.domains.names):
@@ -82,7 +81,7 @@ func (s *subject) noFloatingPool(name string, at *field.Path) *field.Error {
 	if s.domains.known && len(lookup.Domains(s.config.Constraints.FloatingPools, s.Shoot.Spec.Region)) > 0 {
 		place += " for the domain of the Shoot's credentials" // which is not to be shown
 	}
-	return notAmong(RuleFloatingPool, at, name, slices.Compact(has), "floating pool", place)
+	return notAmong(RuleFloatingPool, at, name, has, "floating pool", place)
 }
 
 // notAmong says that the profile does not have a thing of this name in a place, and what it has there; or, if none is
@@ -91,6 +90,7 @@ func notAmong(rule string, at *field.Path, name string, has []string, thing, pla
 	if name == "" {
 		rule = validation.OriginSettingMissing
 	}
+	has = validation.Choices(has)
 	switch {
 	case len(has) == 0 && name == "":
 		return finding(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
@@ -104,75 +104,15 @@ func notAmong(rule string, at *field.Path, name string, has []string, thing, pla
 
 // checkLoadBalancerProvider checks whether the Shoot may choose its load balancer provider.
 func checkLoadBalancerProvider(s *subject) validation.Findings {
-	if s.controlPlane == nil {
+	if s.controlPlane == nil || !validation.IsOneName(s.controlPlane.LoadBalancerProvider) {
 		return validation.Findings{}
 	}
-	name, region := s.controlPlane.LoadBalancerProvider, s.Shoot.Spec.Region
+	name, region := strings.TrimSpace(s.controlPlane.LoadBalancerProvider), s.Shoot.Spec.Region
 	has := lookup.LoadBalancerProviders(s.config.Constraints.LoadBalancerProviders, region)
 	if name != "" && slices.Contains(has, name) {
 		return validation.Findings{}
 	}
 	return failed(notAmong(RuleLoadBalancerProvider, controlPlanePath.Child("loadBalancerProvider"), name, has, "load balancer provider", "in region "+region))
-}
-
-// checkLoadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows. A
-// floating pool without classes allows all.
-func checkLoadBalancerClasses(s *subject) validation.Findings {
-	var found validation.Findings
-	if s.infrastructure == nil || s.controlPlane == nil {
-		return found
-	}
-	pool := func(domain string) *v1alpha1.FloatingPool {
-		return lookup.FloatingPool(s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName, s.Shoot.Spec.Region, domain)
-	}
-	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
-	for i := range s.controlPlane.LoadBalancerClasses {
-		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)
-		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
-		switch len(allowed.names) {
-		case len(of.names):
-		case 0:
-			found.Add(failed(otherNetworks(class, pool(of.names[0]).LoadBalancerClasses, at)))
-		default:
-			found.Add(dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, s.domains))
-		}
-	}
-	return found
-}
-
-// allows tells whether a class uses the same networks as one of the classes of a floating pool, if it has any.
-func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerClass) bool {
-	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool { return networksOf(&c) == networksOf(class) })
-}
-
-func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path) *field.Error {
-	has := make([]string, 0, len(classes))
-	for i := range classes {
-		has = append(has, networksOf(&classes[i])+" ("+classes[i].Name+")")
-	}
-	return finding(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class),
-		fmt.Sprintf(
-			"the floating pool does not allow load balancer class %s with %s; name and purpose are yours, the rest has to be one of %s", orEmpty(class.Name), networksOf(class), few(has)))
-}
-
-// networksOf returns the networks that a load balancer class uses, as an operator writes them.
-func networksOf(class *v1alpha1.LoadBalancerClass) string {
-	var fields []string
-	for _, f := range []struct {
-		name  string
-		value *string
-	}{
-		{"floatingSubnetID", class.FloatingSubnetID},
-		{"floatingSubnetTags", class.FloatingSubnetTags},
-		{"floatingSubnetName", class.FloatingSubnetName},
-		{"floatingNetworkID", class.FloatingNetworkID},
-		{"subnetID", class.SubnetID},
-	} {
-		if value := ptr.Deref(f.value, ""); value != "" {
-			fields = append(fields, f.name+": "+value)
-		}
-	}
-	return "{" + strings.Join(fields, ", ") + "}"
 }
 
 // few joins names for a message, which gets no longer than this.

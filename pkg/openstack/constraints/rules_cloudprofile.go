@@ -16,13 +16,13 @@ var cloudProfileRules = slices.Concat(valueRules, entryRules, serviceRules)
 
 var valueRules = []consistency.Rule{
 	{Name: validation.OriginSettingMissing, Severity: consistency.SeverityError,
-		Means:  "A setting is missing without which nothing can be created: a profile needs an identity service, a floating pool and a load balancer provider; a Shoot needs the networks of its machines; and what refers to something in OpenStack needs its ID.",
+		Means:  "A setting is missing without which nothing can be created: a profile needs an identity service, a floating pool and a load balancer provider; a Shoot needs a floating pool, a load balancer provider, the networks of its machines, and zones for each worker pool; a server group needs a policy; and what refers to something in OpenStack needs its ID.",
 		Repair: "Add what the message names."},
 	{Name: validation.OriginValueEmpty, Severity: consistency.SeverityError,
 		Means:  "A setting that may be left out is there, and is empty.",
 		Repair: "Write the value, or leave the setting out."},
 	{Name: validation.OriginValueFormat, Severity: consistency.SeverityError,
-		Means:  "A value has not the form that is needed where it is used: an IP address, a network, the name of a domain, tags with commas in between, the key of a label.",
+		Means:  "A value has not the form that is needed where it is used: an IP address, a network, the name of a domain, tags with commas in between, the key of a label, a name without white space at its ends.",
 		Repair: "Write it as the message says."},
 	{Name: validation.OriginValueOutOfRange, Severity: consistency.SeverityError,
 		Means:  "A number or a duration is too small or too large to make sense, or a text is longer than OpenStack takes.",
@@ -55,8 +55,11 @@ var entryRules = []consistency.Rule{
 		Means:  "A region of the profile has no identity service, no floating pool or no load balancer provider: there are only entries for other regions. A Shoot in the region is refused.",
 		Repair: "Add an entry for the region, or one without region; or remove the region from `spec.regions`. If the region is spelt differently there, make the two the same."},
 	{Name: validation.OriginFloatingPoolPattern, Severity: consistency.SeverityError,
-		Means:  "The name of a floating pool has a `*` where there can be none. It may stand alone, at the beginning or at the end, and only once.",
-		Repair: "Write the pattern with one `*`, as in `fp-pool-*` or `*-fp-pool`, or several entries."},
+		Means:  "The name of a floating pool has a `*` where there can be none. In a profile it may stand alone, at the beginning or at the end, and only once. A Shoot has one floating pool, and its name has no `*`.",
+		Repair: "Write the pattern with one `*`, as in `fp-pool-*` or `*-fp-pool`, or several entries. In a Shoot, write the name of one external network that the pattern of the profile matches."},
+	{Name: validation.OriginNameSuspicious, Severity: consistency.SeverityWarning,
+		Means:  "A name was probably not meant like this: it has a part of a template in it that was not filled in, such as `{{` or `<`; or the name of a floating pool has a wildcard other than `*`, which stands for itself.",
+		Repair: "Write the name that the thing has in OpenStack, or a pattern with `*`. Nothing is to do if it is called like this."},
 }
 
 var serviceRules = []consistency.Rule{

@@ -12,17 +12,21 @@ import (
 // The rules about what a Shoot may have in its profile, and what an update means. Those about a single config are in
 // package validation.
 const (
-	RuleFloatingPool         = "floating-pool-not-allowed"
-	RuleFloatingPoolDomain   = "floating-pool-domain"
-	RuleLoadBalancerProvider = "load-balancer-provider-not-allowed"
-	RuleZone                 = "unknown-zone"
-	RuleVolumeType           = "unknown-volume-type"
-	RuleServerGroup          = "server-group-not-allowed"
-	RuleMachinesReplaced     = "machines-replaced"
+	RuleRegionWithoutKeystone = "region-without-keystone"
+	RuleFloatingPool          = "floating-pool-not-allowed"
+	RuleFloatingPoolDomain    = "floating-pool-domain"
+	RuleLoadBalancerProvider  = "load-balancer-provider-not-allowed"
+	RuleZone                  = "unknown-zone"
+	RuleVolumeType            = "unknown-volume-type"
+	RuleServerGroup           = "server-group-not-allowed"
+	RuleMachinesReplaced      = "machines-replaced"
 )
 
 // shootRules are those about a Shoot.
 var shootRules = []consistency.Rule{
+	{Name: RuleRegionWithoutKeystone, Severity: consistency.SeverityError,
+		Means:  "The region of a Shoot has no identity service in the profile: there is no `keystoneURL`, and `keystoneURLs` has no entry for the region. Nothing can be created there.",
+		Repair: "Choose another region. The operator of the profile can add `keystoneURL`, or an entry for the region in `keystoneURLs`."},
 	{Name: RuleFloatingPool, Severity: consistency.SeverityError,
 		Means:  "A Shoot asks for a floating pool that its profile does not have in its region, or not for the domain of its credentials. Entries for a region or a domain rule out those for all, unless they are `nonConstraining`.",
 		Repair: "Use one of the floating pools that the message lists; names with a `*` are patterns. With `capkit lint`, mind that `--domain` names the domain of the credentials."},
@@ -53,6 +57,9 @@ var shootRules = []consistency.Rule{
 	{Name: validation.OriginNetworkRange, Severity: consistency.SeverityError,
 		Means:  "The network of a Shoot's machines lies outside of `spec.networking.nodes`, or overlaps the network of its pods or services; or its IPv6 networks overlap each other.",
 		Repair: "Choose a network as the message says. `networks.workers` may be the same as `spec.networking.nodes`."},
+	{Name: validation.OriginIPv6NotEnabled, Severity: consistency.SeverityWarning,
+		Means:  "A Shoot says in `networks.ipv6` where its IPv6 addresses come from, and `spec.networking.ipFamilies` does not have IPv6, so that its pods and services get none.",
+		Repair: "Write `[IPv4, IPv6]` in `spec.networking.ipFamilies`, or remove `networks.ipv6`."},
 	{Name: validation.OriginFeatureGate, Severity: consistency.SeverityError,
 		Means:  "A feature gate of the cloud controller manager is none that Kubernetes has in the Shoot's version, or is locked to another value there. The cloud controller manager would not start.",
 		Repair: "Correct the name, or remove the feature gate."},

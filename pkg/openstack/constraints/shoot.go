@@ -5,6 +5,7 @@
 package constraints
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/consistency"
@@ -42,20 +44,26 @@ type worker struct {
 	*v1beta1.Worker
 	at     *field.Path
 	config *v1alpha1.WorkerConfig // never nil
+	errs   field.ErrorList        // of reading it
 }
 
 // shootChecks are what a Shoot is checked for, in this order.
 var shootChecks = []func(*subject) validation.Findings{
 	checkInfrastructure,
-	checkFloatingPool,
 	checkControlPlane,
-	checkLoadBalancerProvider,
-	checkLoadBalancerClasses,
-	checkZones,
 	checkVolumes,
 	checkWorkerConfigs,
 	checkServerGroups,
 	checkMachineLabels,
+}
+
+// regionChecks are what it is checked for besides in a region that the profile has.
+var regionChecks = []func(*subject) validation.Findings{
+	checkKeystone,
+	checkFloatingPool,
+	checkLoadBalancerProvider,
+	checkLoadBalancerClasses,
+	checkZones,
 }
 
 // CheckShoot checks a Shoot's configs, and what they may have in the profile.
@@ -72,7 +80,11 @@ func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.
 		s.workers = append(s.workers, workerOf(&provider.Workers[i], workersPath.Index(i)))
 	}
 	var found validation.Findings
-	for _, check := range shootChecks {
+	checks := shootChecks
+	if s.inProfile() {
+		checks = slices.Concat(shootChecks, regionChecks)
+	}
+	for _, check := range checks {
 		found.Add(check(s))
 	}
 	for _, list := range []*field.ErrorList{&found.Errors, &found.Warnings} {
@@ -81,6 +93,11 @@ func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.
 	}
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
 	return report(found)
+}
+
+// inProfile tells whether the profile has the Shoot's region; one without regions is taken to have every one.
+func (s *subject) inProfile() bool {
+	return len(s.Profile.Regions) == 0 || slices.ContainsFunc(s.Profile.Regions, func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region })
 }
 
 // decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could not
@@ -101,11 +118,21 @@ func decode[C any, P interface {
 
 // workerOf reads the config of a worker pool. Errors in it are reported by those who ask which image the pool boots.
 func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
-	config, _ := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
+	config, errs := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
 	if config == nil {
 		config = &v1alpha1.WorkerConfig{}
 	}
-	return worker{pool, at, config}
+	return worker{pool, at, config, errs}
+}
+
+// checkKeystone checks that the Shoot's region has an identity service, without which nothing can be created there.
+func checkKeystone(s *subject) validation.Findings {
+	region := s.Shoot.Spec.Region
+	if _, found := lookup.Keystone(s.config, region); found {
+		return validation.Findings{}
+	}
+	return failed(finding(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
+		fmt.Sprintf("the profile has no identity service for region %s, so that nothing can be created there; choose another region, or ask its operator for one", region)))
 }
 
 func checkInfrastructure(s *subject) validation.Findings {

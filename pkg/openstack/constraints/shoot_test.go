@@ -74,6 +74,9 @@ func TestFloatingPool(t *testing.T) {
 		"none":                    {[]string{"fp-public", "\"\""}, []string{"error Required " + at + "setting-missing"}},
 		"left out":                {[]string{noPool, ""}, []string{"error Required " + at + "setting-missing"}},
 		"unknown":                 {[]string{"fp-public", "fp-publik"}, []string{"error NotSupported " + at + "floating-pool-not-allowed"}},
+		"a pattern":               {[]string{"fp-public", "\"fp-*\""}, []string{"error Invalid " + at + "floating-pool-pattern"}},
+		"white space about it":    {[]string{"fp-public", "\" fp-public\""}, []string{"error Invalid " + at + "value-format"}},
+		"white space only":        {[]string{"fp-public", "\" \""}, []string{"error Required " + at + "setting-missing"}},
 		"of another domain":       {[]string{"fp-public", "fp-demo"}, []string{"error NotSupported " + at + "floating-pool-not-allowed"}},
 		"of another region still": {[]string{"region: europe", "region: asia", "fp-public", "fp-demo", "haproxy", "f5", "[europe-1a]", "[asia-1a]", "[europe-1a, europe-1b]", "[asia-1a]"}, []string{"error NotSupported " + at + "floating-pool-not-allowed"}},
 	}.run(t)
@@ -85,6 +88,8 @@ func TestLoadBalancerProvider(t *testing.T) {
 	shootTable{
 		"another one":                  {[]string{"haproxy", "amphora"}, nil},
 		"none":                         {[]string{"haproxy", "\"\""}, []string{"error Required " + at + "setting-missing"}},
+		"white space about it":         {[]string{"haproxy", "\" haproxy\""}, []string{"error Invalid " + at + "value-format"}},
+		"white space only":             {[]string{"haproxy", "\" \""}, []string{"error Required " + at + "setting-missing"}},
 		"unknown":                      {[]string{"haproxy", "Haproxy"}, []string{"error NotSupported " + at + "load-balancer-provider-not-allowed"}},
 		"of another region":            {[]string{"haproxy", "f5"}, []string{"error NotSupported " + at + "load-balancer-provider-not-allowed"}},
 		"of the region":                {append(asia, "haproxy", "f5"), nil},
@@ -103,6 +108,8 @@ func TestLoadBalancerClasses(t *testing.T) {
 	shootTable{
 		"a pool without classes":     {classes("fp-public", "[{name: a, floatingSubnetName: whatever}]"), nil},
 		"those of the pool":          {classes("fp-classes", `[{name: internet, floatingSubnetID: "1234"}, {name: inner, purpose: private, subnetID: "7890", floatingNetworkID: "4567"}]`), []string{id("0", "floatingSubnetID"), id("1", "floatingNetworkID"), id("1", "subnetID")}},
+		"in other letters":          {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"b, a\", floatingNetworkID: 2F8B94E7-7A3C-4F5E-9D0A-1B6C8D3E5F70}]"}, nil},
+		"in the other way":          {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"&a,b\", floatingNetworkID: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70}]"}, []string{refused}},
 		"under other names":          {classes("fp-classes", `[{name: a, purpose: default, floatingSubnetID: "1234"}]`), []string{id("0", "floatingSubnetID")}},
 		"without networks":           {classes("fp-classes", "[{name: internet}]"), []string{refused}},
 		"with others":                {classes("fp-classes", "[{name: internet, floatingSubnetName: a}]"), []string{refused}},
@@ -145,6 +152,8 @@ func TestWorkerConfigs(t *testing.T) {
 		"an unknown one":            {worker("serverGroup: {policy: affintity}"), []string{"error NotSupported " + at + "serverGroup.policy server-group-not-allowed"}},
 		"none":                      {worker("serverGroup: {}"), []string{"error Required " + at + "serverGroup.policy setting-missing"}},
 		"affinity in several zones": {append(worker("serverGroup: {policy: affinity}"), "zones: [europe-1a]", "zones: [europe-1a, europe-1b]"), []string{"error Forbidden " + at + "serverGroup.policy server-group-not-allowed"}},
+		"not allowed, in several":   {append(worker("serverGroup: {policy: soft-affinity}"), "zones: [europe-1a]", "zones: [europe-1a, europe-1b]"), []string{"error NotSupported " + at + "serverGroup.policy server-group-not-allowed"}},
+		"white space":               {worker("serverGroup: {policy: \" \"}"), []string{"error Required " + at + "serverGroup.policy setting-missing"}},
 		"others in several zones":   {[]string{"zones: [europe-1a]", "zones: [europe-1a, europe-1b]"}, nil},
 		"a label of the pool":       {append(worker("machineLabels: [{name: a}, {name: b}]"), "- name: web\n", "- name: web\n    labels: {b: c}\n"), []string{"error Duplicate " + at + "machineLabels[1].name entry-duplicate"}},
 		"wrong by itself":           {worker("machineLabels: [{value: a}]", "nodeTemplate: {capacity: {cpu: -1}}", "additionalSecurityGroups: [\"\"]"), []string{"error Required " + at + "additionalSecurityGroups[0] value-empty", "error Required " + at + "machineLabels[0].name name-missing", "error Invalid " + at + "nodeTemplate.capacity[cpu] node-template"}},
@@ -154,4 +163,55 @@ func TestWorkerConfigs(t *testing.T) {
 		"the policy is no text":     {worker("serverGroup: {policy: 5}"), []string{"error Invalid " + at + "serverGroup.policy field-type"}},
 	}.run(t)
 	expect(t, compile(t, with(t, profileSpec, "  serverGroupPolicies: [affinity, anti-affinity]\n", "")).CheckShoot(shootOf(t, shootSpec), ptr.To("other")), []string{"error NotSupported " + at + "serverGroup.policy server-group-not-allowed"})
+}
+
+// What a profile does not have for a Shoot is told from what it has: what nobody can write is left out, a pattern is named as
+// one and never suggested.
+func TestChoices(t *testing.T) {
+	const pools = "    - {name: fp-public}\n"
+	for name, tc := range map[string]struct {
+		profile, shoot []string
+		detail         string
+	}{
+		"a pattern":                {[]string{pools, "    - {name: fp-publi*}\n"}, []string{"fp-public", "fp-publ"}, "supported are fp-classes, names like fp-publi*, fp-tags"},
+		"a pattern for all":        {[]string{pools, "    - {name: fp}\n    - {name: \"*\", domain: x}\n"}, []string{"fp-public", "\"\""}, "supported are any name, fp, fp-classes, fp-tags"},
+		"names with blanks":        {[]string{pools, "    - {name: public pool}\n"}, []string{"fp-public", "x"}, `supported are fp-classes, fp-tags, "public pool"`},
+		"no names":                 {[]string{pools, "    - {name: \"\"}\n    - {name: \" x\"}\n    - {name: a*b}\n", "    - {name: fp-classes, nonConstraining: true", "    - {name: \"\", nonConstraining: true", "    - {name: fp-tags,", "    - {name: \" fp-tags\","}, []string{"fp-public", "zzz"}, "ask its operator for one"},
+		"providers without a name": {[]string{"[{name: haproxy}, {name: amphora}, {name: f5, region: asia}]", "[{name: \"\"}]"}, nil, "ask its operator for one"},
+		"zones twice":              {[]string{"{name: europe-1a}, ", "{name: b}, {name: b}, {name: \"\"}, ", "{name: europe-1b}", "{name: b}"}, nil, "supported are b"},
+		"policies for none":        {nil, []string{"serverGroup: {policy: anti-affinity}", "serverGroup: {}"}, "supported are affinity, anti-affinity"},
+		"volume types without any": {[]string{"[{name: standard, class: standard}, {name: premium, class: premium}]", "[{name: \"\", class: standard}]"}, nil, "ask the operator of the profile for one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			domain := "other"
+			if name == "a pattern for all" {
+				domain = "x"
+			}
+			report := compile(t, with(t, profileSpec, tc.profile...)).CheckShoot(shootOf(t, with(t, shootSpec, tc.shoot...)), &domain)
+			if len(report.Errors) == 0 || !strings.HasSuffix(report.Errors[0].Detail, tc.detail) || strings.Contains(report.Errors[0].Detail, "mean") {
+				t.Errorf("%v, not %s", report.Errors, tc.detail)
+			}
+		})
+	}
+}
+
+func TestRegionWithoutKeystone(t *testing.T) {
+	const one, each = "keystoneURL: https://keystone.example.com/v3/", "keystoneURLs: [{region: asia, url: https://keystone.example.com/v3/}]"
+	asia := []string{"region: europe", "region: asia", "[europe-1a]", "[asia-1a]", "[europe-1a, europe-1b]", "[asia-1a]", "haproxy", "f5"}
+	without := []string{"error NotSupported spec.region region-without-keystone"}
+	for name, tc := range map[string]struct {
+		keystone string
+		shoot    []string
+		want     []string
+	}{
+		"for all":            {one, nil, nil},
+		"for the region":     {each, asia, nil},
+		"for another region": {each, nil, without},
+		"an empty one":       {"keystoneURL: \"\"", nil, without},
+		"none":               {"useSNAT: true", asia, without},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, compile(t, with(t, profileSpec, one, tc.keystone)).CheckShoot(shootOf(t, with(t, shootSpec, tc.shoot...)), ptr.To("other")), tc.want)
+		})
+	}
 }

@@ -111,21 +111,30 @@ const affinity = "affinity"
 func checkServerGroups(s *subject) validation.Findings {
 	var found validation.Findings
 	for _, w := range s.workers {
-		group, at := w.config.ServerGroup, w.at.Child("providerConfig", "serverGroup", "policy")
-		switch has := s.config.ServerGroupPolicies; {
-		case group == nil || strings.TrimSpace(group.Policy) == "":
-		case len(has) == 0:
-			found.Add(failed(finding(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy,
-				"the profile has no serverGroupPolicies, so that no worker pool can have a server group with policy "+group.Policy+"; remove serverGroup")))
-		case !slices.Contains(has, group.Policy):
-			found.Add(failed(validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))))
-		}
-		if group != nil && group.Policy == affinity && len(w.Zones) > 1 {
-			found.Add(failed(finding(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
-				"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))))
+		if err := w.serverGroup(validation.Choices(s.config.ServerGroupPolicies)); err != nil {
+			found.Errors = append(found.Errors, consistency.WithoutConsequences(field.ErrorList{err}, w.errs, w.at.Child("providerConfig"))...)
 		}
 	}
 	return found
+}
+
+// serverGroup says what is wrong with the server group of a worker pool, in a profile that has some policies; nil if nothing
+// is, or there is no server group.
+func (w *worker) serverGroup(has []string) *field.Error {
+	group, at := w.config.ServerGroup, w.at.Child("providerConfig", "serverGroup", "policy")
+	switch {
+	case group == nil:
+	case len(has) == 0:
+		return finding(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy, "the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")
+	case strings.TrimSpace(group.Policy) == "":
+		return validation.NotAmong(validation.OriginSettingMissing, at, "", has, "write a policy of the profile, or remove serverGroup")
+	case !slices.Contains(has, group.Policy):
+		return validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))
+	case group.Policy == affinity && len(w.Zones) > 1:
+		return finding(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
+			"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))
+	}
+	return nil
 }
 
 // checkMachineLabels checks that no machine label is a label of the worker pool as well, since machines have both.

@@ -138,8 +138,10 @@ func TestFloatingPoolIgnoresWhatRanksLower(t *testing.T) {
 		if (lower || !counts(&added)) && !cmp.Equal(was, is) {
 			r.Fatalf("%+v, and then %+v", was, is)
 		}
-		if was != nil && is != nil && !cmp.Equal(was, is) {
+		if !cmp.Equal(was, is) {
 			changed++
+		}
+		if was != nil && is != nil && !cmp.Equal(was, is) {
 			if rank(is) <= rank(was) && !constrains(was) {
 				r.Fatalf("%+v gave way to %+v", was, is)
 			}

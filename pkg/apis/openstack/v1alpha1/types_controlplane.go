@@ -52,5 +52,7 @@ type Storage struct {
 // CSIManila is about the driver for shared file systems.
 type CSIManila struct {
 	// Enabled deploys the driver, which needs a share network: networks.shareNetwork.enabled in the InfrastructureConfig.
+	// Absent: false.
+	// +optional
 	Enabled bool `json:"enabled"`
 }

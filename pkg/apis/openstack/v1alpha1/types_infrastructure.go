@@ -15,8 +15,8 @@ import (
 type InfrastructureConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
-	// FloatingPoolName is the name of the external network that the shoot takes its floating IPs from. The
-	// CloudProfileConfig must allow it for the shoot's region and domain. It cannot be changed.
+	// FloatingPoolName is the name of the external network that the shoot takes its floating IPs from: one name, not a
+	// pattern. The CloudProfileConfig must allow it for the shoot's region and domain. It cannot be changed.
 	FloatingPoolName string `json:"floatingPoolName"`
 	// FloatingPoolSubnetName is the name, or a pattern for the name, of the subnet of this network that the router is
 	// attached to. It cannot be set together with an existing router, and cannot be changed. Nil: the default of the
@@ -28,7 +28,8 @@ type InfrastructureConfig struct {
 }
 
 // Networks says which networks, subnets and routers are created for a shoot, and which exist already. Either workers (or
-// its deprecated name worker, with the same value if both are there) or subnetPool says which addresses machines get.
+// its deprecated name worker, with the same value if both are there), subnetPool or subnetId says which addresses machines
+// get.
 type Networks struct {
 	// Router is an existing router that the machines' subnet is attached to. It cannot be changed. Nil: a router is
 	// created.
@@ -53,11 +54,21 @@ type Networks struct {
 	// SubnetID is the ID of an existing subnet, of the network given by id, that the machines are in. It cannot be changed.
 	// Nil: a subnet is created.
 	// +optional
-	SubnetID *string `json:"subnetID,omitempty"`
-	// ShareNetwork is about shared file systems such as NFS. It can be changed. Nil: there are none.
+	SubnetID *string `json:"subnetId,omitempty"`
+	// SecurityGroupID is the ID of an existing security group that the machines get; id is set, too. It cannot be changed.
+	// Nil: a security group is created.
+	// +optional
+	SecurityGroupID *string `json:"securityGroupId,omitempty"`
+	// ShareNetwork is about shared file systems such as NFS. It can be changed. Nil: there are none, unless shareNetworkId
+	// is set.
 	// +optional
 	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
-	// IPv6 gives the shoot IPv6 addresses beside those of IPv4. It cannot be changed. Nil: IPv4 only.
+	// ShareNetworkID is the ID of an existing share network; id is set, too, and shareNetwork.enabled is not. It cannot be
+	// changed. Nil: shareNetwork says whether one is created.
+	// +optional
+	ShareNetworkID *string `json:"shareNetworkId,omitempty"`
+	// IPv6 gives the shoot IPv6 addresses beside those of IPv4, for which spec.networking.ipFamilies must have IPv6 as
+	// well. It cannot be changed. Nil: IPv4 only.
 	// +optional
 	IPv6 *IPv6 `json:"ipv6,omitempty"`
 }
@@ -78,19 +89,25 @@ type SubnetPool struct {
 
 // ShareNetwork is the share network of a shoot, which Manila needs for shared file systems.
 type ShareNetwork struct {
-	// Enabled creates a share network.
+	// Enabled creates a share network. Absent: false.
+	// +optional
 	Enabled bool `json:"enabled"`
 }
 
-// IPv6 says where the IPv6 addresses of a shoot come from. At least one field is set.
+// IPv6 says where the IPv6 addresses of a shoot come from. Machines need some, so that subnetPoolID or nodeCIDR is set,
+// unless networks.id names an existing network, which may have its own, or nodeSubnetId an existing subnet.
 type IPv6 struct {
 	// SubnetPoolID is the ID of an IPv6 subnet pool in OpenStack that the CIDRs which are not given are taken from. Nil:
-	// nodeCIDR is given.
+	// nodeCIDR is given, or the existing network has IPv6 addresses.
 	// +optional
 	SubnetPoolID *string `json:"subnetPoolID,omitempty"`
-	// NodeCIDR is the IPv6 CIDR of the machines. Nil: it is taken from the subnet pool.
+	// NodeCIDR is the IPv6 CIDR of the machines. Nil: it is taken from the subnet pool, or is that of the existing network.
 	// +optional
 	NodeCIDR *string `json:"nodeCIDR,omitempty"`
+	// NodeSubnetID is the ID of an existing IPv6 subnet that the machines are in; networks.subnetId, podCIDR and serviceCIDR
+	// are set, too, and neither subnetPoolID nor nodeCIDR. Nil: an IPv6 subnet is created.
+	// +optional
+	NodeSubnetID *string `json:"nodeSubnetId,omitempty"`
 	// PodCIDR is the IPv6 CIDR of the pods. Nil: that of spec.networking, or one from the subnet pool.
 	// +optional
 	PodCIDR *string `json:"podCIDR,omitempty"`

@@ -54,7 +54,8 @@ type MachineLabel struct {
 	// Name is the key of the label, of up to 255 characters. Keys with kubernetes.io-cluster- or kubernetes.io-role- in
 	// them are Gardener's.
 	Name string `json:"name"`
-	// Value is the value of the label, of up to 255 characters.
+	// Value is the value of the label, of up to 255 characters. Absent: empty.
+	// +optional
 	Value string `json:"value"`
 	// TriggerRollingOnUpdate says that changing the value, or removing the label, replaces the machines, one after the
 	// other, rather than updating them in place. Nil: false.
@@ -64,7 +65,8 @@ type MachineLabel struct {
 
 // TrustedLaunch is the worker pool's wish for trusted launch.
 type TrustedLaunch struct {
-	// Enabled asks for trusted launch. False: the pool takes images with and without.
+	// Enabled asks for trusted launch. False or absent: the pool takes images with and without.
+	// +optional
 	Enabled bool `json:"enabled"`
 }
 

@@ -70,7 +70,7 @@ type regions struct {
 
 // region checks the region that an entry is for, if it is for one.
 func (f *Findings) region(region *string, at *field.Path, known regions) {
-	if f.notEmpty(region, at) && !known.set[*region] {
+	if f.notEmpty(region, at) && f.trimmed(*region, at) && !known.set[*region] {
 		f.warn(OriginRegionUnknown, field.ErrorTypeNotSupported, at, *region,
 			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region), few(known.names), cmp.Or(didYouMean(*region, known.names), "correct it, or remove the entry"))
 	}
@@ -83,7 +83,7 @@ func (f *Findings) served(known regions, entries []*string, at *field.Path, what
 		if region == nil {
 			return
 		}
-		served[*region] = true
+		served[strings.TrimSpace(*region)] = true // white space is reported there
 	}
 	var without []string
 	for _, region := range known.names {
@@ -113,7 +113,8 @@ func (f *Findings) floatingPools(pools []v1alpha1.FloatingPool, known regions, a
 	of := make([]*string, 0, len(pools))
 	for i := range pools {
 		pool, path := &pools[i], at.Index(i)
-		f.name(pool.Name, path.Child("name"), "floating pool")
+		f.openStackName(pool.Name, path.Child("name"), "floating pool")
+		f.wildcards(pool.Name, path.Child("name"))
 		if misplaced(pool.Name) {
 			f.fail(OriginFloatingPoolPattern, field.ErrorTypeInvalid, path.Child("name"), pool.Name,
 				"floating pool %s: the * may stand alone, at the beginning or at the end of a name, and only once, as in *, fp-pool-* or *-fp-pool", quote(pool.Name))
@@ -125,20 +126,15 @@ func (f *Findings) floatingPools(pools []v1alpha1.FloatingPool, known regions, a
 		}
 		of = append(of, pool.Region)
 		f.region(pool.Region, path.Child("region"), known)
-		f.notEmpty(pool.Domain, path.Child("domain"))
-		f.notEmpty(pool.DefaultFloatingSubnet, path.Child("defaultFloatingSubnet"))
+		if f.notEmpty(pool.Domain, path.Child("domain")) {
+			f.openStackName(*pool.Domain, path.Child("domain"), "domain")
+		}
+		if f.notEmpty(pool.DefaultFloatingSubnet, path.Child("defaultFloatingSubnet")) {
+			f.trimmed(*pool.DefaultFloatingSubnet, path.Child("defaultFloatingSubnet"))
+		}
 		f.Add(LoadBalancerClasses(pool.LoadBalancerClasses, path.Child("loadBalancerClasses")))
 	}
 	f.served(known, of, at, "floating pool", "add one for the region, or one without region")
-}
-
-// misplaced tells whether a name has a * that is neither its first nor its last letter, or a second one.
-func misplaced(name string) bool {
-	rest, found := strings.CutSuffix(name, "*")
-	if !found {
-		rest = strings.TrimPrefix(name, "*")
-	}
-	return strings.Contains(rest, "*")
 }
 
 func (f *Findings) loadBalancerProviders(providers []v1alpha1.LoadBalancerProvider, known regions, at *field.Path) {
@@ -151,7 +147,7 @@ func (f *Findings) loadBalancerProviders(providers []v1alpha1.LoadBalancerProvid
 	of := make([]*string, 0, len(providers))
 	for i := range providers {
 		provider, path := &providers[i], at.Index(i)
-		f.name(provider.Name, path.Child("name"), "load balancer provider")
+		f.openStackName(provider.Name, path.Child("name"), "load balancer provider")
 		before, first := entries.first(key{provider.Name, quoted(provider.Region)}, path)
 		if !first && provider.Name != "" {
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), provider.Name,
@@ -187,7 +183,8 @@ func (f *Findings) dnsServers(config *v1alpha1.CloudProfileConfig, _ regions, at
 
 func (f *Findings) dhcpDomain(config *v1alpha1.CloudProfileConfig, _ regions, at *field.Path) {
 	domain := config.DHCPDomain
-	if f.notEmpty(domain, at) && len(utilvalidation.IsDNS1123Subdomain(strings.ToLower(strings.TrimSuffix(*domain, ".")))) > 0 {
+	// Some use underscores in names within their own network.
+	if f.notEmpty(domain, at) && len(utilvalidation.IsDNS1123Subdomain(strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(*domain, "."), "_", "x")))) > 0 {
 		f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *domain, "%s is not the name of a domain, such as nodes.example.com", quote(*domain))
 	}
 }
@@ -243,6 +240,10 @@ func (f *Findings) resolvConfOptions(config *v1alpha1.CloudProfileConfig, _ regi
 			continue
 		}
 		words := strings.Fields(*option)
+		if words[0] == "options" {
+			f.warn(OriginResolvConfOption, field.ErrorTypeInvalid, path, *option, "%s begins with the word options, which is added to the file anyway; write the option alone, as in rotate", quote(*option))
+			continue
+		}
 		if len(words) > 1 {
 			f.warn(OriginResolvConfOption, field.ErrorTypeInvalid, path, *option, "%s is more than one option; write one in each entry", quote(*option))
 		}

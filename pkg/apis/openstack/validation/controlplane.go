@@ -29,7 +29,9 @@ const (
 // at, since only the profile knows which there are.
 func ControlPlaneConfig(config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.Networks, version string, at *field.Path) Findings {
 	classes := at.Child("loadBalancerClasses")
-	found := LoadBalancerClasses(config.LoadBalancerClasses, classes)
+	var found Findings
+	found.oneName(OriginValueFormat, config.LoadBalancerProvider, at.Child("loadBalancerProvider"), "load balancer provider")
+	found.Add(LoadBalancerClasses(config.LoadBalancerClasses, classes))
 	for i, class := range config.LoadBalancerClasses {
 		if text(class.Purpose) == v1alpha1.LoadBalancerClassPurposeVPN {
 			found.fail(OriginLoadBalancerClass, field.ErrorTypeForbidden, classes.Index(i).Child("purpose"), *class.Purpose,

@@ -48,13 +48,6 @@ func (f *Findings) warn(origin string, kind field.ErrorType, at *field.Path, val
 	f.Warnings = append(f.Warnings, finding(origin, kind, at, value, fmt.Sprintf(format, args...)))
 }
 
-// name demands that the name of something, such as a region, is not empty.
-func (f *Findings) name(name string, at *field.Path, of string) {
-	if strings.TrimSpace(name) == "" {
-		f.fail(OriginNameMissing, field.ErrorTypeRequired, at, nil, "every %s needs a name; write one, or remove the entry", of)
-	}
-}
-
 // notEmpty demands that a value which may be left out is not empty if it is there. It returns whether it is there and not
 // empty.
 func (f *Findings) notEmpty(value *string, at *field.Path) bool {
@@ -73,21 +66,39 @@ func (f *Findings) supported(value *string, at *field.Path, values ...string) {
 
 // oneOf says which values there are, and which of them was probably meant.
 func oneOf(value string, values []string) string {
-	supported := "supported are " + few(values)
+	supported := "supported are " + few(listed(values))
 	if question := didYouMean(value, values); question != "" {
 		return question + " " + supported
 	}
 	return supported
 }
 
+// listed returns names for a list of what there is. Patterns are named as such, and names with blanks quoted.
+func listed(values []string) []string {
+	list := make([]string, 0, len(values))
+	for _, value := range values {
+		switch {
+		case value == "*":
+			value = "any name"
+		case isPattern(value):
+			value = "names like " + value
+		case strings.ContainsFunc(value, unicode.IsSpace):
+			value = strconv.Quote(value)
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
 // mostMeant is up to how many values are compared with one that is none of them.
 const mostMeant = 100
 
-// didYouMean asks whether another value was meant; empty if there is none that is similar.
+// didYouMean asks whether another value was meant; empty if there is none that is similar. Nobody means a pattern.
 func didYouMean(value string, values []string) string {
 	if len(values) > mostMeant {
 		return ""
 	}
+	values = slices.DeleteFunc(slices.Clone(values), isPattern)
 	if meant := strictjson.Closest(value, values); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}

@@ -6,6 +6,7 @@ package validation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -18,6 +19,8 @@ import (
 const (
 	// OriginSettingDeprecated is the rule that a setting has another name now, or no effect.
 	OriginSettingDeprecated = "setting-deprecated"
+	// OriginIPv6NotEnabled is the rule that a Shoot has IPv6 addresses only if it says so among its IP families.
+	OriginIPv6NotEnabled = "ipv6-not-enabled"
 	// OriginFieldImmutable is the rule that something cannot be changed in a Shoot.
 	OriginFieldImmutable = "field-immutable"
 )
@@ -26,10 +29,14 @@ const (
 const shortestPrefix, longestPrefix = 1, 32
 
 // InfrastructureConfig checks an InfrastructureConfig. networking are the networks of its Shoot, nil if it has none. Whether
-// there is a floating pool is not looked at, since only its profile knows which there are.
+// there is a floating pool of that name is not looked at, since only its profile knows which there are.
 func InfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *v1beta1.Networking, at *field.Path) Findings {
 	var found Findings
 	networks, path := &config.Networks, at.Child("networks")
+	found.oneName(OriginFloatingPoolPattern, config.FloatingPoolName, at.Child("floatingPoolName"), "external network")
+	if config.FloatingPoolSubnetName != nil {
+		found.trimmed(*config.FloatingPoolSubnetName, at.Child("floatingPoolSubnetName"))
+	}
 	if found.notEmpty(config.FloatingPoolSubnetName, at.Child("floatingPoolSubnetName")) && networks.Router != nil {
 		found.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, at.Child("floatingPoolSubnetName"), *config.FloatingPoolSubnetName,
 			"an existing router is attached to a subnet already; remove floatingPoolSubnetName, or %s", path.Child("router"))
@@ -40,7 +47,7 @@ func InfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *v1b
 	found.addresses(networks, networking, path)
 	found.subnetPool(networks, path)
 	found.existing(networks, path)
-	found.ipv6(networks.IPv6, path.Child("ipv6"))
+	found.ipv6(networks, networking, path.Child("ipv6"))
 	return found
 }
 
@@ -60,12 +67,15 @@ func (f *Findings) addresses(networks *v1alpha1.Networks, networking *v1beta1.Ne
 	case networks.Workers == "" && networks.Worker == "" && networks.SubnetPool == nil:
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, workers, nil,
 			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool", ipv4.example)
-	case networks.Workers != "" && networks.Worker != "" && networks.Workers != networks.Worker:
+	case networks.Workers != "" && networks.Worker != "" && !sameNetwork(networks.Workers, networks.Worker):
 		f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, worker, networks.Worker,
 			"worker is the old name of workers, and they say two things, %s and %s; remove one of the two", quote(networks.Worker), quote(networks.Workers))
+	case networks.Workers != "" && networks.Worker != "":
+		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "worker is the old name of workers, which says the same; remove worker, which changes nothing else")
+	case networks.Worker != "":
+		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "worker is called workers now; rename it, which changes nothing else")
 	}
 	if networks.Worker != "" {
-		f.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, worker, networks.Worker, "worker is called workers now; rename it, which changes nothing else")
 		if networks.Worker != networks.Workers {
 			f.machines(networks.Worker, networking, worker)
 		}
@@ -102,7 +112,10 @@ func (f *Findings) subnetPool(networks *v1alpha1.Networks, at *field.Path) {
 		}
 	}
 	f.requiredID(pool.ID, path.Child("id"), "subnet pool")
-	if pool.PrefixLength < shortestPrefix || pool.PrefixLength > longestPrefix {
+	if pool.PrefixLength == 0 {
+		f.fail(OriginSettingMissing, field.ErrorTypeRequired, path.Child("prefixLength"), nil,
+			"write prefixLength, how many bits the prefix of the machines' subnet has, as in 24")
+	} else if pool.PrefixLength < shortestPrefix || pool.PrefixLength > longestPrefix {
 		f.fail(OriginValueOutOfRange, field.ErrorTypeInvalid, path.Child("prefixLength"), pool.PrefixLength,
 			"prefixLength is %d; the prefix of a subnet has %d to %d bits", pool.PrefixLength, shortestPrefix, longestPrefix)
 	}
@@ -118,14 +131,20 @@ func (f *Findings) existing(networks *v1alpha1.Networks, at *field.Path) {
 	}
 }
 
-// ipv6 checks where IPv6 addresses come from.
-func (f *Findings) ipv6(config *v1alpha1.IPv6, at *field.Path) {
+// ipv6 checks where IPv6 addresses come from: those of the machines from a subnet pool, from a network that is given, or
+// from the existing network, which may have its own.
+func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Networking, at *field.Path) {
+	config := networks.IPv6
 	if config == nil {
 		return
 	}
-	if *config == (v1alpha1.IPv6{}) {
+	if config.SubnetPoolID == nil && config.NodeCIDR == nil && networks.ID == nil {
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil,
-			"say where the addresses come from: write subnetPoolID, or nodeCIDR, podCIDR and serviceCIDR; or remove ipv6")
+			"say where the IPv6 addresses of the machines come from: write subnetPoolID or nodeCIDR; or remove ipv6")
+	}
+	if networking == nil || !slices.Contains(networking.IPFamilies, v1beta1.IPFamilyIPv6) {
+		f.warn(OriginIPv6NotEnabled, field.ErrorTypeInvalid, at, field.OmitValueType{},
+			"spec.networking.ipFamilies does not have IPv6, so that pods and services get no IPv6 addresses; write [IPv4, IPv6] there, or remove ipv6")
 	}
 	f.openStackID(config.SubnetPoolID, at.Child("subnetPoolID"), "subnet pool")
 	var before []cidr.CIDR

@@ -17,7 +17,7 @@ import (
 
 const (
 	id       = "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70"
-	inShoots = "{nodes: 10.250.0.0/16, pods: 100.96.0.0/11, services: 100.64.0.0/13}"
+	inShoots = "{nodes: 10.250.0.0/16, pods: 100.96.0.0/11, services: 100.64.0.0/13, ipFamilies: [IPv4, IPv6]}"
 )
 
 // networksTable has configs that differ in networks, with what is found below config.networks, and errors elsewhere.
@@ -56,7 +56,7 @@ func TestWorkersNetwork(t *testing.T) {
 		"all of the nodes":                {"{workers: 10.250.0.0/16}", "", nil},
 		"by its old name":                 {"{worker: 10.250.0.0/16}", "", []string{"warning FieldValueForbidden" + at + "worker setting-deprecated"}},
 		"by both names":                   {"{worker: 10.250.0.0/16, workers: 10.250.0.0/16}", "", []string{"warning FieldValueForbidden" + at + "worker setting-deprecated"}},
-		"two of them":                     {"{worker: 10.250.0.0/24, workers: 10.250.0.0/16}", "", []string{"error FieldValueForbidden" + at + "worker settings-exclusive", "warning FieldValueForbidden" + at + "worker setting-deprecated"}},
+		"two of them":                     {"{worker: 10.250.0.0/24, workers: 10.250.0.0/16}", "", []string{"error FieldValueForbidden" + at + "worker settings-exclusive"}},
 		"none":                            {"{}", "", []string{"error FieldValueRequired" + at + "workers setting-missing"}},
 		"an empty one":                    {`{workers: "", worker: ""}`, "", []string{"error FieldValueRequired" + at + "workers setting-missing"}},
 		"an address":                      {"{workers: 10.250.0.0}", "", []string{"error FieldValueInvalid" + at + "workers value-format"}},
@@ -105,7 +105,7 @@ func TestSubnetPool(t *testing.T) {
 		"the shortest":      {"{subnetPool: {id: " + id + ", prefixLength: 1}}", "", nil},
 		"longer":            {"{subnetPool: {id: " + id + ", prefixLength: 33}}", "", []string{"error FieldValueInvalid" + at + ".prefixLength value-out-of-range"}},
 		"shorter":           {"{subnetPool: {id: " + id + ", prefixLength: -1}}", "", []string{"error FieldValueInvalid" + at + ".prefixLength value-out-of-range"}},
-		"empty":             {"{subnetPool: {}}", "", []string{"error FieldValueRequired" + at + ".id setting-missing", "error FieldValueInvalid" + at + ".prefixLength value-out-of-range"}},
+		"empty":             {"{subnetPool: {}}", "", []string{"error FieldValueRequired" + at + ".id setting-missing", "error FieldValueRequired" + at + ".prefixLength setting-missing"}},
 		"a name":            {"{subnetPool: {id: pool, prefixLength: 24}}", "", []string{"warning FieldValueInvalid" + at + ".id openstack-id-format"}},
 		"beside a network":  {"{workers: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive"}},
 		"beside its old":    {"{worker: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive", "warning FieldValueForbidden config.networks.worker setting-deprecated"}},
@@ -122,13 +122,17 @@ func TestIPv6(t *testing.T) {
 		"networks":              {v6(`nodeCIDR: "2001:db8:1::/64", podCIDR: "2001:db8:2::/56", serviceCIDR: "2001:db8:3::/108"`), "", nil},
 		"everything":            {v6("subnetPoolID: " + id + `, nodeCIDR: "2001:db8:1::/64", podCIDR: "2001:db8:2::/56", serviceCIDR: "2001:db8:3::/108"`), "", nil},
 		"nothing":               {v6(""), "", []string{"error FieldValueRequired" + at + " setting-missing"}},
+		"of pods and services":  {v6(`podCIDR: "2001:db8:2::/56", serviceCIDR: "2001:db8:3::/108"`), "", []string{"error FieldValueRequired" + at + " setting-missing"}},
+		"of the network":        {"{workers: 10.250.0.0/16, id: " + id + ", ipv6: {}}", "", nil},
+		"not enabled":           {v6("subnetPoolID: " + id), "{nodes: 10.250.0.0/16, ipFamilies: [IPv4]}", []string{"warning FieldValueInvalid" + at + " ipv6-not-enabled"}},
+		"not enabled, either":   {v6("subnetPoolID: " + id), "{nodes: 10.250.0.0/16}", []string{"warning FieldValueInvalid" + at + " ipv6-not-enabled"}},
 		"a name":                {v6("subnetPoolID: pool"), "", []string{"warning FieldValueInvalid" + at + ".subnetPoolID openstack-id-format"}},
 		"empty":                 {v6(`subnetPoolID: "", nodeCIDR: "", podCIDR: "", serviceCIDR: ""`), "", []string{"error FieldValueRequired" + at + ".subnetPoolID value-empty", "error FieldValueRequired" + at + ".nodeCIDR value-empty", "error FieldValueRequired" + at + ".podCIDR value-empty", "error FieldValueRequired" + at + ".serviceCIDR value-empty"}},
 		"no networks":           {v6(`nodeCIDR: "2001:db8::", podCIDR: pods, serviceCIDR: "2001:db8::/129"`), "", []string{"error FieldValueInvalid" + at + ".nodeCIDR value-format", "error FieldValueInvalid" + at + ".podCIDR value-format", "error FieldValueInvalid" + at + ".serviceCIDR value-format"}},
 		"of IPv4":               {v6(`nodeCIDR: 10.0.0.0/8`), "", []string{"error FieldValueInvalid" + at + ".nodeCIDR value-format"}},
 		"not canonical":         {v6(`nodeCIDR: "2001:db8::1/64", podCIDR: "2001:DB8:1::/64", serviceCIDR: "2001:db8:2:0::/64"`), "", []string{"error FieldValueInvalid" + at + ".nodeCIDR value-format", "error FieldValueInvalid" + at + ".podCIDR value-format", "error FieldValueInvalid" + at + ".serviceCIDR value-format"}},
 		"overlapping":           {v6(`nodeCIDR: "2001:db8::/32", podCIDR: "2001:db8:1::/48", serviceCIDR: "2001:db8::/32"`), "", []string{"error FieldValueInvalid" + at + ".podCIDR network-range", "error FieldValueInvalid" + at + ".serviceCIDR network-range", "error FieldValueInvalid" + at + ".serviceCIDR network-range"}},
-		"overlapping, the last": {v6(`podCIDR: "2001:db8:1::/48", serviceCIDR: "2001:db8:1:2::/64"`), "", []string{"error FieldValueInvalid" + at + ".serviceCIDR network-range"}},
+		"overlapping, the last": {v6("subnetPoolID: " + id + `, podCIDR: "2001:db8:1::/48", serviceCIDR: "2001:db8:1:2::/64"`), "", []string{"error FieldValueInvalid" + at + ".serviceCIDR network-range"}},
 	}.run(t)
 }
 
@@ -139,6 +143,9 @@ func TestFloatingPoolSubnetName(t *testing.T) {
 	}{
 		"alone":            {"{floatingPoolSubnetName: \"public-*\", networks: {workers: 10.250.0.0/16}}", nil},
 		"empty":            {"{floatingPoolSubnetName: \"\", networks: {workers: 10.250.0.0/16, router: {id: " + id + "}}}", []string{"error FieldValueRequired config.floatingPoolSubnetName value-empty"}},
+		"white space":      {"{floatingPoolName: \" fp\", floatingPoolSubnetName: \"a \", networks: {workers: 10.250.0.0/16}}", []string{"error FieldValueInvalid config.floatingPoolName value-format", "error FieldValueInvalid config.floatingPoolSubnetName value-format"}},
+		"blanks within":    {"{floatingPoolName: the pool, floatingPoolSubnetName: the subnet, networks: {workers: 10.250.0.0/16}}", nil},
+		"a pattern":        {"{floatingPoolName: \"fp-*\", networks: {workers: 10.250.0.0/16}}", []string{"error FieldValueInvalid config.floatingPoolName floating-pool-pattern"}},
 		"beside a router":  {"{floatingPoolSubnetName: a, networks: {workers: 10.250.0.0/16, router: {id: " + id + "}}}", []string{"error FieldValueForbidden config.floatingPoolSubnetName settings-exclusive"}},
 		"all wrong, order": {"{floatingPoolSubnetName: a, networks: {router: {}, subnetID: s/, ipv6: {}}}", []string{"error FieldValueForbidden config.floatingPoolSubnetName settings-exclusive", "error FieldValueRequired config.networks.router.id setting-missing", "error FieldValueRequired config.networks.workers setting-missing", "error FieldValueInvalid config.networks.subnetID openstack-id", "error FieldValueRequired config.networks.id setting-missing", "error FieldValueRequired config.networks.ipv6 setting-missing"}},
 	} {

@@ -58,7 +58,7 @@ func (f *Findings) keystoneURLs(config *v1alpha1.CloudProfileConfig, known regio
 	for i := range config.KeystoneURLs {
 		entry, path := &config.KeystoneURLs[i], at.Index(i)
 		f.name(entry.Region, path.Child("region"), "region")
-		if entry.Region != "" {
+		if strings.TrimSpace(entry.Region) != "" {
 			before, first := entries.first(entry.Region, path)
 			if !first {
 				f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("region"), entry.Region, "%s is for region %s already; remove one of the two", before, entry.Region)
@@ -93,6 +93,9 @@ const largestPort = 1<<16 - 1
 // urlProblem says what is wrong with the URL of an identity service, without quoting it; empty if nothing is.
 func urlProblem(written string) string {
 	const example = ", as in https://keystone.example.com/v3/"
+	if left := leftOver(written); left != "" && !strings.Contains(written, "@") {
+		return "there is " + left + " in the URL, which looks like a part of a template that was not filled in; write the URL" + example
+	}
 	if i := strings.IndexFunc(written, isForeign); i >= 0 {
 		return "there is white space, or something else that cannot be printed, in the URL; remove it"
 	}

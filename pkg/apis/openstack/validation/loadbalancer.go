@@ -26,7 +26,7 @@ func LoadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) F
 	names, claims := seen[string]{}, seen[string]{}
 	for i := range classes {
 		class, path := &classes[i], at.Index(i)
-		found.name(class.Name, path.Child("name"), "load balancer class")
+		found.openStackName(class.Name, path.Child("name"), "load balancer class")
 		before, first := names.first(class.Name, path)
 		if !first && class.Name != "" {
 			found.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
@@ -41,11 +41,18 @@ func LoadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) F
 	return found
 }
 
-// claim demands that no other class has the purpose of this one. A class that is named default or private has that purpose
-// by its name, too. Of two classes of one name this says nothing, since that is reported already.
+// claim demands that no other class has the purpose of this one; a second one for the VPN does no harm. A class that is
+// named default or private has that purpose by its name, too. Of two classes of one name this says nothing, since that is
+// reported already.
 func (f *Findings) claim(class *v1alpha1.LoadBalancerClass, at *field.Path, claims seen[string], first bool) {
 	claim := func(purpose string, path *field.Path) {
-		if before, alone := claims.first(purpose, path); !alone {
+		before, alone := claims.first(purpose, path)
+		switch {
+		case alone:
+		case purpose == v1alpha1.LoadBalancerClassPurposeVPN:
+			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, purpose,
+				"load balancer class %s would be the second %s one, after %s, and one is enough; remove the purpose from one of the two", quote(class.Name), purpose, before)
+		default:
 			f.fail(OriginPurposeDuplicate, field.ErrorTypeDuplicate, path, purpose,
 				"load balancer class %s would be the second %s one, after %s; there can be one only", class.Name, purpose, before)
 		}

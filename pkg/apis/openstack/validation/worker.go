@@ -30,17 +30,13 @@ const (
 // security group.
 const longestText = 255
 
-// WorkerConfig checks a WorkerConfig by itself: not which server group policies the profile has, nor the labels of the
-// worker pool.
+// WorkerConfig checks a WorkerConfig by itself: not its server group, since only the profile has the policies to choose
+// from, nor the labels of the worker pool.
 func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) Findings {
 	var found Findings
 	if t := config.NodeTemplate; t != nil {
 		found.capacity(t.Capacity, at.Child("nodeTemplate", "capacity"))
 		found.virtualCapacity(t.VirtualCapacity, at.Child("nodeTemplate", "virtualCapacity"))
-	}
-	if group := config.ServerGroup; group != nil && strings.TrimSpace(group.Policy) == "" {
-		found.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("serverGroup", "policy"), nil,
-			"write one of the policies that serverGroupPolicies of the CloudProfile lists, or remove serverGroup")
 	}
 	found.machineLabels(config.MachineLabels, at.Child("machineLabels"))
 	found.securityGroups(config.AdditionalSecurityGroups, at.Child("additionalSecurityGroups"))
@@ -118,7 +114,7 @@ func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path)
 		f.metadata(label.Value, path.Child("value"))
 		if prefix := reservedPrefix(label.Name); prefix != "" {
 			f.fail(OriginMachineLabelReserved, field.ErrorTypeForbidden, path.Child("name"), label.Name,
-				"machines are found by labels with %s, which Gardener sets itself; choose another name than %s", prefix, quote(label.Name))
+				"machines are found by labels with %s, which Gardener sets itself; choose another name than %s%s", prefix, quote(label.Name), inOpenStack(label.Name))
 		}
 		if before := names.second(label.Name, path); before != nil {
 			f.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), label.Name, "%s is machine label %s already; remove one of the two", before, quote(label.Name))
@@ -143,8 +139,19 @@ var reserved = []string{"kubernetes.io-cluster-", "kubernetes.io-role-"}
 // metadataKeys replaces in a label what a key of metadata cannot have.
 var metadataKeys = regexp.MustCompile(`[^a-zA-Z0-9\-_:. ]`)
 
+// metadataKey returns the key that a label has in OpenStack.
+func metadataKey(name string) string { return metadataKeys.ReplaceAllLiteralString(name, "-") }
+
+// inOpenStack says what becomes of a label's name if that is another one in OpenStack.
+func inOpenStack(name string) string {
+	if metadataKey(name) == name {
+		return ""
+	}
+	return ", in which / and other characters become - in OpenStack"
+}
+
 func reservedPrefix(name string) string {
-	key := metadataKeys.ReplaceAllLiteralString(name, "-")
+	key := metadataKey(name)
 	for _, prefix := range reserved {
 		if strings.Contains(key, prefix) {
 			return prefix

@@ -45,14 +45,6 @@ func TestNodeTemplate(t *testing.T) {
 	}.run(t)
 }
 
-func TestServerGroup(t *testing.T) {
-	workerTable{
-		"any policy": {"serverGroup: {policy: whatever}", nil},
-		"none":       {"serverGroup: {}", []string{"error FieldValueRequired config.serverGroup.policy setting-missing"}},
-		"white":      {"serverGroup: {policy: \" \"}", []string{"error FieldValueRequired config.serverGroup.policy setting-missing"}},
-	}.run(t)
-}
-
 func TestMachineLabels(t *testing.T) {
 	const at = " config.machineLabels"
 	full := strings.Repeat("ä", 255)
@@ -79,7 +71,7 @@ func TestSecurityGroups(t *testing.T) {
 		"empty":              {"additionalSecurityGroups: [\"\", a, \" \"]", []string{"error FieldValueRequired" + at + "[0] value-empty", "error FieldValueRequired" + at + "[2] value-empty"}},
 		"too long":           {"additionalSecurityGroups: [" + strings.Repeat("a", 255) + ", " + strings.Repeat("a", 256) + "]", []string{"error FieldValueTooLong" + at + "[1] value-out-of-range"}},
 		"one twice":          {"additionalSecurityGroups: [a, b, a, a]", []string{"warning FieldValueDuplicate" + at + "[2] entry-repeated"}},
-		"everything, sorted": {"{additionalSecurityGroups: [\"\"], serverGroup: {}, machineLabels: [{}], nodeTemplate: {capacity: {cpu: -1}}}", []string{"error FieldValueInvalid config.nodeTemplate.capacity[cpu] node-template", "error FieldValueRequired config.serverGroup.policy setting-missing", "error FieldValueRequired config.machineLabels[0].name name-missing", "error FieldValueRequired" + at + "[0] value-empty"}},
+		"everything, sorted": {"{additionalSecurityGroups: [\"\"], machineLabels: [{}], nodeTemplate: {capacity: {cpu: -1}}}", []string{"error FieldValueInvalid config.nodeTemplate.capacity[cpu] node-template", "error FieldValueRequired config.machineLabels[0].name name-missing", "error FieldValueRequired" + at + "[0] value-empty"}},
 	}.run(t)
 }
 

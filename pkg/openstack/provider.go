@@ -61,6 +61,7 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	checkFormats(written.Regions, at, report)
 	if version.Legacy {
 		version.Flavors = legacy(written, at)
 		return version
@@ -74,6 +75,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 	for i := range written.CapabilityFlavors {
 		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		flavor := imageselector.Flavor[Image]{Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path}
+		checkFormats(f.Regions, path, report)
 		for k := range f.Regions {
 			region := path.Child("regions").Index(k)
 			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
@@ -84,6 +86,13 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 		version.Flavors = append(version.Flavors, flavor)
 	}
 	return version
+}
+
+// checkFormats warns about image IDs that were probably not meant.
+func checkFormats(regions []v1alpha1.RegionIDMapping, at *field.Path, report *consistency.Report) {
+	for i := range regions {
+		report.Warnings = append(report.Warnings, validation.ImageIDFormat(regions[i].ID, at.Child("regions").Index(i).Child("id"))...)
+	}
 }
 
 // legacy makes one flavor for each architecture, in order of first appearance. The image name serves amd64 only, and

@@ -83,6 +83,15 @@ func TestImages(t *testing.T) {
 			[]string{"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".image: gl gl gl"}, nil,
 		},
 		"empty image name is none": {"  - version: \"1\"\n    image: \"\"\n", nil, nil},
+		"IDs that were not meant": {
+			"  - version: \"1\"\n    regions: [{name: europe, id: TODO}]\n    capabilityFlavors:\n    - regions: [{name: asia, id: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f}]\n",
+			[]string{"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[0]: - 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f -"},
+			[]string{
+				"error FieldValueForbidden " + at + ".regions version-format-mixed",
+				"warning FieldValueInvalid " + at + ".regions[0].id openstack-id-format",
+				"warning FieldValueInvalid " + at + ".capabilityFlavors[0].regions[0].id openstack-id-format",
+			},
+		},
 		"flavors": {
 			"  - version: \"1\"\n    capabilityFlavors:\n    - capabilities: {architecture: [arm64], hypervisor: [virtualized]}\n      regions: [{name: europe, id: e}]\n      image: gl-arm\n    - regions: [{name: asia, id: a}]\n",
 			[]string{

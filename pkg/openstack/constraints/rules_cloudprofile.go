@@ -34,8 +34,8 @@ var valueRules = []consistency.Rule{
 		Means:  "A text that can be no ID stands where the ID of an image, network, subnet or other thing in OpenStack belongs: it has white space, braces or slashes in it, say, as the rest of a template has.",
 		Repair: "Write the ID that `openstack image list`, `openstack network list` or `openstack subnet list` shows."},
 	{Name: validation.OriginOpenStackIDFormat, Severity: consistency.SeverityWarning,
-		Means:  "The ID of a network, subnet or the like is no UUID, as OpenStack's own IDs are. Most often it is the name, which is not found.",
-		Repair: "Write the ID that `openstack network list` or `openstack subnet list` shows."},
+		Means:  "The ID of a network, subnet or the like is no UUID, as OpenStack's own IDs are. Most often it is the name, which is not found. The ID of an image need not be a UUID, but looks like a placeholder, such as `TODO`, or is almost a UUID.",
+		Repair: "Write the ID that `openstack network list`, `openstack subnet list` or `openstack image list` shows."},
 }
 
 var entryRules = []consistency.Rule{

@@ -99,10 +99,21 @@ func didYouMean(value string, values []string) string {
 		return ""
 	}
 	values = slices.DeleteFunc(slices.Clone(values), isPattern)
-	if meant := strictjson.Closest(value, values); meant != "" {
-		return fmt.Sprintf("did you mean %q?", meant)
+	meant := strictjson.Closest(value, values)
+	if i := slices.IndexFunc(values, func(v string) bool { return beginsLike(value, v) }); i >= 0 && meant == "" {
+		meant = values[i]
 	}
-	return ""
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", meant)
+}
+
+// beginsLike tells whether most of a long name is as another one begins, in whatever case.
+func beginsLike(written, name string) bool {
+	const long = 12
+	n := len(name)/2 + 1
+	return len(name) >= long && len(written) >= n && len(written) <= 2*len(name) && strings.EqualFold(written[:n], name[:n])
 }
 
 // last returns what stands at the end of a path.
@@ -162,6 +173,23 @@ func ImageID(id string, at *field.Path) field.ErrorList {
 	}
 	return nil
 }
+
+// ImageIDFormat returns what looks wrong with the ID of an image that can be one: a placeholder, or a UUID with a character
+// too many or too few. Both are warnings.
+func ImageIDFormat(id string, at *field.Path) field.ErrorList {
+	switch {
+	case placeholder.MatchString(id):
+		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" looks like a placeholder for the ID of an image; write the ID that openstack image list shows")}
+	case fiveGroups.MatchString(id) && !uuid.MatchString(id):
+		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" is almost a UUID, whose groups have 8, 4, 4, 4 and 12 characters; copy the ID of the image again")}
+	}
+	return nil
+}
+
+var (
+	placeholder = regexp.MustCompile(`(?i)^(todo|tbd|fixme|x{3,}|change-?me|replace-?me|placeholder)$`)
+	fiveGroups  = regexp.MustCompile(`^[0-9a-fA-F]+(-[0-9a-fA-F]+){4}$`)
+)
 
 const longestID = 255
 

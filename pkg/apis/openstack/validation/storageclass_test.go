@@ -4,7 +4,10 @@
 
 package validation_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestStorageClasses(t *testing.T) {
 	const at = " config.storageClasses"
@@ -23,6 +26,16 @@ func TestStorageClasses(t *testing.T) {
 		"annotations":          {classes(`[{name: a, annotations: {b/c/d: x, "a b": x}}]`), []string{"error FieldValueInvalid" + at + "[0].annotations[a b] value-format", "error FieldValueInvalid" + at + "[0].annotations[b/c/d] value-format"}},
 		"labels":               {classes(`[{name: a, labels: {Example.com/a: x, "-": x, ok: "a b"}}]`), []string{"error FieldValueInvalid" + at + "[0].labels[-] value-format", "error FieldValueInvalid" + at + "[0].labels[Example.com/a] value-format", "error FieldValueInvalid" + at + "[0].labels[ok] value-format"}},
 		"a reclaim policy":     {classes(`[{name: a, reclaimPolicy: Recycle}, {name: b, reclaimPolicy: retain}, {name: c, reclaimPolicy: ""}]`), []string{"error FieldValueNotSupported" + at + "[0].reclaimPolicy value-not-supported", "error FieldValueNotSupported" + at + "[1].reclaimPolicy value-not-supported", "error FieldValueRequired" + at + "[2].reclaimPolicy value-empty"}},
+		"another beginning":    {classes(`[{name: a, volumeBindingMode: WaitForFirstCustomer}]`), []string{"error FieldValueNotSupported" + at + "[0].volumeBindingMode value-not-supported"}},
 		"a binding mode":       {classes(`[{name: a, volumeBindingMode: waitForFirstConsumer}, {name: b, volumeBindingMode: ""}]`), []string{"error FieldValueNotSupported" + at + "[0].volumeBindingMode value-not-supported", "error FieldValueRequired" + at + "[1].volumeBindingMode value-empty"}},
 	}.run(t)
+}
+
+func TestWhatWasMeant(t *testing.T) {
+	for mode, meant := range map[string]bool{"WaitForFirstCustomer": true, "waitforfirstpod": true, "WaitForever": false, "Wait": false} {
+		found := check(t, "storageClasses: [{name: a, volumeBindingMode: "+mode+"}]")
+		if len(found.Errors) != 1 || meant != strings.Contains(found.Errors[0].Detail, `mean "WaitForFirstConsumer"?`) {
+			t.Errorf("%s: %v", mode, found.Errors)
+		}
+	}
 }

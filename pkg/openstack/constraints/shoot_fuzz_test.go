@@ -35,7 +35,7 @@ func FuzzShootConfigs(f *testing.F) {
 	}
 	const bad = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", `
 	seeds := []string{"", "null", "[]", "{", `"text"`,
-		bad + `"kind": "InfrastructureConfig", "floatingPoolSubnetName": "", "networks": {"router": {}, "worker": "10.0.0.1/8", "workers": "x", "subnetPool": {"prefixLength": -1}, "subnetID": "{}", "ipv6": {}}}`,
+		bad + `"kind": "InfrastructureConfig", "floatingPoolSubnetName": "", "networks": {"router": {}, "worker": "10.0.0.1/8", "workers": "x", "subnetPool": {"prefixLength": -1}, "subnetId": "{}", "ipv6": {}}}`,
 		bad + `"kind": "InfrastructureConfig", "floatingPoolName": "fp-demo", "networks": {"workers": "::/0", "ipv6": {"nodeCIDR": "::/0", "podCIDR": "::ffff:1.2.3.4/97", "serviceCIDR": "1::/16"}}}`,
 		bad + `"kind": "ControlPlaneConfig", "loadBalancerClasses": [{"purpose": "vpn"}, {"name": "a", "floatingSubnetID": "1234"}], "zone": "", "cloudControllerManager": {"featureGates": {"": true, "AppArmor": false}}, "storage": {"csiManila": {"enabled": true}}}`,
 		bad + `"kind": "WorkerConfig", "nodeTemplate": {"capacity": {"cpu": "-1", "x": "1e400", "/": "1"}, "virtualCapacity": {"": "0.1"}}, "serverGroup": {}, "machineLabels": [{}, {"name": "[", "value": "\n"}, {"name": "kubernetes.io/role/x"}], "additionalSecurityGroups": ["", "", "a", "a"]}`,

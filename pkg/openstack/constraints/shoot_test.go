@@ -56,9 +56,9 @@ func TestConfigsOfShoots(t *testing.T) {
 		"the rest is checked": {[]string{"workers: 10.250.0.0/19", "worker: 1", "fp-public", "fp-none", "Provider: haproxy", "Provider: 5", controlPlaneKind, controlPlaneKind + "\n    zone: a"}, []string{
 			"error Invalid controlPlaneConfig.loadBalancerProvider field-type", "error NotSupported infrastructureConfig.floatingPoolName floating-pool-not-allowed",
 			"error Invalid infrastructureConfig.networks.worker field-type", "warning Forbidden controlPlaneConfig.zone setting-deprecated"}},
-		"single settings": {[]string{"networks: {workers: 10.250.0.0/19}", "networks: {workers: 10.0.0.0/8, subnetID: a}", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{}]\n    storage: {csiManila: {enabled: true}}"}, []string{
+		"single settings": {[]string{"networks: {workers: 10.250.0.0/19}", "networks: {workers: 10.0.0.0/8, subnetId: a}", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{}]\n    storage: {csiManila: {enabled: true}}"}, []string{
 			"error Required controlPlaneConfig.loadBalancerClasses[0].name name-missing", "error Required infrastructureConfig.networks.id setting-missing", "error Invalid infrastructureConfig.networks.workers network-range",
-			"warning Invalid controlPlaneConfig.storage.csiManila.enabled share-network-missing", "warning Invalid infrastructureConfig.networks.subnetID openstack-id-format"}},
+			"warning Invalid controlPlaneConfig.storage.csiManila.enabled share-network-missing", "warning Invalid infrastructureConfig.networks.subnetId openstack-id-format"}},
 		"no nodes":                {[]string{"nodes: 10.250.0.0/16, ", ""}, []string{"error Required spec.networking.nodes setting-missing"}},
 		"no networking":           {[]string{"networking: {nodes: 10.250.0.0/16, pods: 100.96.0.0/11, services: 100.64.0.0/13}\n", ""}, []string{"error Required spec.networking.nodes setting-missing"}},
 		"no version, an odd gate": {[]string{"kubernetes: {version: 1.33.2}", "kubernetes: {}", controlPlaneKind, controlPlaneKind + "\n    cloudControllerManager: {featureGates: {x: true}}"}, []string{"error Invalid controlPlaneConfig.cloudControllerManager.featureGates[x] feature-gate"}},
@@ -108,8 +108,8 @@ func TestLoadBalancerClasses(t *testing.T) {
 	shootTable{
 		"a pool without classes":     {classes("fp-public", "[{name: a, floatingSubnetName: whatever}]"), nil},
 		"those of the pool":          {classes("fp-classes", `[{name: internet, floatingSubnetID: "1234"}, {name: inner, purpose: private, subnetID: "7890", floatingNetworkID: "4567"}]`), []string{id("0", "floatingSubnetID"), id("1", "floatingNetworkID"), id("1", "subnetID")}},
-		"in other letters":          {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"b, a\", floatingNetworkID: 2F8B94E7-7A3C-4F5E-9D0A-1B6C8D3E5F70}]"}, nil},
-		"in the other way":          {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"&a,b\", floatingNetworkID: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70}]"}, []string{refused}},
+		"in other letters":           {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"b, a\", floatingNetworkID: 2F8B94E7-7A3C-4F5E-9D0A-1B6C8D3E5F70}]"}, nil},
+		"in the other way":           {[]string{"fp-public", "fp-tags", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a, floatingSubnetTags: \"&a,b\", floatingNetworkID: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70}]"}, []string{refused}},
 		"under other names":          {classes("fp-classes", `[{name: a, purpose: default, floatingSubnetID: "1234"}]`), []string{id("0", "floatingSubnetID")}},
 		"without networks":           {classes("fp-classes", "[{name: internet}]"), []string{refused}},
 		"with others":                {classes("fp-classes", "[{name: internet, floatingSubnetName: a}]"), []string{refused}},

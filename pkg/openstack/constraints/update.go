@@ -25,8 +25,9 @@ func (Rules) CheckShootUpdate(old, shoot *v1beta1.Shoot) consistency.Report {
 	var found validation.Findings
 	was, wrong := decode[v1alpha1.InfrastructureConfig](old.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
 	is, errs := decode[v1alpha1.InfrastructureConfig](shoot.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
-	if len(wrong) == 0 && len(errs) == 0 {
-		found.Errors = validation.InfrastructureConfigUpdate(was, is, infrastructurePath)
+	if was != nil && is != nil {
+		changes := validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)
+		found.Errors = consistency.WithoutConsequences(consistency.WithoutConsequences(changes, wrong, infrastructurePath), errs, infrastructurePath)
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		pool := &shoot.Spec.Provider.Workers[i]
@@ -75,23 +76,21 @@ func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findin
 	return found
 }
 
-// sameConfig tells whether the configs of two worker pools say the same. One that says nothing is the same as none. What
-// cannot be read counts as the same: it is reported anyway, or was there before.
+// sameConfig tells whether the configs of two worker pools say the same, as far as they can be read. One that says nothing
+// is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
-	config := func(w *v1beta1.Worker) (*v1alpha1.WorkerConfig, bool) {
+	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
 		if w.ProviderConfig == nil || len(w.ProviderConfig.Raw) == 0 || string(w.ProviderConfig.Raw) == "null" {
-			return &v1alpha1.WorkerConfig{}, true
+			return &v1alpha1.WorkerConfig{}
 		}
-		config, errs := decode[v1alpha1.WorkerConfig](w.ProviderConfig, "WorkerConfig", field.NewPath("providerConfig"))
-		if len(errs) > 0 {
-			return nil, false
+		config, _ := decode[v1alpha1.WorkerConfig](w.ProviderConfig, "WorkerConfig", field.NewPath("providerConfig"))
+		if config != nil {
+			config.TypeMeta = metav1.TypeMeta{}
 		}
-		config.TypeMeta = metav1.TypeMeta{}
-		return config, true
+		return config
 	}
-	was, readable := config(old)
-	is, also := config(pool)
-	return !readable || !also || equality.Semantic.DeepEqual(was, is)
+	was, is := config(old), config(pool)
+	return was == nil || is == nil || equality.Semantic.DeepEqual(was, is)
 }
 
 // replacedMachines warns about changes that replace the machines of a worker pool.

@@ -42,6 +42,7 @@ func TestShootUpdate(t *testing.T) {
 		"the name of workers":              {[]string{"workers: 10", "worker: 10"}, nil, nil},
 		"the network that was not there":   {[]string{networks, "networks: {}"}, nil, []string{"error Invalid infrastructureConfig.networks.workers field-immutable"}},
 		"what could not be read":           {[]string{"floatingPoolName", "floatingPoolname"}, nil, nil},
+		"beside an unknown field":          {[]string{noPool, noPool + "    colour: red\n"}, []string{"fp-public", "fp-demo"}, []string{"error Invalid infrastructureConfig.floatingPoolName field-immutable"}},
 		"what cannot be read":              {nil, []string{"floatingPoolName", "floatingPoolname"}, nil},
 		"a kind that is repaired":          {[]string{infrastructureKind, controlPlaneKind}, []string{"fp-public", "fp-demo"}, nil},
 		"the load balancers":               {nil, []string{controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a}]\n    zone: a"}, nil},
@@ -69,10 +70,12 @@ func TestShootUpdate(t *testing.T) {
 		"in place by hand, the config":     {[]string{web, manual}, []string{web, manual, policy, ""}, []string{config}},
 		"in place, written in another way": {[]string{web, inPlace}, []string{web, inPlace, policy, "      additionalSecurityGroups: []\n      serverGroup: {\"policy\": \"anti-affinity\"}\n"}, nil},
 		"in place, a config of nothing":    {[]string{web, inPlace, policy, ""}, []string{web, inPlace, webPool[strings.Index(webPool, "    providerConfig"):], "    providerConfig: null\n"}, nil},
-		"in place, what cannot be read":    {[]string{web, inPlace, "serverGroup", "servergroup"}, []string{web, inPlace}, nil},
+		"in place, what was misspelt":      {[]string{web, inPlace, "serverGroup", "servergroup"}, []string{web, inPlace}, []string{config}},
+		"in place, what is misspelt":       {[]string{web, inPlace}, []string{web, inPlace, "serverGroup", "servergroup"}, []string{config}},
+		"in place, an unknown field":       {[]string{web, inPlace, policy, policy + "      colour: red\n"}, []string{web, inPlace}, nil},
 		"in place, data volumes":           {[]string{web, inPlace}, []string{web, inPlace, size, size + volumes}, []string{"error Forbidden workers[0].dataVolumes field-immutable"}},
 		"data volumes":                     {nil, []string{size, size + volumes}, nil},
-		"everything, in order": {[]string{web, inPlace}, []string{web, inPlace, policy, labels, size, size + volumes, "fp-public", "fp-demo", networks, "networks: {id: a}", "[europe-1a, europe-1b]", "[europe-1b]"}, []string{
+		"everything, in order": {[]string{web, inPlace}, []string{web, inPlace, policy, labels, size, size + volumes, "fp-public", "fp-demo", networks, "networks: {workers: 10.250.0.0/21, id: a}", "[europe-1a, europe-1b]", "[europe-1b]"}, []string{
 			"error Invalid infrastructureConfig.floatingPoolName field-immutable", "error Invalid infrastructureConfig.networks.id field-immutable", "error Invalid infrastructureConfig.networks.workers field-immutable",
 			"error Forbidden workers[0].dataVolumes field-immutable", config, zones}},
 	} {
@@ -113,7 +116,7 @@ func TestRatchetOfShoots(t *testing.T) {
 		"a policy":                    {[]string{"[affinity, anti-affinity]", "[affinity]"}, nil, []string{"size: 20Gi", "size: 30Gi"}, []string{"warning NotSupported workers[0].providerConfig.serverGroup.policy server-group-not-allowed"}},
 		"to another policy":           {[]string{"[affinity, anti-affinity]", "[affinity]"}, nil, []string{policy, "{policy: soft-affinity}"}, []string{"error NotSupported workers[0].providerConfig.serverGroup.policy server-group-not-allowed"}},
 		"an unknown field":            {nil, []string{noPool, noPool + "    colour: red\n"}, []string{noPool, noPool + "    colour: red\n", "region: europe", "region: europe" + hibernate}, []string{"warning Forbidden infrastructureConfig.colour unknown-field"}},
-		"an unknown field, and more":  {nil, []string{noPool, noPool + "    colour: red\n"}, []string{noPool, noPool + "    colour: red\n", "networks: {workers: 10.250.0.0/19}", "networks: {workers: 10.250.0.0/18}"}, []string{"error Forbidden infrastructureConfig.colour unknown-field"}},
+		"an unknown field, and more":  {nil, []string{noPool, noPool + "    colour: red\n"}, []string{noPool, noPool + "    colour: red\n", "networks: {workers: 10.250.0.0/19}", "networks: {workers: 10.250.0.0/18}"}, []string{"warning Forbidden infrastructureConfig.colour unknown-field"}},
 		"an unknown field, elsewhere": {nil, []string{noPool, noPool + "    colour: red\n"}, []string{noPool, noPool + "    colour: red\n", "haproxy", "amphora"}, []string{"warning Forbidden infrastructureConfig.colour unknown-field"}},
 		"a class of other networks": {nil,
 			[]string{"fp-public", "fp-classes", controlPlaneKind, controlPlaneKind + "\n    loadBalancerClasses: [{name: a}]"},

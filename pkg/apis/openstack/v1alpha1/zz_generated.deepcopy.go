@@ -295,6 +295,11 @@ func (in *IPv6) DeepCopyInto(out *IPv6) {
 		*out = new(string)
 		**out = **in
 	}
+	if in.NodeSubnetID != nil {
+		in, out := &in.NodeSubnetID, &out.NodeSubnetID
+		*out = new(string)
+		**out = **in
+	}
 	if in.PodCIDR != nil {
 		in, out := &in.PodCIDR, &out.PodCIDR
 		*out = new(string)
@@ -628,9 +633,19 @@ func (in *Networks) DeepCopyInto(out *Networks) {
 		*out = new(string)
 		**out = **in
 	}
+	if in.SecurityGroupID != nil {
+		in, out := &in.SecurityGroupID, &out.SecurityGroupID
+		*out = new(string)
+		**out = **in
+	}
 	if in.ShareNetwork != nil {
 		in, out := &in.ShareNetwork, &out.ShareNetwork
 		*out = new(ShareNetwork)
+		**out = **in
+	}
+	if in.ShareNetworkID != nil {
+		in, out := &in.ShareNetworkID, &out.ShareNetworkID
+		*out = new(string)
 		**out = **in
 	}
 	if in.IPv6 != nil {

@@ -52,7 +52,7 @@ func ControlPlaneConfig(config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.
 }
 
 func hasShareNetwork(networks *v1alpha1.Networks) bool {
-	return networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
+	return networks.ShareNetworkID != nil || networks.ShareNetwork != nil && networks.ShareNetwork.Enabled
 }
 
 // anyVersion is one by which a feature gate can be looked up that need not be of it.

@@ -47,7 +47,7 @@ func InfrastructureConfig(config *v1alpha1.InfrastructureConfig, networking *v1b
 	found.addresses(networks, networking, path)
 	found.subnetPool(networks, path)
 	found.existing(networks, path)
-	found.ipv6(networks, networking, path.Child("ipv6"))
+	found.ipv6(networks, networking, path)
 	return found
 }
 
@@ -64,9 +64,9 @@ func (f *Findings) requiredID(id string, at *field.Path, of string) {
 func (f *Findings) addresses(networks *v1alpha1.Networks, networking *v1beta1.Networking, at *field.Path) {
 	workers, worker := at.Child("workers"), at.Child("worker")
 	switch {
-	case networks.Workers == "" && networks.Worker == "" && networks.SubnetPool == nil:
+	case networks.Workers == "" && networks.Worker == "" && networks.SubnetPool == nil && networks.SubnetID == nil:
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, workers, nil,
-			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool", ipv4.example)
+			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool, or subnetId", ipv4.example)
 	case networks.Workers != "" && networks.Worker != "" && !sameNetwork(networks.Workers, networks.Worker):
 		f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, worker, networks.Worker,
 			"worker is the old name of workers, and they say two things, %s and %s; remove one of the two", quote(networks.Worker), quote(networks.Workers))
@@ -105,7 +105,7 @@ func (f *Findings) subnetPool(networks *v1alpha1.Networks, at *field.Path) {
 	for _, other := range []struct {
 		is   bool
 		name string
-	}{{networks.Workers != "", "workers"}, {networks.Worker != "", "worker"}, {networks.SubnetID != nil, "subnetID"}} {
+	}{{networks.Workers != "", "workers"}, {networks.Worker != "", "worker"}, {networks.SubnetID != nil, "subnetId"}} {
 		if other.is {
 			f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, path, field.OmitValueType{},
 				"%s says already which addresses the machines get; remove one of the two", at.Child(other.name))
@@ -121,24 +121,63 @@ func (f *Findings) subnetPool(networks *v1alpha1.Networks, at *field.Path) {
 	}
 }
 
-// existing checks the network and the subnet that exist already.
+// existing checks what exists already.
 func (f *Findings) existing(networks *v1alpha1.Networks, at *field.Path) {
 	f.openStackID(networks.ID, at.Child("id"), "network")
-	f.openStackID(networks.SubnetID, at.Child("subnetID"), "subnet")
-	if networks.SubnetID != nil && networks.ID == nil {
-		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("id"), nil,
-			"write the ID of the network that subnet %s belongs to, or remove subnetID", quote(*networks.SubnetID))
+	for _, e := range []struct {
+		id       *string
+		name, of string
+	}{
+		{networks.SubnetID, "subnetId", "subnet"},
+		{networks.SecurityGroupID, "securityGroupId", "security group"},
+		{networks.ShareNetworkID, "shareNetworkId", "share network"},
+	} {
+		f.openStackID(e.id, at.Child(e.name), e.of)
+		if e.id != nil && networks.ID == nil {
+			f.fail(OriginSettingMissing, field.ErrorTypeRequired, at.Child("id"), nil,
+				"write the ID of the network that %s %s is for, or remove %s", e.of, quote(*e.id), e.name)
+		}
+	}
+	if s := networks.ShareNetwork; networks.ShareNetworkID != nil && s != nil && s.Enabled {
+		f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, at.Child("shareNetworkId"), *networks.ShareNetworkID,
+			"%s creates a share network, so that no other one is used; remove one of the two", at.Child("shareNetwork", "enabled"))
+	}
+}
+
+// existingIPv6 checks the IPv6 subnet that exists already.
+func (f *Findings) existingIPv6(networks *v1alpha1.Networks, in *field.Path) {
+	config, at := networks.IPv6, in.Child("ipv6")
+	f.openStackID(config.NodeSubnetID, at.Child("nodeSubnetId"), "subnet")
+	if config.NodeSubnetID == nil {
+		return
+	}
+	for _, other := range []struct {
+		is bool
+		at *field.Path
+	}{{config.SubnetPoolID != nil, at.Child("subnetPoolID")}, {config.NodeCIDR != nil, at.Child("nodeCIDR")}} {
+		if other.is {
+			f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, other.at, field.OmitValueType{},
+				"%s says already which addresses the machines get; remove one of the two", at.Child("nodeSubnetId"))
+		}
+	}
+	for _, needed := range []struct {
+		is bool
+		at *field.Path
+	}{{config.PodCIDR != nil, at.Child("podCIDR")}, {config.ServiceCIDR != nil, at.Child("serviceCIDR")}, {networks.SubnetID != nil, in.Child("subnetId")}} {
+		if !needed.is {
+			f.fail(OriginSettingMissing, field.ErrorTypeRequired, needed.at, nil, "an existing IPv6 subnet needs %s; write it, or remove %s", last(needed.at), at.Child("nodeSubnetId"))
+		}
 	}
 }
 
 // ipv6 checks where IPv6 addresses come from: those of the machines from a subnet pool, from a network that is given, or
 // from the existing network, which may have its own.
-func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Networking, at *field.Path) {
-	config := networks.IPv6
+func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Networking, in *field.Path) {
+	config, at := networks.IPv6, in.Child("ipv6")
 	if config == nil {
 		return
 	}
-	if config.SubnetPoolID == nil && config.NodeCIDR == nil && networks.ID == nil {
+	if config.SubnetPoolID == nil && config.NodeCIDR == nil && config.NodeSubnetID == nil && networks.ID == nil {
 		f.fail(OriginSettingMissing, field.ErrorTypeRequired, at, nil,
 			"say where the IPv6 addresses of the machines come from: write subnetPoolID or nodeCIDR; or remove ipv6")
 	}
@@ -147,6 +186,7 @@ func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Network
 			"spec.networking.ipFamilies does not have IPv6, so that pods and services get no IPv6 addresses; write [IPv4, IPv6] there, or remove ipv6")
 	}
 	f.openStackID(config.SubnetPoolID, at.Child("subnetPoolID"), "subnet pool")
+	f.existingIPv6(networks, in)
 	var before []cidr.CIDR
 	for _, n := range []struct {
 		text *string
@@ -162,14 +202,17 @@ func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Network
 	}
 }
 
-// InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything but the share network. Both
-// have been decoded without errors. A network that is written in another way, or under the other one of its two names, is
-// the same.
-func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, at *field.Path) field.ErrorList {
+// InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything but the share network. A
+// network that is written in another way, or under the other one of its two names, is the same. complete tells whether all
+// of the old config could be read; if not, what it seems not to have may have been there. What every config needs and the
+// new one lacks is not reported here.
+func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, complete bool, at *field.Path) field.ErrorList {
 	var found Findings
+	before := identities(old, at)
 	for i, is := range identities(config, at) {
-		was := identities(old, at)[i]
-		if !sameNetwork(was.value, is.value) {
+		was := before[i]
+		lost := is.value == "" && is.needed
+		if !lost && (complete || was.value != "") && !sameNetwork(was.value, is.value) {
 			found.immutable(is.at, was.value, is.value)
 		}
 	}
@@ -186,6 +229,8 @@ func (f *Findings) immutable(at *field.Path, was, is string) {
 type identity struct {
 	at    *field.Path
 	value string
+	// needed tells whether the config needs it.
+	needed bool
 }
 
 func identities(config *v1alpha1.InfrastructureConfig, at *field.Path) []identity {
@@ -206,17 +251,20 @@ func identities(config *v1alpha1.InfrastructureConfig, at *field.Path) []identit
 		workers = path.Child("worker")
 	}
 	return []identity{
-		{at.Child("floatingPoolName"), config.FloatingPoolName},
-		{at.Child("floatingPoolSubnetName"), text(config.FloatingPoolSubnetName)},
-		{path.Child("router", "id"), router},
-		{workers, firstOf(networks.Workers, networks.Worker)},
-		{path.Child("subnetPool"), pool},
-		{path.Child("id"), text(networks.ID)},
-		{path.Child("subnetID"), text(networks.SubnetID)},
-		{path.Child("ipv6", "subnetPoolID"), text(v6.SubnetPoolID)},
-		{path.Child("ipv6", "nodeCIDR"), text(v6.NodeCIDR)},
-		{path.Child("ipv6", "podCIDR"), text(v6.PodCIDR)},
-		{path.Child("ipv6", "serviceCIDR"), text(v6.ServiceCIDR)},
+		{at.Child("floatingPoolName"), config.FloatingPoolName, true},
+		{at.Child("floatingPoolSubnetName"), text(config.FloatingPoolSubnetName), false},
+		{path.Child("router", "id"), router, false},
+		{workers, firstOf(networks.Workers, networks.Worker), networks.SubnetPool == nil && networks.SubnetID == nil},
+		{path.Child("subnetPool"), pool, false},
+		{path.Child("id"), text(networks.ID), false},
+		{path.Child("subnetId"), text(networks.SubnetID), false},
+		{path.Child("securityGroupId"), text(networks.SecurityGroupID), false},
+		{path.Child("shareNetworkId"), text(networks.ShareNetworkID), false},
+		{path.Child("ipv6", "subnetPoolID"), text(v6.SubnetPoolID), false},
+		{path.Child("ipv6", "nodeCIDR"), text(v6.NodeCIDR), false},
+		{path.Child("ipv6", "nodeSubnetId"), text(v6.NodeSubnetID), false},
+		{path.Child("ipv6", "podCIDR"), text(v6.PodCIDR), false},
+		{path.Child("ipv6", "serviceCIDR"), text(v6.ServiceCIDR), false},
 	}
 }
 

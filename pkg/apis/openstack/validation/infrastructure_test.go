@@ -82,16 +82,20 @@ func TestExistingNetworks(t *testing.T) {
 	const workers = "workers: 10.250.0.0/16, "
 	networksTable{
 		"a network":               {"{" + workers + "id: " + id + "}", "", nil},
-		"a network and a subnet":  {"{" + workers + "id: " + id + ", subnetID: " + id + "}", "", nil},
+		"a network and a subnet":  {"{" + workers + "id: " + id + ", subnetId: " + id + "}", "", nil},
 		"a router":                {"{" + workers + "router: {id: " + id + "}}", "", nil},
-		"names":                   {"{" + workers + "router: {id: r}, id: n, subnetID: s}", "", []string{"warning FieldValueInvalid" + at + "router.id openstack-id-format", "warning FieldValueInvalid" + at + "id openstack-id-format", "warning FieldValueInvalid" + at + "subnetID openstack-id-format"}},
-		"no IDs":                  {"{" + workers + "router: {id: r/1}, id: \"n 1\", subnetID: \"{s}\"}", "", []string{"error FieldValueInvalid" + at + "router.id openstack-id", "error FieldValueInvalid" + at + "id openstack-id", "error FieldValueInvalid" + at + "subnetID openstack-id"}},
-		"empty ones":              {"{" + workers + "router: {}, id: \"\", subnetID: \" \"}", "", []string{"error FieldValueRequired" + at + "router.id setting-missing", "error FieldValueRequired" + at + "id value-empty", "error FieldValueRequired" + at + "subnetID value-empty"}},
-		"a subnet of no network":  {"{" + workers + "subnetID: " + id + "}", "", []string{"error FieldValueRequired" + at + "id setting-missing"}},
-		"a subnet, and no CIDR":   {"{id: " + id + ", subnetID: " + id + "}", "", []string{"error FieldValueRequired" + at + "workers setting-missing"}},
+		"names":                   {"{" + workers + "router: {id: r}, id: n, subnetId: s}", "", []string{"warning FieldValueInvalid" + at + "router.id openstack-id-format", "warning FieldValueInvalid" + at + "id openstack-id-format", "warning FieldValueInvalid" + at + "subnetId openstack-id-format"}},
+		"no IDs":                  {"{" + workers + "router: {id: r/1}, id: \"n 1\", subnetId: \"{s}\"}", "", []string{"error FieldValueInvalid" + at + "router.id openstack-id", "error FieldValueInvalid" + at + "id openstack-id", "error FieldValueInvalid" + at + "subnetId openstack-id"}},
+		"empty ones":              {"{" + workers + "router: {}, id: \"\", subnetId: \" \"}", "", []string{"error FieldValueRequired" + at + "router.id setting-missing", "error FieldValueRequired" + at + "id value-empty", "error FieldValueRequired" + at + "subnetId value-empty"}},
+		"a subnet of no network":  {"{" + workers + "subnetId: " + id + "}", "", []string{"error FieldValueRequired" + at + "id setting-missing"}},
+		"a subnet, and no CIDR":   {"{id: " + id + ", subnetId: " + id + "}", "", nil},
+		"all that can exist":      {"{id: " + id + ", subnetId: " + id + ", router: {id: " + id + "}, securityGroupId: " + id + ", shareNetworkId: " + id + "}", "", nil},
+		"of no network":           {"{" + workers + "securityGroupId: " + id + ", shareNetworkId: " + id + "}", "", []string{"error FieldValueRequired" + at + "id setting-missing", "error FieldValueRequired" + at + "id setting-missing"}},
+		"two share networks":      {"{" + workers + "id: " + id + ", shareNetworkId: " + id + ", shareNetwork: {enabled: true}}", "", []string{"error FieldValueForbidden" + at + "shareNetworkId settings-exclusive"}},
+		"one share network":       {"{" + workers + "id: " + id + ", shareNetworkId: " + id + ", shareNetwork: {enabled: false}}", "", nil},
 		"a share network":         {"{" + workers + "shareNetwork: {enabled: true}}", "", nil},
 		"a share network, off":    {"{" + workers + "shareNetwork: {}}", "", nil},
-		"an empty subnet, no net": {"{" + workers + "subnetID: \"\"}", "", []string{"error FieldValueRequired" + at + "subnetID value-empty", "error FieldValueRequired" + at + "id setting-missing"}},
+		"an empty subnet, no net": {"{" + workers + "subnetId: \"\"}", "", []string{"error FieldValueRequired" + at + "subnetId value-empty", "error FieldValueRequired" + at + "id setting-missing"}},
 	}.run(t)
 }
 
@@ -109,8 +113,8 @@ func TestSubnetPool(t *testing.T) {
 		"a name":            {"{subnetPool: {id: pool, prefixLength: 24}}", "", []string{"warning FieldValueInvalid" + at + ".id openstack-id-format"}},
 		"beside a network":  {"{workers: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive"}},
 		"beside its old":    {"{worker: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive", "warning FieldValueForbidden config.networks.worker setting-deprecated"}},
-		"beside a subnet":   {"{id: " + id + ", subnetID: " + id + ", subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive"}},
-		"beside everything": {"{id: " + id + ", subnetID: " + id + ", workers: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive", "error FieldValueForbidden" + at + " settings-exclusive"}},
+		"beside a subnet":   {"{id: " + id + ", subnetId: " + id + ", subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive"}},
+		"beside everything": {"{id: " + id + ", subnetId: " + id + ", workers: 10.250.0.0/16, subnetPool: {id: " + id + ", prefixLength: 24}}", "", []string{"error FieldValueForbidden" + at + " settings-exclusive", "error FieldValueForbidden" + at + " settings-exclusive"}},
 	}.run(t)
 }
 
@@ -147,7 +151,7 @@ func TestFloatingPoolSubnetName(t *testing.T) {
 		"blanks within":    {"{floatingPoolName: the pool, floatingPoolSubnetName: the subnet, networks: {workers: 10.250.0.0/16}}", nil},
 		"a pattern":        {"{floatingPoolName: \"fp-*\", networks: {workers: 10.250.0.0/16}}", []string{"error FieldValueInvalid config.floatingPoolName floating-pool-pattern"}},
 		"beside a router":  {"{floatingPoolSubnetName: a, networks: {workers: 10.250.0.0/16, router: {id: " + id + "}}}", []string{"error FieldValueForbidden config.floatingPoolSubnetName settings-exclusive"}},
-		"all wrong, order": {"{floatingPoolSubnetName: a, networks: {router: {}, subnetID: s/, ipv6: {}}}", []string{"error FieldValueForbidden config.floatingPoolSubnetName settings-exclusive", "error FieldValueRequired config.networks.router.id setting-missing", "error FieldValueRequired config.networks.workers setting-missing", "error FieldValueInvalid config.networks.subnetID openstack-id", "error FieldValueRequired config.networks.id setting-missing", "error FieldValueRequired config.networks.ipv6 setting-missing"}},
+		"all wrong, order": {"{floatingPoolSubnetName: a, networks: {router: {}, subnetId: s/, ipv6: {}}}", []string{"error FieldValueForbidden config.floatingPoolSubnetName settings-exclusive", "error FieldValueRequired config.networks.router.id setting-missing", "error FieldValueInvalid config.networks.subnetId openstack-id", "error FieldValueRequired config.networks.id setting-missing", "error FieldValueRequired config.networks.ipv6 setting-missing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var config v1alpha1.InfrastructureConfig
@@ -160,7 +164,7 @@ func TestFloatingPoolSubnetName(t *testing.T) {
 }
 
 func TestInfrastructureConfigUpdate(t *testing.T) {
-	const full = "floatingPoolSubnetName: a, networks: {router: {id: r}, workers: 10.250.0.0/16, id: n, subnetID: s, ipv6: {subnetPoolID: p, nodeCIDR: n, podCIDR: p, serviceCIDR: s}}"
+	const full = "floatingPoolSubnetName: a, networks: {router: {id: r}, workers: 10.250.0.0/16, id: n, subnetId: s, ipv6: {subnetPoolID: p, nodeCIDR: n, podCIDR: p, serviceCIDR: s}}"
 	const pool = "networks: {subnetPool: {id: p, prefixLength: 24}}"
 	changed := func(fields ...string) []string {
 		var want []string
@@ -187,20 +191,20 @@ func TestInfrastructureConfigUpdate(t *testing.T) {
 		"the subnet pool":                 {"networks: {subnetPool: {id: a, prefixLength: 24}}", "networks: {subnetPool: {id: b, prefixLength: 24}}", changed("networks.subnetPool")},
 		"its prefix":                      {"networks: {subnetPool: {id: a, prefixLength: 24}}", "networks: {subnetPool: {id: a, prefixLength: 25}}", changed("networks.subnetPool")},
 		"the network":                     {"networks: {id: a}", "networks: {id: b}", changed("networks.id")},
-		"the subnet":                      {"networks: {subnetID: a}", "networks: {subnetID: b}", changed("networks.subnetID")},
+		"the subnet":                      {"networks: {subnetId: a}", "networks: {subnetId: b}", changed("networks.subnetId")},
 		"IPv6":                            {"networks: {ipv6: {subnetPoolID: a}}", "networks: {ipv6: {subnetPoolID: b, nodeCIDR: \"::/64\", podCIDR: x, serviceCIDR: y}}", changed("networks.ipv6.subnetPoolID", "networks.ipv6.nodeCIDR", "networks.ipv6.podCIDR", "networks.ipv6.serviceCIDR")},
 		"the share network":               {"networks: {}", "networks: {shareNetwork: {enabled: true}}", nil},
 		"the share network, switched off": {"networks: {shareNetwork: {enabled: true}}", "networks: {shareNetwork: {enabled: false}}", nil},
-		"everything that was not there": {"{}", "floatingPoolName: a, " + full, changed("floatingPoolName", "floatingPoolSubnetName", "networks.router.id", "networks.workers", "networks.id", "networks.subnetID",
+		"everything that was not there": {"{}", "floatingPoolName: a, " + full, changed("floatingPoolName", "floatingPoolSubnetName", "networks.router.id", "networks.workers", "networks.id", "networks.subnetId",
 			"networks.ipv6.subnetPoolID", "networks.ipv6.nodeCIDR", "networks.ipv6.podCIDR", "networks.ipv6.serviceCIDR")},
-		"everything that was there": {full, pool, changed("floatingPoolSubnetName", "networks.router.id", "networks.workers", "networks.subnetPool", "networks.id", "networks.subnetID",
+		"everything that was there": {full, pool, changed("floatingPoolSubnetName", "networks.router.id", "networks.workers", "networks.subnetPool", "networks.id", "networks.subnetId",
 			"networks.ipv6.subnetPoolID", "networks.ipv6.nodeCIDR", "networks.ipv6.podCIDR", "networks.ipv6.serviceCIDR")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var old, config v1alpha1.InfrastructureConfig
 			decode(t, "{"+trimBraces(tc.old)+"}", &old)
 			decode(t, "{"+trimBraces(tc.config)+"}", &config)
-			expect(t, validation.Findings{Errors: validation.InfrastructureConfigUpdate(&old, &config, field.NewPath("config"))}, tc.want)
+			expect(t, validation.Findings{Errors: validation.InfrastructureConfigUpdate(&old, &config, true, field.NewPath("config"))}, tc.want)
 		})
 	}
 }

@@ -65,7 +65,7 @@ type MachineLabel struct {
 
 // TrustedLaunch is the worker pool's wish for trusted launch.
 type TrustedLaunch struct {
-	// Enabled asks for trusted launch. False or absent: the pool takes images with and without.
+	// Enabled asks for trusted launch. False: the pool takes images with and without. Absent: false.
 	// +optional
 	Enabled bool `json:"enabled"`
 }

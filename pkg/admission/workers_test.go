@@ -251,7 +251,7 @@ func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
 func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) consistency.Report {
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
-	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}, constraints.Rules{}}
+	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}, constraints.Extension{}}
 	report, err := check.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)

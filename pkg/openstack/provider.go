@@ -10,7 +10,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -29,10 +28,7 @@ type Image struct {
 }
 
 // Provider implements [consistency.Provider] and [consistency.Extended] for the provider type openstack. The zero value is ready for use.
-type Provider struct{ rules }
-
-// rules gives the embedded field another name than the method Rules, which it would hide.
-type rules = constraints.Rules
+type Provider struct{ constraints.Extension }
 
 var (
 	_ consistency.Provider[Image] = Provider{}
@@ -45,7 +41,7 @@ func (Provider) Type() string { return "openstack" }
 // CloudProfileConfig reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
 func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
-	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i := range config.MachineImages {
@@ -61,7 +57,7 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
-	checkFormats(written.Regions, at, report)
+	report.Warnings = append(report.Warnings, validation.ImageIDFormats(written.Regions, at.Child("regions"))...)
 	if version.Legacy {
 		version.Flavors = legacy(written, at)
 		return version
@@ -75,7 +71,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 	for i := range written.CapabilityFlavors {
 		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		flavor := imageselector.Flavor[Image]{Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path}
-		checkFormats(f.Regions, path, report)
+		report.Warnings = append(report.Warnings, validation.ImageIDFormats(f.Regions, path.Child("regions"))...)
 		for k := range f.Regions {
 			region := path.Child("regions").Index(k)
 			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
@@ -86,13 +82,6 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 		version.Flavors = append(version.Flavors, flavor)
 	}
 	return version
-}
-
-// checkFormats warns about image IDs that were probably not meant.
-func checkFormats(regions []v1alpha1.RegionIDMapping, at *field.Path, report *consistency.Report) {
-	for i := range regions {
-		report.Warnings = append(report.Warnings, validation.ImageIDFormat(regions[i].ID, at.Child("regions").Index(i).Child("id"))...)
-	}
 }
 
 // legacy makes one flavor for each architecture, in order of first appearance. The image name serves amd64 only, and
@@ -149,7 +138,7 @@ const TrustedLaunch = "openstack-trustedLaunch"
 
 // workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
 var workers = consistency.RollingOn(consistency.WorkersOf(
-	schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	v1alpha1.SchemeGroupVersion.WithKind("WorkerConfig"),
 	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
 	capability.Rules[v1alpha1.WorkerConfig]{{
 		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},

@@ -47,17 +47,17 @@ func report(found validation.Findings) consistency.Report {
 	return consistency.Report{Errors: found.Errors, Warnings: found.Warnings}
 }
 
-// Rules are the provider's own rules, for the provider to embed. The zero value is ready for use.
-type Rules struct{}
+// Extension makes a provider an extended one that embeds it. The zero value is ready for use.
+type Extension struct{}
 
-var _ consistency.Extended = Rules{}
+var _ consistency.Extended = Extension{}
 
 // Rules returns the catalogue.
-func (Rules) Rules() []consistency.Rule {
+func (Extension) Rules() []consistency.Rule {
 	return slices.Concat(cloudProfileRules, shootRules, credentialRules)
 }
 
 // CheckCredentials checks the data of a Secret with credentials of OpenStack. The domain is their domainName.
-func (Rules) CheckCredentials(data map[string][]byte, at *field.Path) (string, field.ErrorList) {
+func (Extension) CheckCredentials(data map[string][]byte, at *field.Path) (string, field.ErrorList) {
 	return string(data[validation.DomainName]), validation.Credentials(data, at)
 }

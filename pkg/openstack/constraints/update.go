@@ -21,7 +21,7 @@ import (
 
 // CheckShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is not
 // compared: it may be the update that repairs it.
-func (Rules) CheckShootUpdate(old, shoot *v1beta1.Shoot) consistency.Report {
+func (Extension) CheckShootUpdate(old, shoot *v1beta1.Shoot) consistency.Report {
 	var found validation.Findings
 	was, wrong := decode[v1alpha1.InfrastructureConfig](old.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
 	is, errs := decode[v1alpha1.InfrastructureConfig](shoot.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)

@@ -13,8 +13,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -160,7 +162,7 @@ func (f *Findings) openStackID(id *string, at *field.Path, of string) {
 	}
 	if problem := idProblem(*id); problem != "" {
 		f.fail(OriginOpenStackID, field.ErrorTypeInvalid, at, *id, "%s cannot be the ID of a %s: it %s", quote(*id), of, problem)
-	} else if !uuid.MatchString(*id) {
+	} else if !isUUID(*id) {
 		f.warn(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
 			"%s is no UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, as the ID of a %s is; is it the name?", quote(*id), of)
 	}
@@ -174,13 +176,26 @@ func ImageID(id string, at *field.Path) field.ErrorList {
 	return nil
 }
 
-// ImageIDFormat returns what looks wrong with the ID of an image that can be one: a placeholder, or a UUID with a character
-// too many or too few. Both are warnings.
-func ImageIDFormat(id string, at *field.Path) field.ErrorList {
+// ImageIDFormats returns warnings about IDs of images that can be one and look wrong, in regions whose list stands at the
+// path at: placeholders, and UUIDs with a character too many or too few.
+func ImageIDFormats(regions []v1alpha1.RegionIDMapping, at *field.Path) field.ErrorList {
+	var found field.ErrorList
+	for i := range regions {
+		if id := regions[i].ID; !isUUID(id) { // there may be thousands
+			found = append(found, imageIDFormat(id, at.Index(i).Child("id"))...)
+		}
+	}
+	return found
+}
+
+// isUUID tells whether an ID is a UUID, with or without its dashes.
+func isUUID(id string) bool { return (len(id) == 36 || len(id) == 32) && uuid.Validate(id) == nil }
+
+func imageIDFormat(id string, at *field.Path) field.ErrorList {
 	switch {
 	case placeholder.MatchString(id):
 		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" looks like a placeholder for the ID of an image; write the ID that openstack image list shows")}
-	case fiveGroups.MatchString(id) && !uuid.MatchString(id):
+	case strings.Count(id, "-") == 4 && fiveGroups.MatchString(id):
 		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" is almost a UUID, whose groups have 8, 4, 4, 4 and 12 characters; copy the ID of the image again")}
 	}
 	return nil
@@ -192,8 +207,6 @@ var (
 )
 
 const longestID = 255
-
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$`)
 
 // idProblem says why a text can be no ID; empty if it can. IDs become part of URLs.
 func idProblem(id string) string {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 )
 
@@ -65,13 +66,13 @@ func TestImageID(t *testing.T) {
 	}
 }
 
-func TestImageIDFormat(t *testing.T) {
+func TestImageIDFormats(t *testing.T) {
 	for id, fine := range map[string]bool{
 		"": true, "1234": true, "1234-amd64": true, "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70": true, "2f8b94e77a3c4f5e9d0a1b6c8d3e5f70": true, "gl-todo": true, "a-b-c": true,
 		"TODO": false, "xxx": false, "change-me": false, "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f7": false, "2f8b94e7-7a3c-4f5e-9d0aa-1b6c8d3e5f70": false,
 	} {
-		warnings := validation.ImageIDFormat(id, field.NewPath("id"))
-		if fine != (len(warnings) == 0) || !fine && warnings[0].Origin != validation.OriginOpenStackIDFormat {
+		warnings := validation.ImageIDFormats([]v1alpha1.RegionIDMapping{{ID: "1234"}, {ID: id}}, field.NewPath("regions"))
+		if fine != (len(warnings) == 0) || !fine && (warnings[0].Origin != validation.OriginOpenStackIDFormat || warnings[0].Field != "regions[1].id") {
 			t.Errorf("%q: %v", id, warnings)
 		}
 	}

@@ -38,7 +38,7 @@ var shootRules = []consistency.Rule{
 		Repair: "Use one of those that the message lists."},
 	{Name: validation.OriginLoadBalancerClass, Severity: consistency.SeverityError,
 		Means:  "A load balancer class of a Shoot uses other networks than the floating pool of the Shoot allows by classes of its own; or it is for the VPN, which is the operator's matter.",
-		Repair: "Use the networks of one of the classes that the message lists, with whatever name. Remove the purpose `vpn`."},
+		Repair: "Use the networks of one of the classes of the floating pool, with whatever name; the message says what to change for the closest one. Remove the purpose `vpn`."},
 	{Name: RuleZone, Severity: consistency.SeverityError,
 		Means:  "A worker pool is in a zone that the Shoot's region does not have in the profile. Gardener's admission refuses such a Shoot.",
 		Repair: "Use one of the zones that the message lists."},

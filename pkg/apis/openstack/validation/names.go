@@ -79,7 +79,7 @@ func isPattern(name string) bool { return strings.Contains(name, "*") }
 // know which ones there are.
 func (f *Findings) oneName(origin, name string, at *field.Path, of string) {
 	if f.trimmed(name, at) && isPattern(name) {
-		f.fail(origin, field.ErrorTypeInvalid, at, name, "%s is a pattern, and a Shoot has one %s; write its name, without the *", quote(name), of)
+		f.fail(origin, field.ErrorTypeInvalid, at, name, "%s is a pattern, and a Shoot has one %s; write its whole name, without a *", quote(name), of)
 	}
 }
 

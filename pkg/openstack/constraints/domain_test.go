@@ -32,6 +32,7 @@ func TestDomains(t *testing.T) {
 		refused = "error NotSupported infrastructureConfig.floatingPoolName floating-pool-not-allowed"
 		open    = "warning Invalid infrastructureConfig.floatingPoolName floating-pool-domain"
 		class   = "error NotSupported controlPlaneConfig.loadBalancerClasses[0] load-balancer-class-not-allowed"
+		without = "error Invalid controlPlaneConfig.loadBalancerClasses load-balancer-class-not-allowed"
 		either  = "warning Invalid controlPlaneConfig.loadBalancerClasses[0] floating-pool-domain"
 	)
 	const classes = ", loadBalancerClasses: [{name: a, floatingSubnetName: a}]"
@@ -52,9 +53,9 @@ func TestDomains(t *testing.T) {
 		"classes for all":                    {"[{name: fp, loadBalancerClasses: [{name: x, floatingSubnetName: a}]}]", "fp", classes, nil, map[string][]string{"a": nil}},
 		"classes for none":                   {"[{name: fp, loadBalancerClasses: [{name: x}]}, {name: fp, domain: a, loadBalancerClasses: [{name: y}]}]", "fp", classes, []string{class}, map[string][]string{"a": {class}, "b": {class}}},
 		"classes for one":                    {"[{name: fp, loadBalancerClasses: [{name: x}]}, {name: fp, domain: a, loadBalancerClasses: [{name: y, floatingSubnetName: a}]}]", "fp", classes, []string{either}, map[string][]string{"a": nil, "b": {class}}},
-		"a pool for one, its classes":        {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x}]}]", "fp-a", classes, []string{class, open}, map[string][]string{"a": {class}, "b": {refused}}},
-		"a pool for one, classes for it":     {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x, floatingSubnetName: a}]}]", "fp-a", classes, []string{open}, map[string][]string{"a": nil, "b": {refused}}},
-		"no pools":                           {"[]", "fp", classes, []string{refused}, map[string][]string{"": {refused}}},
+		"a pool for one, its classes":        {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x}]}]", "fp-a", classes, []string{class, open}, map[string][]string{"a": {class}, "b": {without, refused}}},
+		"a pool for one, classes for it":     {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x, floatingSubnetName: a}]}]", "fp-a", classes, []string{open}, map[string][]string{"a": nil, "b": {without, refused}}},
+		"no pools":                           {"[]", "fp", classes, []string{without, refused}, map[string][]string{"": {without, refused}}},
 		"a domain that looks like no domain": {"[{name: fp, domain: \"?\"}, {name: fp, domain: \"\"}]", "fp", "", []string{open}, map[string][]string{"?": nil, "": nil, "??": {refused}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -28,7 +28,13 @@ func checkLoadBalancerClasses(s *subject) validation.Findings {
 		return lookup.FloatingPool(s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName, s.Shoot.Spec.Region, domain)
 	}
 	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
+	if len(of.names) == 0 {
+		return s.uncheckedClasses()
+	}
 	for i := range s.controlPlane.LoadBalancerClasses {
+		if found.Full() {
+			break
+		}
 		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)
 		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
 		switch len(allowed.names) {
@@ -40,6 +46,21 @@ func checkLoadBalancerClasses(s *subject) validation.Findings {
 		}
 	}
 	return found
+}
+
+// uncheckedClasses reports the classes of a Shoot whose floating pool the profile does not have, so that they cannot be
+// compared with any. While nothing about them changes an update is excused for that.
+func (s *subject) uncheckedClasses() validation.Findings {
+	classes := s.controlPlane.LoadBalancerClasses
+	if len(classes) == 0 {
+		return validation.Findings{}
+	}
+	networks := make([]string, 0, len(classes))
+	for i := range classes {
+		networks = append(networks, networksOf(&classes[i]))
+	}
+	return failed(finding(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, controlPlanePath.Child("loadBalancerClasses"), strings.Join(networks, ", "),
+		"which networks the classes may use depends on the floating pool, which the profile does not have; see floatingPoolName"))
 }
 
 // allows tells whether a class uses the same networks as one of the classes of a floating pool, if it has any.

@@ -115,7 +115,7 @@ func TestLoadBalancerClasses(t *testing.T) {
 		"with others":                {classes("fp-classes", "[{name: internet, floatingSubnetName: a}]"), []string{refused}},
 		"with a part of them":        {classes("fp-classes", `[{name: inner, subnetID: "7890"}]`), []string{refused, id("0", "subnetID")}},
 		"by another way":             {classes("fp-classes", `[{name: internet, floatingSubnetName: "1234"}]`), []string{refused}},
-		"of a pool that is unknown":  {classes("fp-none", "[{name: internet, floatingSubnetName: a}]"), []string{"error NotSupported infrastructureConfig.floatingPoolName floating-pool-not-allowed"}},
+		"of a pool that is unknown":  {classes("fp-none", "[{name: internet, floatingSubnetName: a}]"), []string{"error Invalid controlPlaneConfig.loadBalancerClasses load-balancer-class-not-allowed", "error NotSupported infrastructureConfig.floatingPoolName floating-pool-not-allowed"}},
 		"for the VPN, with networks": {classes("fp-classes", `[{name: a, purpose: vpn, floatingSubnetID: "1234"}]`), []string{"error Forbidden controlPlaneConfig.loadBalancerClasses[0].purpose load-balancer-class-not-allowed", id("0", "floatingSubnetID")}},
 	}.run(t)
 }

@@ -56,11 +56,17 @@ func checkZones(s *subject) validation.Findings {
 	}
 	place := "in region " + s.Shoot.Spec.Region
 	for _, w := range s.workers {
+		if found.Full() {
+			break
+		}
 		at := w.at.Child("zones")
 		if len(w.Zones) == 0 {
 			found.Add(failed(notAmong(RuleZone, at, "", has, "zone", place)))
 		}
 		for i, zone := range w.Zones {
+			if found.Full() {
+				break
+			}
 			if !slices.Contains(has, zone) {
 				found.Add(failed(notAmong(RuleZone, at.Index(i), zone, has, "zone", place)))
 			} else if first := slices.Index(w.Zones, zone); first < i {
@@ -79,7 +85,7 @@ func checkVolumes(s *subject) validation.Findings {
 		has = append(has, volumeType.Name)
 	}
 	check := func(name *string, at *field.Path) {
-		if name != nil && len(has) > 0 && !slices.Contains(has, *name) {
+		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !found.Full() {
 			found.Add(failed(validation.NotAmong(RuleVolumeType, at.Child("type"), *name, has, fmt.Sprintf("the profile has no volume type %s", orEmpty(*name)))))
 		}
 	}

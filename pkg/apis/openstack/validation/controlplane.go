@@ -38,7 +38,7 @@ func ControlPlaneConfig(config *v1alpha1.ControlPlaneConfig, networks *v1alpha1.
 				"the load balancer of the VPN is the operator's: only a floating pool of the CloudProfile can have a class for it; remove the purpose")
 		}
 	}
-	if config.Zone != nil {
+	if config.Zone != nil && *config.Zone != "" {
 		found.warn(OriginSettingDeprecated, field.ErrorTypeForbidden, at.Child("zone"), *config.Zone, "zone %s has no effect; remove it", quote(*config.Zone))
 	}
 	if ccm := config.CloudControllerManager; ccm != nil {
@@ -61,7 +61,7 @@ const anyVersion = "1.0.0"
 // featureGates checks feature gates as Gardener does. What is wrong with the version Gardener itself reports.
 func (f *Findings) featureGates(gates map[string]bool, version string, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
-		if f.full() {
+		if f.Full() {
 			return
 		}
 		value := gates[name]

@@ -74,17 +74,12 @@ func (f *Findings) keystoneURLs(config *v1alpha1.CloudProfileConfig, known regio
 	}
 }
 
-// url checks the URL of an identity service. What may hold a password is not quoted.
+// url checks the URL of an identity service. One that is wrong is not quoted: there may be a password in it.
 func (f *Findings) url(written string, at *field.Path) {
-	var value any = written
-	quoted := quote(written) + ": "
-	if strings.Contains(written, "@") {
-		value, quoted = field.OmitValueType{}, ""
-	}
 	if problem := urlProblem(written); problem != "" {
-		f.fail(OriginKeystoneURL, field.ErrorTypeInvalid, at, value, "%s%s", quoted, problem)
+		f.fail(OriginKeystoneURL, field.ErrorTypeInvalid, at, field.OmitValueType{}, "%s", problem)
 	} else if strings.HasPrefix(strings.ToLower(written), "http:") {
-		f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, value, "%scredentials are sent to the identity service without encryption; use https:// if it can", quoted)
+		f.warn(OriginKeystoneInsecure, field.ErrorTypeInvalid, at, written, "%s: credentials are sent to the identity service without encryption; use https:// if it can", quote(written))
 	}
 }
 

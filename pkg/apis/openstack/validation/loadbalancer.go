@@ -25,6 +25,9 @@ func LoadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) F
 	var found Findings
 	names, claims := seen[string]{}, seen[string]{}
 	for i := range classes {
+		if found.Full() {
+			return found
+		}
 		class, path := &classes[i], at.Index(i)
 		found.openStackName(class.Name, path.Child("name"), "load balancer class")
 		before, first := names.first(class.Name, path)

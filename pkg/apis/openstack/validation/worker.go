@@ -46,8 +46,8 @@ func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) Findings {
 // mostFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand of them.
 const mostFindings = 1000
 
-// full tells whether there are so many findings that the rest of a list need not be looked at.
-func (f *Findings) full() bool { return len(f.Errors)+len(f.Warnings) >= mostFindings }
+// Full tells whether there are so many findings that the rest of a list need not be looked at.
+func (f *Findings) Full() bool { return len(f.Errors)+len(f.Warnings) >= mostFindings }
 
 // gpu is what the cluster autoscaler calls the GPUs of a node.
 const gpu corev1.ResourceName = "gpu"
@@ -62,7 +62,7 @@ var resources = []string{
 // be none.
 func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if f.full() {
+		if f.Full() {
 			return
 		}
 		quantity, path := list[name], at.Key(string(name))
@@ -78,7 +78,7 @@ func (f *Findings) capacity(list corev1.ResourceList, at *field.Path) {
 // virtualCapacity checks resources that are only counted, in whole numbers.
 func (f *Findings) virtualCapacity(list corev1.ResourceList, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if f.full() {
+		if f.Full() {
 			return
 		}
 		quantity, path := list[name], at.Key(string(name))
@@ -105,7 +105,7 @@ func (f *Findings) quantity(name corev1.ResourceName, quantity resource.Quantity
 func (f *Findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path) {
 	names := twice{}
 	for i, label := range labels {
-		if f.full() {
+		if f.Full() {
 			return
 		}
 		path := at.Index(i)
@@ -164,7 +164,7 @@ func reservedPrefix(name string) string {
 func (f *Findings) securityGroups(groups []string, at *field.Path) {
 	names := twice{}
 	for i, group := range groups {
-		if f.full() {
+		if f.Full() {
 			return
 		}
 		path := at.Index(i)

@@ -75,7 +75,7 @@ type identity struct {
 // for, or about a setting of which it is not known what it asks for.
 func aboutImage(err *field.Error) bool {
 	switch err.Origin {
-	case RuleRequestUnmet, RuleRequestUnregistered, RuleFieldType, RuleDuplicateKey:
+	case RuleRequestUnmet, RuleRequestUnregistered, RuleConfigKind, RuleFieldType, RuleDuplicateKey:
 		return true
 	}
 	return strings.Contains(err.Field, "].machine.")

@@ -45,7 +45,7 @@ func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
 	foreign := unknown != nil && !p.hasImagesIn(shoot.Spec.Region)
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
-		if r.Err != nil && !r.Open && !(foreign && r.lacksRegion()) {
+		if r.Err != nil && !r.Open && (!foreign || !r.lacksRegion()) {
 			report.Errors = append(report.Errors, r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)

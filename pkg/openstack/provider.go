@@ -10,6 +10,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
@@ -41,7 +42,7 @@ func (Provider) Type() string { return "openstack" }
 // CloudProfileConfig reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
 func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
-	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i := range config.MachineImages {
@@ -138,13 +139,11 @@ const TrustedLaunch = "openstack-trustedLaunch"
 
 // workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
 var workers = consistency.RollingOn(consistency.WorkersOf(
-	v1alpha1.SchemeGroupVersion.WithKind("WorkerConfig"),
+	schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
 	capability.Rules[v1alpha1.WorkerConfig]{{
 		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},
-		Asks: func(config *v1alpha1.WorkerConfig) bool {
-			return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
-		},
+		Asks: func(config *v1alpha1.WorkerConfig) bool { return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled },
 	}}, constraints.CheckWorker,
 ), constraints.Triggers...)
 

@@ -143,7 +143,9 @@ var workers = consistency.RollingOn(consistency.WorkersOf(
 	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
 	capability.Rules[v1alpha1.WorkerConfig]{{
 		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},
-		Asks: func(config *v1alpha1.WorkerConfig) bool { return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled },
+		Asks: func(config *v1alpha1.WorkerConfig) bool {
+			return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
+		},
 	}}, constraints.CheckWorker,
 ), constraints.Triggers...)
 

@@ -128,9 +128,6 @@ func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
 		return field.ErrorList{consistency.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
-	if ref.ID == "" {
-		return nil
-	}
 	return validation.ImageID(ref.ID, at.Child("id"))
 }
 

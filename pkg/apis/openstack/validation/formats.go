@@ -168,9 +168,9 @@ func (f *Findings) openStackID(id *string, at *field.Path, of string) {
 	}
 }
 
-// ImageID returns what is wrong with the ID of an image. It need not be a UUID.
+// ImageID returns what is wrong with the ID of an image, if there is one. It need not be a UUID.
 func ImageID(id string, at *field.Path) field.ErrorList {
-	if problem := idProblem(id); problem != "" {
+	if problem := idProblem(id); id != "" && problem != "" {
 		return field.ErrorList{finding(OriginOpenStackID, field.ErrorTypeInvalid, at, id, quote(id)+" cannot be the ID of an image: it "+problem)}
 	}
 	return nil

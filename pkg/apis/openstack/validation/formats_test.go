@@ -51,7 +51,7 @@ func TestImageID(t *testing.T) {
 	at := field.NewPath("id")
 	for id, valid := range map[string]bool{
 		"1234": true, "1234-amd64": true, "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70": true, "ami_1.2:x": true, strings.Repeat("a", 255): true,
-		"": false, " ": false, "a b": false, " 1234": false, "1234\n": false, "{id}": false, "a/b": false, "a\\b": false, "a?b": false, "\"1234\"": false,
+		"": true, " ": false, "a b": false, " 1234": false, "1234\n": false, "{id}": false, "a/b": false, "a\\b": false, "a?b": false, "\"1234\"": false,
 		"a,b": false, "\x00": false, "a\u200bb": false, strings.Repeat("a", 256): false, "\xff": false,
 	} {
 		errs := validation.ImageID(id, at)

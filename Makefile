@@ -64,7 +64,7 @@ check-format: ## Fail if a Go file is not formatted
 .PHONY: check
 check: check-tidy check-license ## Run the linters, and check go.mod and licence headers
 	go vet ./...
-	$(TOOL) golangci-lint run
+	$(TOOL) golangci-lint run --allow-serial-runners
 
 .PHONY: check-tidy
 check-tidy: ## Fail if go mod tidy would change something

@@ -100,6 +100,18 @@ func replaceConfig(t *testing.T, profile *v1beta1.CloudProfile, old, replacement
 	profile.Spec.ProviderConfig.Raw = []byte(strings.ReplaceAll(raw, old, replacement))
 }
 
+// Create creates an object. Gardener's own admission reads CloudProfiles from an informer; while that does not have one yet
+// that was just created it is asked again.
+func (u *user) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		err := u.Client.Create(ctx, object, options...)
+		behind := apierrors.IsInternalError(err) && strings.Contains(err.Error(), "cloudprofile.core.gardener.cloud") && strings.HasSuffix(err.Error(), "not found")
+		if !behind || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
 // create creates an object, which has to be accepted.
 func (u *user) create(t *testing.T, object client.Object) {
 	t.Helper()

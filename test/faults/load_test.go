@@ -91,7 +91,8 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 			object.SetLabels(map[string]string{badLabel: "true"})
 		}
 		if errs := k.errors(object); bad == (len(errs) == 0) {
-			panic(fmt.Sprintf("%s %s is not what it should be: %v", k.name, object.GetName(), errs))
+			l.note(fmt.Sprintf("%s of %s %s (bad: %t) while %s: the object is not what it should be: %v", action, k.name, object.GetName(), bad, l.current(), errs))
+			return
 		}
 		// No write is broken off, which would leave open what became of it.
 		before := l.current()
@@ -115,6 +116,13 @@ func perform(action string, object client.Object) error {
 		return writing.Create(context.Background(), object)
 	}
 	return writing.Update(context.Background(), object)
+}
+
+// note takes down a problem.
+func (l *load) note(problem string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.problems = append(l.problems, problem)
 }
 
 // count counts a write that has ended.

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // enough is how many writes of each sort there are in each phase of a test, at least.
@@ -75,6 +77,14 @@ func TestTheWritersNotice(t *testing.T) {
 				t.Errorf("%q is not among the problems:\n%s", want, problems)
 			}
 		}
+	}
+	// The tests that follow must not meet an API server that has not learnt yet that it fails closed again.
+	setFailurePolicy(t, admissionregistrationv1.Fail)
+	for _, k := range kinds {
+		waitFor(t, "writes of a "+k.name+" fail closed again", func() bool {
+			err := writing.Create(t.Context(), k.fresh("closed"), client.DryRunAll)
+			return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook")
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -170,7 +171,7 @@ func (r Replica) WaitUntilReady(ctx context.Context) error {
 }
 
 func (r Replica) ready(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.HealthAddress+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+r.HealthAddress+"/readyz?verbose", nil)
 	if err != nil {
 		return err
 	}
@@ -178,9 +179,10 @@ func (r Replica) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_ = response.Body.Close()
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return errors.New(response.Status)
+		checks, _ := io.ReadAll(response.Body)
+		return fmt.Errorf("%s: %s", response.Status, checks)
 	}
 	return nil
 }

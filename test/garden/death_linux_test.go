@@ -93,14 +93,16 @@ func TestAGardenThatIsDetached(t *testing.T) {
 	if _, err := Open(ctx, t.TempDir()); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("open: %v", err)
 	}
-	started := start(t, Program{Name: "program", Path: "/bin/sh", Args: []string{"-c", "echo $KUBECONFIG; exec sleep 1000"}})
+	started := start(t)
 	folder := started.Folder()
 	if _, err := Start(ctx, Options{Folder: folder}); !errors.Is(err, ErrRunning) {
 		t.Errorf("start it twice: %v", err)
 	}
-	if err := started.Detach(); err != nil {
+	program := Program{Name: "program", Path: "/bin/sh", Args: []string{"-c", "echo $KUBECONFIG $FRUIT; exec sleep 1000"}, Env: []string{"FRUIT=plum"}}
+	if err := started.Detach(program); err != nil {
 		t.Fatal(err)
 	}
+	waitFor(t, "the program has started", func() bool { return slices.Contains(names(processes(t, folder)), "sleep") })
 	g, err := Open(ctx, folder)
 	if err != nil {
 		t.Fatal(err)
@@ -108,11 +110,8 @@ func TestAGardenThatIsDetached(t *testing.T) {
 	if _, err := g.NewProject(ctx, "detached"); err != nil {
 		t.Error(err)
 	}
-	if content, err := os.ReadFile(filepath.Join(g.Logs(), "program.log")); string(content) != g.Kubeconfig()+"\n" {
+	if content, err := os.ReadFile(filepath.Join(g.Logs(), "program.log")); string(content) != g.Kubeconfig()+" plum\n" {
 		t.Errorf("the program says %q, %v", content, err)
-	}
-	if running := names(processes(t, folder)); !slices.Contains(running, "sleep") {
-		t.Errorf("%v are running", running)
 	}
 	for _, want := range []bool{true, false} {
 		if running, err := StopFolder(ctx, folder); running != want || err != nil {

@@ -58,13 +58,10 @@ type Options struct {
 	Progress io.Writer
 	// FeatureGates are the names of Gardener's feature gates that are turned on although they are off by default.
 	FeatureGates []string
-	// Programs are started in this order once the garden is ready, and stopped before it. KUBECONFIG is set for them. They
-	// live as long as the garden, also if it is detached; for one that a test stops itself there is StartProcess.
-	Programs []Program
 }
 
-// Program is a program that belongs to a garden: its Name, which is also that of its log file, its absolute Path, and
-// its Args.
+// Program is a program that belongs to a garden, see Detach: its Name, which is also that of its log file, its absolute
+// Path, its Args and Env.
 type Program = protocol.Program
 
 // Garden is a garden that is ready. Its methods may be called from several goroutines.
@@ -165,7 +162,7 @@ func (g *Garden) startServer(ctx context.Context, path string, o Options) error 
 	g.life = life
 	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
-	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, Programs: o.Programs}
+	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates}
 	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

@@ -6,9 +6,9 @@ package garden
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,14 +38,17 @@ func (g *Garden) LogTail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// Detach lets the garden live on when this process ends, until somebody calls Stop, or StopFolder.
-func (g *Garden) Detach() error {
+// Detach lets the garden live on when this process ends, until somebody calls Stop, or StopFolder. With it live programs,
+// which it starts now, in this order, and stops before it stops itself. KUBECONFIG is set for them. Whether they start well
+// is for the caller to find out; for a program that a test stops itself there is StartProcess. It detaches once: another call
+// does nothing.
+func (g *Garden) Detach(programs ...Program) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.detached {
 		return nil
 	}
-	if _, err := io.WriteString(g.life, protocol.Detach); err != nil {
+	if err := json.NewEncoder(g.life).Encode(protocol.Detach{Programs: programs}); err != nil {
 		return err
 	}
 	g.detached, g.temporary = true, false

@@ -51,9 +51,9 @@ func TestMain(m *testing.M) {
 }
 
 // start starts a garden for a test, in a folder that goes away with the test.
-func start(t *testing.T, programs ...Program) *Garden {
+func start(t *testing.T) *Garden {
 	t.Helper()
-	g, err := Start(t.Context(), Options{Folder: t.TempDir(), Programs: programs})
+	g, err := Start(t.Context(), Options{Folder: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

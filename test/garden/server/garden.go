@@ -74,14 +74,11 @@ func start(ctx context.Context, config protocol.Config) (*garden, error) {
 	if err := g.createNamespace(ctx); err != nil {
 		return g, err
 	}
-	kubeconfig := filepath.Join(config.Folder, protocol.Kubeconfig)
+	kubeconfig := g.kubeconfig()
 	if err := os.WriteFile(kubeconfig+".new", g.environment.KubeConfig, 0o600); err != nil {
 		return g, err
 	}
-	if err := os.Rename(kubeconfig+".new", kubeconfig); err != nil {
-		return g, err
-	}
-	return g, g.startPrograms(ctx, kubeconfig)
+	return g, os.Rename(kubeconfig+".new", kubeconfig)
 }
 
 // prepare makes the folders, and an environment in which nothing of the caller's leads astray.
@@ -97,7 +94,7 @@ func (g *garden) prepare() error {
 		return err
 	}
 	logs = slices.DeleteFunc(logs, func(name string) bool { return filepath.Base(name) == protocol.ServerLog })
-	for _, name := range append(logs, g.temporary(), filepath.Join(g.config.Folder, protocol.Kubeconfig)) {
+	for _, name := range append(logs, g.temporary(), g.kubeconfig()) {
 		if err := os.RemoveAll(name); err != nil {
 			return err
 		}
@@ -237,11 +234,13 @@ func (g *garden) createNamespace(ctx context.Context) error {
 	return c.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: v1beta1constants.GardenNamespace}})
 }
 
-func (g *garden) startPrograms(ctx context.Context, kubeconfig string) error {
-	for _, program := range g.config.Programs {
+func (g *garden) kubeconfig() string { return filepath.Join(g.config.Folder, protocol.Kubeconfig) }
+
+func (g *garden) startPrograms(ctx context.Context, programs []protocol.Program) error {
+	for _, program := range programs {
 		// Stopping it is left to stop, which knows the order.
 		p, err := process.Start(context.WithoutCancel(ctx), process.Options{
-			Path: program.Path, Args: program.Args, Env: []string{"KUBECONFIG=" + kubeconfig}, LogFile: g.log(program.Name),
+			Path: program.Path, Args: program.Args, Env: append([]string{"KUBECONFIG=" + g.kubeconfig()}, program.Env...), LogFile: g.log(program.Name),
 		})
 		if err != nil {
 			return err
@@ -252,15 +251,21 @@ func (g *garden) startPrograms(ctx context.Context, kubeconfig string) error {
 }
 
 // wait returns when ctx ends, or with an error when the controller manager does. One of the other programs may end: the
-// garden is of use without it.
-func (g *garden) wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(os.Stderr, "garden: stopping:", context.Cause(ctx))
-		return nil
-	case err := <-g.manager:
-		g.manager <- nil
-		return fmt.Errorf("gardener-controller-manager has ended: %w", err)
+// garden is of use without it. It starts the programs that it receives.
+func (g *garden) wait(ctx context.Context, programs <-chan []protocol.Program) error {
+	for {
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(os.Stderr, "garden: stopping:", context.Cause(ctx))
+			return nil
+		case err := <-g.manager:
+			g.manager <- nil
+			return fmt.Errorf("gardener-controller-manager has ended: %w", err)
+		case started := <-programs:
+			if err := g.startPrograms(ctx, started); err != nil {
+				return err
+			}
+		}
 	}
 }
 
@@ -285,6 +290,6 @@ func (g *garden) stop() error {
 		errs = append(errs, g.environment.Stop())
 	}
 	errs = append(errs,
-		os.RemoveAll(filepath.Join(g.config.Folder, protocol.Kubeconfig)), os.RemoveAll(g.temporary()))
+		os.RemoveAll(g.kubeconfig()), os.RemoveAll(g.temporary()))
 	return errors.Join(errs...)
 }

@@ -7,6 +7,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -25,9 +26,12 @@ var (
 	errRemoved     = errors.New("the folder was removed")
 )
 
-// waitForEnd returns when the input ends, and not at all if the server is to outlive its parent.
-func waitForEnd(stdin *bufio.Reader) error {
-	if line, err := stdin.ReadString('\n'); err == nil && line == protocol.Detach {
+// waitForEnd returns when the input ends, and not at all if the server is to outlive its parent: then it says which programs
+// are to be started.
+func waitForEnd(stdin *bufio.Reader, programs chan<- []protocol.Program) error {
+	var detach protocol.Detach
+	if line, err := stdin.ReadBytes('\n'); err == nil && json.Unmarshal(line, &detach) == nil {
+		programs <- detach.Programs
 		select {}
 	}
 	return errParentEnded

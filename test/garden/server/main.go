@@ -76,7 +76,8 @@ func serve(config protocol.Config, stdin *bufio.Reader) (err error) {
 			err = errors.Join(err, os.RemoveAll(config.Folder))
 		}
 	}()
-	go func() { cancel(waitForEnd(stdin)) }()
+	programs := make(chan []protocol.Program)
+	go func() { cancel(waitForEnd(stdin, programs)) }()
 	go func() { cancel(waitForRemoval(ctx, config.Folder)) }()
 
 	g, err := start(ctx, config)
@@ -85,7 +86,7 @@ func serve(config protocol.Config, stdin *bufio.Reader) (err error) {
 		return errors.Join(err, g.stop())
 	}
 	reply(protocol.Reply{})
-	return errors.Join(g.wait(ctx), g.stop())
+	return errors.Join(g.wait(ctx, programs), g.stop())
 }
 
 // reply answers the parent. That it may be gone already is not an error: the input has ended then, too.

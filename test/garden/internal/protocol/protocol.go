@@ -6,7 +6,7 @@
 // the pipe between them as the sign of life.
 //
 // The server reads a Config from its standard input, starts, and answers with a Reply on its standard output, which it
-// then closes. It stops when its input ends, which happens however its parent ends, unless it read Detach before.
+// then closes. It stops when its input ends, which happens however its parent ends, unless it read a Detach before.
 package protocol
 
 // What the server keeps in its folder, beside temporary files of its own.
@@ -24,8 +24,11 @@ const (
 	Alive = "alive"
 )
 
-// Detach is what the parent writes if the server shall outlive it.
-const Detach = "detach\n"
+// Detach is what the parent writes, as one line, if the server shall outlive it.
+type Detach struct {
+	// Programs are started, in this order, and stopped before the garden.
+	Programs []Program `json:"programs"`
+}
 
 // Config is what the server is asked to run.
 type Config struct {
@@ -37,8 +40,6 @@ type Config struct {
 	Remove bool `json:"remove,omitempty"`
 	// FeatureGates of Gardener that are turned on.
 	FeatureGates []string `json:"featureGates,omitempty"`
-	// Programs are started once the garden is ready, in this order, and stopped before it.
-	Programs []Program `json:"programs,omitempty"`
 }
 
 // Program is a program that runs beside the garden.
@@ -48,6 +49,8 @@ type Program struct {
 	// Path is an absolute path.
 	Path string   `json:"path"`
 	Args []string `json:"args,omitempty"`
+	// Env is added to the environment of the server.
+	Env []string `json:"env,omitempty"`
 }
 
 // Reply is what the server answers once, as soon as it is ready or has failed.

@@ -22,7 +22,10 @@ import (
 	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -169,6 +172,8 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	gardencoreinstall.Install(managerOptions.Scheme)
 	utilruntime.Must(securityv1alpha1.AddToScheme(managerOptions.Scheme))
 	managerOptions.Cache = o.cache(providerType)
+	// The one namespace that owns the webhook configurations is read, and not all of them watched.
+	managerOptions.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.Namespace{}}}
 	source, err := sourceConfig()
 	if err != nil {
 		return fmt.Errorf("the cluster of the certificates: %w", err)
@@ -196,16 +201,20 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	return mgr.Start(delayed(ctx, o.server.shutdownDelay))
 }
 
-// cache returns what the informers read: objects of the provider, the namespace of the certificates. Nothing in this
-// package changes what it gets from them.
+// cache returns what the informers read: objects of the provider, the component's own webhook configurations, the namespace
+// of the certificates. Nothing in this package changes what it gets from them.
 func (o *options) cache(providerType string) cache.Options {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{providerLabel(providerType): "true"}), UnsafeDisableDeepCopy: ptr.To(true)}
 	shoots := ours
 	shoots.Transform = stripShoot
+	configuration := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, configurationName(component(providerType)))}
 	byObject := map[client.Object]cache.ByObject{
 		&v1beta1.CloudProfile{}:           ours,
 		&v1beta1.NamespacedCloudProfile{}: ours,
 		&v1beta1.Shoot{}:                  shoots,
+
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
 	}
 	if namespace := o.webhooks.Server.Completed().Namespace; namespace != "" {
 		byObject[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}

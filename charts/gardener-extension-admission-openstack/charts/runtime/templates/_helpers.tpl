@@ -1,0 +1,30 @@
+{{- define "name" -}}
+gardener-extension-admission-openstack
+{{- end -}}
+
+{{- define "selector" -}}
+app.kubernetes.io/name: {{ include "name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "labels" -}}
+{{ include "selector" . }}
+app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | quote }}
+{{- end -}}
+
+{{- /* Where API servers outside of the cluster reach the webhooks, as host or host:port. */ -}}
+{{- define "url" -}}
+{{- printf "%s.%s" (include "name" .) .Release.Namespace -}}
+{{- if ne (int .Values.webhookConfig.servicePort) 443 -}}
+{{- printf ":%d" (int .Values.webhookConfig.servicePort) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* The folder of the kubeconfig for the virtual garden; empty if whoever installs the chart injects one. */ -}}
+{{- define "kubeconfigFolder" -}}
+{{- if .Values.projectedKubeconfig -}}
+{{- .Values.projectedKubeconfig.baseMountPath -}}
+{{- else if .Values.kubeconfig -}}
+/etc/{{ include "name" . }}/kubeconfig
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package charts renders the charts of this project as Helm does.
+package charts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"helm.sh/helm/v4/pkg/engine"
+	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// The charts, as paths below the root of the repository.
+const (
+	Runtime     = "charts/gardener-extension-admission-openstack/charts/runtime"
+	Application = "charts/gardener-extension-admission-openstack/charts/application"
+)
+
+// kubernetesVersion is that of the cluster which charts are rendered for.
+const kubernetesVersion = "v1.36.0"
+
+// Folder returns where a chart is. Call it from anywhere below the root of the repository, as tests are run.
+func Folder(chart string) (string, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return filepath.Join(folder, filepath.FromSlash(chart)), nil
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			return "", errors.New("not below the root of the repository")
+		}
+		folder = parent
+	}
+}
+
+// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates, in that order. The values
+// complete those of the chart, and are checked against its schema.
+func Render(chart, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
+	folder, err := Folder(chart)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := loader.LoadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", chart, err)
+	}
+	version, err := common.ParseKubeVersion(kubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
+	complete, err := commonutil.ToRenderValues(loaded, values, options, &common.Capabilities{KubeVersion: *version, APIVersions: common.DefaultVersionSet})
+	if err != nil {
+		return nil, fmt.Errorf("values of %s: %w", chart, err)
+	}
+	files, err := engine.Render(loaded, complete)
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", chart, err)
+	}
+	_, manifests, err := releaseutil.SortManifests(files, common.DefaultVersionSet, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, fmt.Errorf("rendering %s: %w", chart, err)
+	}
+	var objects []*unstructured.Unstructured
+	for _, manifest := range manifests {
+		decoded, err := Decode(manifest.Content)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w\n%s", manifest.Name, err, manifest.Content)
+		}
+		objects = append(objects, decoded...)
+	}
+	return objects, nil
+}
+
+// Decode returns the objects in YAML documents.
+func Decode(documents string) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(documents), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}

@@ -5,21 +5,31 @@
 package faults
 
 import (
-	"errors"
-	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/inetaf/tcpproxy"
 )
 
-// front leads connections to the replicas of the component, as the Service of a cluster does: to one that is ready, and to
-// any if none is. It looks at each connection once, when it is made.
+// probePeriod is how often the front asks replicas whether they are ready.
+const probePeriod = 50 * time.Millisecond
+
+// front leads connections to the replicas of the component, as the Service of a cluster does: to those that were ready when
+// they were last asked, in turns. It looks at each connection once, when it is made. Without a replica that is ready it
+// closes connections.
 type front struct {
+	proxy    tcpproxy.Proxy
 	listener net.Listener
+	stop     chan struct{}
+
 	mu       sync.Mutex
 	replicas []*replica
+	ready    map[*replica]bool
+	turn     int
 }
 
 func newFront() (*front, error) {
@@ -27,24 +37,28 @@ func newFront() (*front, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &front{listener: listener}
+	f := &front{listener: listener, stop: make(chan struct{}), ready: map[*replica]bool{}}
+	f.proxy.ListenFunc = func(string, string) (net.Listener, error) { return listener, nil }
+	f.proxy.AddRoute(f.address(), f)
 	go func() {
-		for {
-			conn, err := listener.Accept()
-			if errors.Is(err, net.ErrClosed) {
+		for period := time.NewTicker(probePeriod); ; {
+			select {
+			case <-period.C:
+				f.probe()
+			case <-f.stop:
 				return
-			}
-			if err == nil {
-				go f.handle(conn)
 			}
 		}
 	}()
-	return f, nil
+	return f, f.proxy.Start()
 }
 
 func (f *front) address() string { return f.listener.Addr().String() }
 
-func (f *front) close() { _ = f.listener.Close() }
+func (f *front) close() {
+	close(f.stop)
+	_ = f.proxy.Close()
+}
 
 // lead leads new connections to these replicas.
 func (f *front) lead(replicas ...*replica) {
@@ -53,37 +67,55 @@ func (f *front) lead(replicas ...*replica) {
 	f.replicas = replicas
 }
 
-func (f *front) handle(conn net.Conn) {
-	defer func() { _ = conn.Close() }()
+// HandleConn serves a connection.
+func (f *front) HandleConn(conn net.Conn) {
+	r := f.choose()
+	if r == nil { // none was ready when it was last asked
+		f.probe()
+		r = f.choose()
+	}
+	if r == nil {
+		_ = conn.Close()
+		return
+	}
+	closing := func(conn net.Conn, _ error) { _ = conn.Close() }
+	(&tcpproxy.DialProxy{Addr: r.Address, DialTimeout: time.Second, OnDialError: closing}).HandleConn(conn)
+}
+
+// choose returns a replica that is ready; nil if there is none.
+func (f *front) choose() *replica {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range f.replicas {
+		f.turn++
+		if r := f.replicas[f.turn%len(f.replicas)]; f.ready[r] {
+			return r
+		}
+	}
+	return nil
+}
+
+// probe asks all replicas whether they are ready.
+func (f *front) probe() {
 	f.mu.Lock()
 	replicas := slices.Clone(f.replicas)
 	f.mu.Unlock()
-	slices.SortStableFunc(replicas, func(a, b *replica) int { return unready(a) - unready(b) })
+	var probes sync.WaitGroup
 	for _, r := range replicas {
-		backend, err := net.DialTimeout("tcp", r.Address, time.Second)
-		if err != nil {
-			continue
-		}
-		go func() {
-			_, _ = io.Copy(backend, conn)
-			_ = backend.Close()
-		}()
-		_, _ = io.Copy(conn, backend)
-		return
+		probes.Go(func() {
+			response, err := probing.Get("http://" + r.HealthAddress + "/readyz")
+			if os.IsTimeout(err) { // nothing is known, on a machine that is busy
+				return
+			}
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.ready[r] = err == nil && response.StatusCode == http.StatusOK
+		})
 	}
+	probes.Wait()
 }
 
-var healthClient = &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-
-// unready is 0 for a replica that is ready and 1 for any other.
-func unready(r *replica) int {
-	response, err := healthClient.Get("http://" + r.HealthAddress + "/readyz")
-	if err != nil {
-		return 1
-	}
-	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return 1
-	}
-	return 0
-}
+var probing = &http.Client{Timeout: 300 * time.Millisecond, Transport: &http.Transport{DisableKeepAlives: true}}

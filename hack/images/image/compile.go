@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package image makes container images of the commands of this repository, without a container runtime: it compiles a
+// command for each platform, and writes an OCI layout, a folder that any tool for container images can push to a registry.
+// The same sources, built with the same version of Go, give the same digests on any machine.
+//
+// Start with [Make].
+package image
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+)
+
+// Platforms are those that images are made for, in the order in which they are in the index.
+var Platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+
+// Compile builds the package ./cmd/NAME of the repository root for a platform, into the file path. The program is static,
+// and the same wherever root is: neither paths nor the state of the version control are in it. ldflags are those of the
+// linker besides; the symbol table, a third of the program, is left out. Stack traces do not need it.
+func Compile(ctx context.Context, root, name, ldflags string, platform v1.Platform, path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w "+ldflags, "-o", path, "./cmd/"+name)
+	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
+	// What a user may have set for other builds must not show here.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
+		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("building %s for %s: %w", name, platform, err)
+	}
+	return nil
+}

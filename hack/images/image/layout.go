@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+)
+
+// SBOMType is the media type of a software bill of materials, and the artifact type of the manifest that has it.
+const SBOMType = "application/vnd.cyclonedx+json"
+
+// Make compiles the command and writes its image below folder: the OCI layout folder/NAME, and folder/NAME-OS-ARCH.cdx.json
+// with what is in it for each platform. root is the folder of the repository, ldflags are those of the linker besides. What
+// was there before is replaced. It returns the digest of the image.
+func Make(ctx context.Context, root, ldflags, folder string, d Description) (v1.Hash, error) {
+	temporary, err := os.MkdirTemp("", "images-")
+	if err != nil {
+		return v1.Hash{}, err
+	}
+	defer os.RemoveAll(temporary)
+	for _, platform := range Platforms {
+		if err := Compile(ctx, root, d.Name, ldflags, platform, ProgramPath(temporary, platform)); err != nil {
+			return v1.Hash{}, err
+		}
+	}
+	return Assemble(ctx, root, temporary, folder, d)
+}
+
+// ProgramPath is where in the folder programs the one for a platform is.
+func ProgramPath(programs string, platform v1.Platform) string {
+	return filepath.Join(programs, platform.OS+"-"+platform.Architecture)
+}
+
+// Assemble is Make with programs that are compiled already: those at [ProgramPath].
+func Assemble(ctx context.Context, root, programs, folder string, d Description) (v1.Hash, error) {
+	certificatesVersion, err := moduleVersion(ctx, root, certificatesModule)
+	if err != nil {
+		return v1.Hash{}, err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return v1.Hash{}, err
+	}
+	var images, boms []mutate.IndexAddendum
+	for _, platform := range Platforms {
+		program, err := read(ProgramPath(programs, platform), platform)
+		if err != nil {
+			return v1.Hash{}, err
+		}
+		image, err := build(d, platform, program)
+		if err != nil {
+			return v1.Hash{}, err
+		}
+		images = append(images, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+
+		digest, err := image.Digest()
+		if err != nil {
+			return v1.Hash{}, err
+		}
+		bom, err := billOfMaterials(d, platform, digest, program, certificatesVersion)
+		if err != nil {
+			return v1.Hash{}, err
+		}
+		name := fmt.Sprintf("%s-%s-%s.cdx.json", d.Name, platform.OS, platform.Architecture)
+		if err := os.WriteFile(filepath.Join(folder, name), bom, 0o644); err != nil {
+			return v1.Hash{}, err
+		}
+		referrer, err := referrer(d, image, bom)
+		if err != nil {
+			return v1.Hash{}, err
+		}
+		// A platform that no machine is of, as others write it, so that nobody takes it for an image.
+		none := &v1.Platform{OS: "unknown", Architecture: "unknown"}
+		boms = append(boms, mutate.IndexAddendum{Add: referrer, Descriptor: v1.Descriptor{Platform: none, ArtifactType: SBOMType}})
+	}
+	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, boms...)...)
+	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))
+}
+
+// write replaces the layout in the folder by one with this index, and its tag. The bills of materials are in the index like
+// the images, rather than beside it in the layout, so that every tool takes them along, also one that knows no referrers.
+func write(folder string, d Description, index v1.ImageIndex) (v1.Hash, error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return v1.Hash{}, err
+	}
+	path, err := layout.Write(folder, empty.Index)
+	if err != nil {
+		return v1.Hash{}, err
+	}
+	if err := path.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": d.Tag()})); err != nil {
+		return v1.Hash{}, err
+	}
+	return index.Digest()
+}
+
+// referrer returns the manifest of a bill of materials, which refers to the image.
+func referrer(d Description, image v1.Image, bom []byte) (v1.Image, error) {
+	subject, err := partial.Descriptor(image)
+	if err != nil {
+		return nil, err
+	}
+	// Only what identifies the image, not what its own manifest says again.
+	subject = &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size}
+	content := static.NewLayer(bom, SBOMType)
+	digest, err := content.Digest()
+	if err != nil {
+		return nil, err
+	}
+	config := []byte("{}")
+	configDigest, configSize, err := v1.SHA256(bytes.NewReader(config))
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := json.Marshal(v1.Manifest{
+		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: SBOMType, Subject: subject,
+		Config:      v1.Descriptor{MediaType: "application/vnd.oci.empty.v1+json", Digest: configDigest, Size: configSize},
+		Layers:      []v1.Descriptor{{MediaType: SBOMType, Digest: digest, Size: int64(len(bom))}},
+		Annotations: d.annotations(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return partial.CompressedToImage(artifact{manifest: manifest, config: config, content: content})
+}
+
+// artifact is a manifest with one layer that is no image.
+type artifact struct {
+	manifest, config []byte
+	content          v1.Layer
+}
+
+// MediaType implements partial.CompressedImageCore.
+func (a artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+// RawManifest implements partial.CompressedImageCore.
+func (a artifact) RawManifest() ([]byte, error) { return a.manifest, nil }
+
+// RawConfigFile implements partial.CompressedImageCore.
+func (a artifact) RawConfigFile() ([]byte, error) { return a.config, nil }
+
+// LayerByDigest implements partial.CompressedImageCore.
+func (a artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return a.content, nil }
+
+// moduleVersion returns the version of a module that the repository uses.
+func moduleVersion(ctx context.Context, root, module string) (string, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Version}}", module)
+	list.Dir, list.Stderr = root, os.Stderr
+	output, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m %s: %w", module, err)
+	}
+	return strings.TrimSpace(string(output)), nil
+}

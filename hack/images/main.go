@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Command images makes the container images of this repository; make images calls it. Its images are OCI layouts, in the
+// folder given by -o; for each it prints folder, tag and digest.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/capkit/capkit/hack/images/image"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	folder := flag.String("o", "bin/images", "folder of the layouts")
+	version := flag.String("version", "", "version of the images, without v")
+	ldflags := flag.String("ldflags", "", "flags of the linker")
+	flag.Parse()
+	if *version == "" || flag.NArg() > 0 {
+		return fmt.Errorf("usage: images -version VERSION [-ldflags FLAGS] [-o FOLDER]")
+	}
+	created, err := created(ctx)
+	if err != nil {
+		return err
+	}
+	d := image.AdmissionOpenStack
+	d.Version, d.Created = *version, created
+	// Without git, from a source archive, the revision is not known.
+	d.Revision, _ = git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
+	digest, err := image.Make(ctx, ".", *ldflags, *folder, d)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s:%s %s\n", filepath.Join(*folder, d.Name), d.Tag(), digest)
+	return nil
+}
+
+// created returns the time that the environment variable SOURCE_DATE_EPOCH says, or that of the commit.
+func created(ctx context.Context) (time.Time, error) {
+	seconds := os.Getenv("SOURCE_DATE_EPOCH")
+	if seconds == "" {
+		var err error
+		if seconds, err = git(ctx, "log", "-1", "--format=%ct"); err != nil {
+			return time.Time{}, fmt.Errorf("the time of the images; without git, set SOURCE_DATE_EPOCH to seconds since 1970: %w", err)
+		}
+	}
+	number, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: %w", err)
+	}
+	return time.Unix(number, 0), nil
+}
+
+func git(ctx context.Context, args ...string) (string, error) {
+	output, err := exec.CommandContext(ctx, "git", args...).Output()
+	return strings.TrimSpace(string(output)), err
+}

@@ -9,9 +9,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,6 +31,8 @@ import (
 const (
 	// checkPeriod is how often files and webhook configurations are compared.
 	checkPeriod = time.Second
+	// measurePeriod is how often it is measured for how long clients accept the certificate.
+	measurePeriod = 10 * time.Second
 	// mostSettling bounds how long after the webhook configurations a new certificate comes into use.
 	mostSettling = 5 * time.Second
 )
@@ -81,6 +85,7 @@ func (c *certificate) NeedLeaderElection() bool { return false }
 
 // Start checks the certificate until ctx is done.
 func (c *certificate) Start(ctx context.Context) error {
+	go wait.UntilWithContext(ctx, c.measure, measurePeriod)
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		if err := c.check(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			c.log.Info("Keeping the certificate as it is for now", "reason", err.Error())
@@ -121,12 +126,41 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 
 // trusted returns nil if all webhook configurations that there are trust a certificate.
 func (c *certificate) trusted(ctx context.Context, leaf *x509.Certificate) error {
+	_, err := c.trustedUntil(ctx, leaf)
+	return err
+}
+
+// measure says in a metric until when clients accept the certificate that is served. While the webhook configurations cannot
+// be read it keeps what it said before.
+func (c *certificate) measure(ctx context.Context) {
+	current := c.current.Load()
+	if current == nil {
+		return
+	}
+	until, err := c.trustedUntil(ctx, current.Leaf)
+	switch {
+	case errors.As(err, new(distrust)):
+		certificateExpiration.Set(0)
+	case err == nil:
+		certificateExpiration.Set(float64(until.Unix()))
+	}
+}
+
+// distrust says that a webhook configuration does not trust a certificate.
+type distrust struct{ error }
+
+// Unwrap returns why.
+func (d distrust) Unwrap() error { return d.error }
+
+// trustedUntil returns until when all webhook configurations that there are trust a certificate. An authority may end before
+// what it has signed.
+func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
 		if err := client.IgnoreNotFound(c.reader.Get(ctx, client.ObjectKey{Name: c.configuration}, object)); err != nil {
-			return err
+			return time.Time{}, err
 		}
 	}
 	var clients []admissionregistrationv1.WebhookClientConfig
@@ -136,12 +170,29 @@ func (c *certificate) trusted(ctx context.Context, leaf *x509.Certificate) error
 	for _, w := range mutating.Webhooks {
 		clients = append(clients, w.ClientConfig)
 	}
+	until := leaf.NotAfter
 	for _, config := range clients {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(config.CABundle)
-		if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots}); err != nil {
-			return fmt.Errorf("webhook configuration %s does not trust the new one: %w", c.configuration, err)
+		chains, err := leaf.Verify(x509.VerifyOptions{Roots: roots})
+		if err != nil {
+			return time.Time{}, distrust{fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)}
+		}
+		if end := lastEnd(chains); end.Before(until) {
+			until = end
 		}
 	}
-	return nil
+	return until, nil
+}
+
+// lastEnd returns when the last of some chains of certificates ends; a chain ends with its first certificate that does.
+func lastEnd(chains [][]*x509.Certificate) time.Time {
+	var last time.Time
+	for _, chain := range chains {
+		first := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
+		if first.After(last) {
+			last = first
+		}
+	}
+	return last
 }

@@ -23,22 +23,40 @@ import (
 // about what the check itself needs, and no fault of the object.
 type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (consistency.Report, error)
 
-// validating returns the handler that answers with the result of a check.
-func validating[T any, P object[T]](kind schema.GroupVersionKind, check check[T, P]) admission.Handler {
+// validating returns the handler that answers with the result of a check, and counts what it found by the rules of a
+// catalogue.
+func validating[T any, P object[T]](kind schema.GroupVersionKind, rules catalogue, check check[T, P]) admission.Handler {
 	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
 		report, err := check(ctx, object, old)
 		if err != nil {
-			return failed(err)
+			return failed(ctx, err)
 		}
+		rules.count(kind.Kind, report)
+		logRefusal(ctx, report)
 		return answer(kind, object.GetName(), report)
 	})
 }
 
+const nothingChecked = "%s %s could not be read, so nothing was checked: %w"
+
 // errNotRendered says that Gardener's controller has yet to do its part.
 var errNotRendered = errors.New("its status has not been rendered yet; try again")
 
+// notRendered returns the error about a NamespacedCloudProfile that can be read, but not be used yet.
+func notRendered(name string) error {
+	return fmt.Errorf(nothingChecked, "NamespacedCloudProfile", name, errNotRendered)
+}
+
+// unlisted returns the error about objects of a kind that are found by another one, and counts it.
+func unlisted(kind, of string, err error) error {
+	lookupFailuresTotal.WithLabelValues(kind).Inc()
+	return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
+}
+
+// unreadable returns the error about an object of a kind that a check needs, and counts it.
 func unreadable(kind, name string, err error) error {
-	return fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
+	lookupFailuresTotal.WithLabelValues(kind).Inc()
+	return fmt.Errorf(nothingChecked, kind, name, err)
 }
 
 // cloudProfileCheck checks CloudProfiles (semantics S6 to S10).

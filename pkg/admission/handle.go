@@ -55,21 +55,26 @@ func handle[T any, P object[T]](kind schema.GroupVersionKind, respond func(ctx c
 	})
 }
 
+// undecodable says what is wrong with the objects of a request, and may quote them.
+type undecodable struct{ reason string }
+
+func (u undecodable) Error() string { return u.reason }
+
 // decode decodes the object of a request. The API server has decoded and written it, so that nothing in it needs to be
 // reported. The decoder of Kubernetes takes two to three times as long for a large CloudProfile. What is wrong with a
 // Secret the error does not say, since it might quote it.
 func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExtension) (P, error) {
 	into := P(new(T))
 	if len(raw.Raw) == 0 {
-		return nil, fmt.Errorf("the request has none")
+		return nil, undecodable{"the request has none"}
 	}
 	err := strictjson.Unmarshal(raw.Raw, into, strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
 	if got := into.GetObjectKind().GroupVersionKind(); kind == kindSecret && (err != nil || got != kind) {
-		return nil, fmt.Errorf("not a %s", kind.Kind)
+		return nil, undecodable{"not a " + kind.Kind}
 	} else if err != nil {
-		return nil, fmt.Errorf("not a %s: %w", kind.Kind, err)
+		return nil, undecodable{fmt.Sprintf("not a %s: %v", kind.Kind, err)}
 	} else if got != kind {
-		return nil, fmt.Errorf("it is a %s, not a %s", got, kind)
+		return nil, undecodable{fmt.Sprintf("it is a %s, not a %s", got, kind)}
 	}
 	return into, nil
 }

@@ -5,10 +5,44 @@
 package admission
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"slices"
+
 	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
 )
+
+// setLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and with
+// the standard library's loggers the HTTP servers, which report failed handshakes.
+func setLoggers(logger logr.Logger) {
+	logf.SetLogger(logger)
+	klog.SetLogger(logger)
+	slog.SetDefault(slog.New(logr.ToSlogHandler(logger.WithName("standard-library"))))
+}
+
+// logStart says what is running, and with which of its flags. Flags are names, addresses and paths, and no secrets.
+func logStart(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
+	set := map[string]string{}
+	flags.Visit(func(flag *pflag.Flag) { set[flag.Name] = flag.Value.String() })
+	logger.Info("Starting", "version", version.Get().GitVersion, "goVersion", runtime.Version(), "provider", providerType, "flags", set)
+}
+
+// longestName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
+const longestName = 253
+
+// logger returns the logger for a request to the webhook.
+func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
+	return discreetLogger(base.WithValues("webhook", e.name), req)
+}
 
 // discreetLogger returns the logger for a request. It names the object and who wrote it, and never shows a part of a
 // request: errors about requests that could not be decoded quote them, so that only the fact is logged.
@@ -16,8 +50,9 @@ func discreetLogger(base logr.Logger, req *admission.Request) logr.Logger {
 	if req == nil {
 		return base.WithSink(discreet{base.GetSink()})
 	}
-	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource, "operation", req.Operation,
-		"object", klog.KRef(req.Namespace, req.Name), "user", req.UserInfo.Username, "requestID", req.UID)
+	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource, "operation", operationOf(*req),
+		"object", klog.KRef(cut(req.Namespace, longestName), cut(req.Name, longestName)), "user", cut(req.UserInfo.Username, longestName),
+		"requestID", cut(string(req.UID), longestName))
 }
 
 // discreet is a sink that leaves out what errors say.
@@ -26,4 +61,26 @@ type discreet struct{ logr.LogSink }
 // Error logs the message alone.
 func (d discreet) Error(_ error, message string, keysAndValues ...any) {
 	d.LogSink.Info(0, message, keysAndValues...)
+}
+
+// logRefusal says that an object is refused, by which rules, and how many errors there are. What they say may quote the
+// object, and is left to the answer.
+func logRefusal(ctx context.Context, report consistency.Report) {
+	if len(report.Errors) == 0 {
+		return
+	}
+	var rules []string
+	for _, err := range report.Errors {
+		rules = append(rules, err.Origin)
+	}
+	slices.Sort(rules)
+	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", slices.Compact(rules))
+}
+
+// logFailure says why an object could not be judged, unless that might quote it.
+func logFailure(ctx context.Context, err error) {
+	if errors.As(err, new(undecodable)) {
+		err = errors.New("the request could not be decoded")
+	}
+	logf.FromContext(ctx).Error(err, "Not judged")
 }

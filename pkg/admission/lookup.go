@@ -116,7 +116,7 @@ func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *fiel
 		return nil, consistency.Report{}, unreadable("NamespacedCloudProfile", key.String(), err)
 	}
 	if object.Status.CloudProfileSpec.Type == "" {
-		return nil, consistency.Report{}, unreadable("NamespacedCloudProfile", key.String(), errNotRendered)
+		return nil, consistency.Report{}, notRendered(key.String())
 	}
 	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), consistency.Report{}, nil
 }
@@ -144,7 +144,7 @@ func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, 
 	}
 	children := &v1beta1.NamespacedCloudProfileList{}
 	if err := l.cached.List(ctx, children, client.MatchingFields{indexParent: name}); err != nil {
-		return nil, fmt.Errorf("listing the NamespacedCloudProfiles of CloudProfile %s: %w", name, err)
+		return nil, unlisted("NamespacedCloudProfile", "CloudProfile "+name, err)
 	}
 	for i := range children.Items {
 		child := &children.Items[i]
@@ -161,7 +161,7 @@ func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, 
 func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child *v1beta1.NamespacedCloudProfile) ([]consistency.Use, error) {
 	shoots := &v1beta1.ShootList{}
 	if err := l.cached.List(ctx, shoots, client.InNamespace(namespace), client.MatchingFields{indexProfile: profile}); err != nil {
-		return nil, fmt.Errorf("listing the Shoots of %s: %w", profile, err)
+		return nil, unlisted("Shoot", profile, err)
 	}
 	uses := make([]consistency.Use, 0, len(shoots.Items))
 	for i := range shoots.Items {

@@ -29,7 +29,7 @@ func mutating[T any, P object[T]](kind schema.GroupVersionKind, changes changes[
 	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
 		found, err := changes(ctx, object, old)
 		if err != nil {
-			return failed(err)
+			return failed(ctx, err)
 		}
 		patches := make([]jsonpatch.Operation, 0, len(found))
 		for _, c := range found {
@@ -103,7 +103,7 @@ func (r rendering[R]) changes(ctx context.Context, object *v1beta1.NamespacedClo
 	}
 	found, err := consistency.RenderConfig(r.provider, status.MachineCapabilities, object, status.ProviderConfig)
 	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
-		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", err.Error())
+		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", cut(err.Error(), mostErrorText))
 		return nil, nil
 	}
 	for i := range found {

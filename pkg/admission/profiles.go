@@ -6,6 +6,7 @@ package admission
 
 import (
 	"sync"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
@@ -63,12 +64,18 @@ func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.Cloud
 	if !found || c.uid != object.GetUID() || c.resourceVersion != object.GetResourceVersion() {
 		c = &compilation[R]{object.GetUID(), object.GetResourceVersion(), sync.OnceValue(func() *compiled[R] { return p.compile(spec) })}
 		p.kept.Add(key, c)
+		profilesKept.Set(float64(p.kept.Len()))
 	}
 	p.lock.Unlock()
 	return c.compile()
 }
 
 func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *compiled[R] {
+	start, result := time.Now(), resultClean
 	profile, report := consistency.Compile(p.provider, spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		result = resultFaulty
+	}
+	compilationDuration.WithLabelValues(result).Observe(time.Since(start).Seconds())
 	return &compiled[R]{spec, profile, report}
 }

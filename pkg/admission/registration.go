@@ -32,6 +32,7 @@ func (p persistent) Add(runnable manager.Runnable) error {
 		// The only error is that the process was asked to end.
 		_ = wait.PollUntilContextCancel(ctx, registrationRetryPeriod, true, func(ctx context.Context) (bool, error) {
 			err := runnable.Start(ctx)
+			countRegistration(err)
 			if err != nil {
 				log.Error(err, "Registering the webhooks failed, and is tried again")
 			}

@@ -6,6 +6,7 @@ package admission
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -133,8 +134,9 @@ func answer(kind schema.GroupVersionKind, name string, report consistency.Report
 	return response.WithWarnings(warn(report.Warnings)...)
 }
 
-// failed answers that it is not the object's fault: status 500, after which clients may try again.
-func failed(err error) admission.Response {
+// failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why.
+func failed(ctx context.Context, err error) admission.Response {
+	logFailure(ctx, err)
 	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), mostErrorText))))
 }
 

@@ -44,10 +44,11 @@ func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
 	profile, child, shoot := &v1beta1.CloudProfile{}, &v1beta1.NamespacedCloudProfile{}, &v1beta1.Shoot{}
 	ofProfile, ofChild, ofShoot := coreKind("CloudProfile"), coreKind("NamespacedCloudProfile"), coreKind("Shoot")
 	rules, extended := any(provider).(consistency.Extended)
+	known := catalogueOf(rules)
 	rows := []entry{
-		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, cloudProfileCheck[R]{provider, lookup}.check)},
-		{"validate-namespacedcloudprofile", validate, child, "", validating(ofChild, namespacedCheck[R]{lookup}.check)},
-		{"validate-shoot", validate, shoot, "", validating(ofShoot, shootCheck[R]{lookup, rules}.check)},
+		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, known, cloudProfileCheck[R]{provider, lookup}.check)},
+		{"validate-namespacedcloudprofile", validate, child, "", validating(ofChild, known, namespacedCheck[R]{lookup}.check)},
+		{"validate-shoot", validate, shoot, "", validating(ofShoot, known, shootCheck[R]{lookup, rules}.check)},
 		{"mutate-cloudprofile", mutate, profile, "", mutating(ofProfile, cloudProfileFilling[R]{provider}.changes)},
 		{"mutate-namespacedcloudprofile", mutate, child, "", mutating(ofChild, namespacedFilling[R]{provider, lookup}.changes)},
 		{"mutate-namespacedcloudprofile-status", mutate, child, "status", mutating(ofChild, rendering[R]{provider}.changes)},
@@ -57,10 +58,10 @@ func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
 	}
 	c := credentials{rules, lookup.live}
 	return append(rows,
-		entry{"validate-secret", validate, &corev1.Secret{}, "", validating(kindSecret, c.checkSecret)},
-		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, "", validating(coreKind("SecretBinding"), c.checkSecretBinding)},
+		entry{"validate-secret", validate, &corev1.Secret{}, "", validating(kindSecret, known, c.checkSecret)},
+		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, "", validating(coreKind("SecretBinding"), known, c.checkSecretBinding)},
 		entry{"validate-credentialsbinding", validate, &securityv1alpha1.CredentialsBinding{}, "",
-			validating(securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding"), c.checkCredentialsBinding)},
+			validating(securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding"), known, c.checkCredentialsBinding)},
 	)
 }
 
@@ -95,7 +96,7 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 		Path:           e.path(),
 		Target:         extensionswebhook.TargetSeed,
 		Types:          []extensionswebhook.Type{types},
-		Webhook:        &admission.Webhook{Handler: e.handler, RecoverPanic: ptr.To(true), LogConstructor: discreetLogger},
+		Webhook:        &admission.Webhook{Handler: measured(e.name, e.handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger},
 		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{label: "true"}},
 		FailurePolicy:  ptr.To(admissionregistrationv1.Fail),
 		TimeoutSeconds: ptr.To(timeoutSeconds),

@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"net/http"
+	"runtime"
+	"time"
+
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
+	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
+	"github.com/prometheus/client_golang/prometheus"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-base/version"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// metricsPrefix is what the names of all metrics of this package begin with. docs/metrics.md describes them. No label has a
+// value that comes from a request.
+const metricsPrefix = "capkit_admission"
+
+var (
+	requestsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: metricsPrefix, Name: "requests_total", Help: "Admission requests answered, by webhook, operation and result.",
+	}, []string{"webhook", "operation", "result"})
+
+	requestDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: metricsPrefix, Name: "request_duration_seconds", Help: "Time from a decoded request to its answer.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10},
+	}, []string{"webhook"})
+
+	findingsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: metricsPrefix, Name: "findings_total", Help: "Findings in answers of validating webhooks, by kind of object, rule and severity.",
+	}, []string{"kind", "rule", "severity"})
+
+	lookupFailuresTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: metricsPrefix, Name: "lookup_failures_total", Help: "Objects that a check needed and that could not be read, by kind; not those that do not exist.",
+	}, []string{"kind"})
+
+	compilationDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: metricsPrefix, Name: "profile_compilation_duration_seconds", Help: "Time to compile a stored profile for the checks, by result: clean, or faulty if the profile has errors.",
+		Buckets: []float64{.0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
+	}, []string{"result"})
+
+	profilesKept = prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: metricsPrefix, Name: "compiled_profiles", Help: "Compiled profiles that are kept in memory.",
+	})
+
+	certificateExpiration = prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: metricsPrefix, Name: "certificate_expiration_timestamp_seconds",
+		Help: "Unix time until which clients accept the certificate that is served: the earlier end of it and of the authority in the webhook configurations; 0 if one of those does not trust it.",
+	})
+
+	registrationsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Namespace: metricsPrefix, Name: "registrations_total", Help: "Attempts of the leader to write the webhook configurations, by result: success or failure.",
+	}, []string{"result"})
+
+	lastRegistration = prometheus.NewGauge(prometheus.GaugeOpts{
+		Namespace: metricsPrefix, Name: "last_registration_timestamp_seconds", Help: "Unix time at which this process last wrote the webhook configurations; 0 if it never did.",
+	})
+
+	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Namespace: metricsPrefix, Name: "build_info", Help: "Always 1; the labels say what is running.",
+	}, []string{"version", "go_version", "provider_type"})
+)
+
+func init() {
+	metrics.Registry.MustRegister(requestsTotal, requestDuration, findingsTotal, lookupFailuresTotal, compilationDuration, profilesKept, certificateExpiration, registrationsTotal, lastRegistration, buildInfo)
+	for _, kind := range []string{"CloudProfile", "NamespacedCloudProfile", "Shoot", "Secret", "InternalSecret", "SecretBinding", "CredentialsBinding"} {
+		lookupFailuresTotal.WithLabelValues(kind)
+	}
+	for _, result := range []string{resultSuccess, resultFailure} {
+		registrationsTotal.WithLabelValues(result)
+	}
+	for _, result := range []string{resultClean, resultFaulty} {
+		compilationDuration.WithLabelValues(result)
+	}
+}
+
+// The results of an admission request.
+const (
+	resultAllowed = "allowed"
+	// resultWarned is allowed, with warnings.
+	resultWarned = "warned"
+	resultDenied = "denied"
+	// resultError is a request that could not be judged: something could not be read, or the handler panicked.
+	resultError = "error"
+	// resultUnusable is a request that no API server sends.
+	resultUnusable = "unusable"
+)
+
+// The results of other things.
+const (
+	resultSuccess, resultFailure = "success", "failure"
+	resultClean, resultFaulty    = "clean", "faulty"
+)
+
+// The severities of findings.
+const (
+	severityError = string(consistency.SeverityError)
+	// severityExcused is an error that the stored object has as well, and that is told as a warning therefore.
+	severityExcused = "excused"
+	severityWarning = string(consistency.SeverityWarning)
+)
+
+// other stands for what is not known.
+const other = "other"
+
+// setBuildInfo says what is running.
+func setBuildInfo(providerType string) {
+	buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), providerType).Set(1)
+}
+
+// measured returns a handler of the webhook of this name that counts what it answers, and how long that takes.
+func measured(webhook string, handler admission.Handler) admission.Handler {
+	for _, operation := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update} {
+		for _, result := range []string{resultAllowed, resultWarned, resultDenied, resultError, resultUnusable} {
+			requestsTotal.WithLabelValues(webhook, string(operation), result)
+		}
+	}
+	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
+		start, result := time.Now(), resultError // unless it returns
+		defer func() {
+			took := time.Since(start)
+			requestsTotal.WithLabelValues(webhook, operationOf(req), result).Inc()
+			requestDuration.WithLabelValues(webhook).Observe(took.Seconds())
+			if debug := log.FromContext(ctx).V(1); debug.Enabled() {
+				debug.Info("Answered", "result", result, "duration", took)
+			}
+		}()
+		response := handler.Handle(ctx, req)
+		result = resultOf(response)
+		return response
+	})
+}
+
+func operationOf(req admission.Request) string {
+	switch req.Operation {
+	case admissionv1.Create, admissionv1.Update, admissionv1.Delete, admissionv1.Connect:
+		return string(req.Operation)
+	}
+	return other
+}
+
+func resultOf(response admission.Response) string {
+	switch {
+	case response.Allowed && len(response.Warnings) > 0:
+		return resultWarned
+	case response.Allowed:
+		return resultAllowed
+	case response.Result == nil:
+		return resultDenied
+	case response.Result.Code == http.StatusBadRequest:
+		return resultUnusable
+	case response.Result.Code >= http.StatusInternalServerError:
+		return resultError
+	}
+	return resultDenied
+}
+
+// measuredFurther lets webhooks that are not of this package be counted.
+func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFactory {
+	counted := make([]webhookcmd.NameToFactory, 0, len(further))
+	for _, f := range further {
+		counted = append(counted, webhookcmd.Switch(f.Name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
+			webhook, err := f.Func(mgr)
+			if err == nil && webhook != nil && webhook.Webhook != nil && webhook.Webhook.Handler != nil {
+				webhook.Webhook.Handler = measured(f.Name, webhook.Webhook.Handler)
+			}
+			return webhook, err
+		}))
+	}
+	return counted
+}
+
+// catalogue has the severities of all rules that a finding can be of.
+type catalogue map[string]consistency.Severity
+
+// catalogueOf returns the catalogue of a provider, whose own rules are nil if it has none.
+func catalogueOf(own consistency.Extended) catalogue {
+	var rules []consistency.Rule
+	if own != nil {
+		rules = own.Rules()
+	}
+	rules = append(rules, consistency.Rules()...) // of two rules of one name these count
+	rules = append(rules, consistency.Rule{Name: consistency.RuleProfileMissing, Severity: consistency.SeverityError})
+	known := make(catalogue, len(rules))
+	for _, rule := range rules {
+		known[rule.Name] = rule.Severity
+	}
+	return known
+}
+
+// rule is what a finding is counted as.
+func (c catalogue) rule(finding *field.Error) string {
+	if _, known := c[finding.Origin]; known {
+		return finding.Origin
+	}
+	return other
+}
+
+// count counts the findings about an object of a kind.
+func (c catalogue) count(kind string, report consistency.Report) {
+	for _, err := range report.Errors {
+		findingsTotal.WithLabelValues(kind, c.rule(err), severityError).Inc()
+	}
+	for _, warning := range report.Warnings {
+		severity := severityWarning
+		if c[warning.Origin] == consistency.SeverityError {
+			severity = severityExcused
+		}
+		findingsTotal.WithLabelValues(kind, c.rule(warning), severity).Inc()
+	}
+}
+
+// countRegistration counts an attempt to write the webhook configurations.
+func countRegistration(err error) {
+	if err != nil {
+		registrationsTotal.WithLabelValues(resultFailure).Inc()
+		return
+	}
+	registrationsTotal.WithLabelValues(resultSuccess).Inc()
+	lastRegistration.SetToCurrentTime()
+}

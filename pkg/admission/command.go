@@ -19,6 +19,7 @@ import (
 	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"github.com/gardener/gardener/pkg/controllerutils/routes"
 	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,14 +35,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	componentbaseconfigv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	"k8s.io/component-base/version/verflag"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/capkit/capkit/pkg/consistency"
@@ -72,7 +71,7 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 		server: serverOptions{shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod},
 	}
 	o.webhooks = webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
-		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, webhookcmd.NewSwitchOptions(append(Switches(provider), further...)...))
+		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, webhookcmd.NewSwitchOptions(append(Switches(provider), measuredFurther(further)...)...))
 	all := controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.server)
 
 	cmd := &cobra.Command{
@@ -95,6 +94,12 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 			if err := o.checkWebhookServer(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
+			if o.server.profiling && o.manager.Completed().MetricsBindAddress == "0" {
+				return fmt.Errorf("completing the options: --profiling needs a metrics server, and --%s is 0", controllercmd.MetricsBindAddressFlag)
+			}
+			setLoggers(o.manager.Completed().Logger)
+			logStart(o.manager.Completed().Logger, provider.Type(), cmd.Flags())
+			setBuildInfo(provider.Type())
 			return o.run(cmd.Context(), provider.Type(), paths(provider))
 		},
 	}
@@ -114,7 +119,10 @@ type options struct {
 }
 
 // serverOptions are the options that Gardener's packages do not have.
-type serverOptions struct{ shutdownDelay, certificateSyncPeriod time.Duration }
+type serverOptions struct {
+	shutdownDelay, certificateSyncPeriod time.Duration
+	profiling                            bool
+}
 
 // AddFlags adds the flags.
 func (s *serverOptions) AddFlags(flags *pflag.FlagSet) {
@@ -122,6 +130,8 @@ func (s *serverOptions) AddFlags(flags *pflag.FlagSet) {
 		"How long to go on serving after the signal to stop, while /readyz already fails, so that nobody sends requests any more when the server closes.")
 	flags.DurationVar(&s.certificateSyncPeriod, "webhook-certificate-sync-period", s.certificateSyncPeriod,
 		"How often the certificates are checked for renewal and reloaded.")
+	flags.BoolVar(&s.profiling, "profiling", s.profiling,
+		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }
 
 // Complete checks the values.
@@ -159,8 +169,6 @@ const (
 
 // run serves the webhooks, which have these paths, until ctx is done.
 func (o *options) run(ctx context.Context, providerType string, paths []string) error {
-	logf.SetLogger(o.manager.Completed().Logger)
-	klog.SetLogger(o.manager.Completed().Logger)
 	config := o.rest.Completed().Config
 	util.ApplyClientConnectionConfigurationToRESTConfig(&componentbaseconfigv1alpha1.ClientConnectionConfiguration{QPS: 100, Burst: 130}, config)
 
@@ -172,6 +180,9 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	gardencoreinstall.Install(managerOptions.Scheme)
 	utilruntime.Must(securityv1alpha1.AddToScheme(managerOptions.Scheme))
 	managerOptions.Cache = o.cache(providerType)
+	if o.server.profiling {
+		managerOptions.Metrics.ExtraHandlers = routes.ProfilingHandlers
+	}
 	// The one namespace that owns the webhook configurations is read, and not all of them watched.
 	managerOptions.Client.Cache = &client.CacheOptions{DisableFor: []client.Object{&corev1.Namespace{}}}
 	source, err := sourceConfig()

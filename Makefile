@@ -16,6 +16,8 @@ LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/ver
 FUZZTIME ?= 10s
 COUNT    ?= 1
 BASELINE ?=
+# Where images and charts are going to be.
+REGISTRY ?= registry.example.com/capkit
 
 # The packages that decide: what is worth running under the race detector, which compiles everything once more.
 PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/consistency/... ./pkg/strictjson/...
@@ -36,6 +38,10 @@ build: ## Build the commands into bin
 .PHONY: install
 install: ## Install capkit where go install puts commands
 	go install -buildvcs=false -ldflags '$(LDFLAGS)' ./cmd/capkit
+
+.PHONY: charts
+charts: ## Package the charts into bin/charts, with manifests that install them from REGISTRY
+	@go run ./hack/charts -o bin/charts -registry '$(REGISTRY)'
 
 .PHONY: clean
 clean: ## Remove what was built

@@ -37,3 +37,6 @@ tool crd-ref-docs --source-path=./pkg/apis/openstack/v1alpha1 --config=hack/api-
 
 echo "docs/rules.md"
 go run ./hack/rulesdoc
+
+echo "charts: versions; example: extension.yaml, controller-registration.yaml"
+go run ./hack/charts -generate

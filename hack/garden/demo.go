@@ -100,9 +100,13 @@ func demo(ctx context.Context) (err error) {
 	return nil
 }
 
-// install starts the admission component and creates what Shoots need besides a profile.
+// install installs the charts, starts the admission component and creates what Shoots need besides a profile.
 func install(ctx context.Context, g *garden.Garden, program string) error {
-	replica, err := extension.New(program, g.Folder())
+	installation, err := extension.Install(ctx, g)
+	if err != nil {
+		return err
+	}
+	replica, err := installation.New(program)
 	if err != nil {
 		return err
 	}

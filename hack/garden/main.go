@@ -63,20 +63,16 @@ func up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	replica, err := extension.New(path, folder)
-	if err != nil {
-		return err
-	}
 	fmt.Fprintln(os.Stderr, "starting etcd, kube-apiserver, gardener-apiserver and gardener-controller-manager")
 	begin := time.Now()
-	g, err := garden.Start(ctx, garden.Options{Folder: folder, Programs: []garden.Program{replica.Program()}})
+	g, err := garden.Start(ctx, garden.Options{Folder: folder})
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return fmt.Errorf("%w; what was started is stopped again", err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := settle(ctx, g); err != nil {
+	if err := settle(ctx, g, path); err != nil {
 		return errors.Join(err, g.Stop())
 	}
 	fmt.Printf("A garden is ready, after %.0f seconds.\n", time.Since(begin).Seconds())
@@ -84,15 +80,27 @@ func up(ctx context.Context) error {
 	return nil
 }
 
-// settle waits for the admission component, creates the project of the examples, and lets the garden live on.
-func settle(ctx context.Context, g *garden.Garden) error {
-	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
-		return err
-	}
+// settle creates the project of the examples, installs the charts, lets the garden live on with the admission component, and
+// waits for that.
+func settle(ctx context.Context, g *garden.Garden, program string) error {
 	if err := project(ctx, g); err != nil {
 		return err
 	}
-	return g.Detach()
+	installation, err := extension.Install(ctx, g)
+	if err != nil {
+		return err
+	}
+	replica, err := installation.New(program)
+	if err != nil {
+		return err
+	}
+	if err := g.Detach(replica.Program()); err != nil {
+		return err
+	}
+	if err := replica.WaitUntilReady(ctx); err != nil {
+		return err
+	}
+	return extension.WaitUntilInstalled(ctx, g)
 }
 
 func explain(g *garden.Garden) {

@@ -44,7 +44,11 @@ func run(m *testing.M) (status int, err error) {
 	if err := prepare(ctx); err != nil {
 		return 1, err
 	}
-	replica, err := extension.New(program, g.Folder())
+	installation, err := extension.Install(ctx, g)
+	if err != nil {
+		return 1, err
+	}
+	replica, err := installation.New(program)
 	if err != nil {
 		return 1, err
 	}

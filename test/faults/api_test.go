@@ -35,12 +35,13 @@ type openRequest struct {
 	cancel  context.CancelFunc
 }
 
-// newAPIAccess returns a way to the API server. Whoever uses it is the given user there, or has every right if the name is
-// empty.
-func newAPIAccess(t *testing.T, user string) *apiAccess {
+// newAPIAccess returns a way to the API server of the virtual garden. Whoever uses it is the component there.
+func newAPIAccess(t *testing.T) *apiAccess {
 	t.Helper()
-	config := g.RESTConfig()
-	config.Impersonate = rest.ImpersonationConfig{UserName: user}
+	config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -99,6 +100,14 @@ func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 		defer a.mu.Unlock()
 		delete(a.open, number)
 	}
+}
+
+// newReplica returns a replica that goes this way, and is not running yet.
+func (a *apiAccess) newReplica(t *testing.T, args ...string) *replica {
+	t.Helper()
+	r := newReplica(t, args...)
+	r.Env = []string{"GARDEN_KUBECONFIG=" + a.kubeconfig}
+	return r
 }
 
 // refuse answers requests of one sort with status 500, and breaks off those that are running; nil refuses none.

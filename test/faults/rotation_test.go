@@ -115,8 +115,8 @@ func bundle(t *testing.T) string {
 // TestANewCertificateIsServedOnceItIsTrusted keeps the component from telling the API server about a new authority, as if
 // it had been stopped at that point: nobody would trust the certificate that is signed by it.
 func TestANewCertificateIsServedOnceItIsTrusted(t *testing.T) {
-	access := newAPIAccess(t, "")
-	r := newReplica(t, "--webhook-certificate-sync-period=1s", "--kubeconfig="+access.kubeconfig)
+	access := newAPIAccess(t)
+	r := access.newReplica(t, "--webhook-certificate-sync-period=1s")
 	serve(t, r)
 	waitFor(t, "it leads, and has registered the webhooks", func() bool {
 		return strings.Count(r.log(t), "Updated source webhook config") >= 4 // two configurations, twice

@@ -34,6 +34,8 @@ var (
 	g *garden.Garden
 	// program is the path of the component.
 	program string
+	// installation is what the charts have made in the garden.
+	installation *extension.Installation
 	// entrance is where the API server sends its requests to.
 	entrance *front
 	// writing is the client of the writers, who do not read warnings.
@@ -62,6 +64,9 @@ func run(m *testing.M) (status int, err error) {
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
+	if installation, err = extension.Install(ctx, g); err != nil {
+		return 1, err
+	}
 	config := g.RESTConfig()
 	config.WarningHandler = rest.NoWarnings{}
 	if writing, err = client.New(config, client.Options{Scheme: g.Client().Scheme()}); err != nil {
@@ -82,7 +87,7 @@ type replica struct {
 // newReplica returns a replica that is not running yet. It is stopped when the test ends.
 func newReplica(t *testing.T, args ...string) *replica {
 	t.Helper()
-	configured, err := extension.New(program, g.Folder())
+	configured, err := installation.New(program)
 	if err != nil {
 		t.Fatal(err)
 	}

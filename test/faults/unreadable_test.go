@@ -5,8 +5,11 @@
 package faults
 
 import (
+	"context"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -19,21 +22,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// user is who the component is in the tests that take something from it.
-const user = "component"
-
 func TestAProfileThatCannotBeRead(t *testing.T) {
-	access, _ := serveAsUser(t, "testdata/rights.yaml", "testdata/rights-profiles.yaml")
+	access := newAPIAccess(t)
+	serve(t, access.newReplica(t))
 	write(t, namespaced("readable", "orchard"), "")
 	about := func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/cloudprofiles") }
 
 	// Its rights are taken away, and its watch ends, as a watch does every few minutes.
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "component-profiles"}}
-	if err := g.Client().Delete(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	giveBack := take(t, "cloudprofiles")
 	waitFor(t, "it may not read CloudProfiles", func() bool { return apierrors.IsForbidden(readAs(t, access, profiles.fresh("orchard"))) })
 	access.refuse(about)
 	access.refuse(nil)
@@ -49,28 +48,43 @@ func TestAProfileThatCannotBeRead(t *testing.T) {
 	write(t, namespaced("unanswered", "unreadable"), "CloudProfile unreadable could not be read, so nothing was checked: an error on the server")
 	access.refuse(nil)
 
-	if err := g.Apply(t.Context(), "testdata/rights-profiles.yaml"); err != nil {
-		t.Fatal(err)
-	}
+	giveBack()
 	waitFor(t, "it may read CloudProfiles again", func() bool { return readAs(t, access, profiles.fresh("unreadable")) == nil })
 	write(t, namespaced("again", "unreadable"), "")
 	write(t, shootOf("again", "unreadable"), "")
 }
 
-// serveAsUser starts a replica that has the rights in some files, and no others.
-func serveAsUser(t *testing.T, rights ...string) (*apiAccess, *replica) {
+// take takes all rights to resources from the component, until the function that it returns is called, or the test ends.
+func take(t *testing.T, resources ...string) (giveBack func()) {
 	t.Helper()
-	if err := g.Apply(t.Context(), rights...); err != nil {
+	role := &rbacv1.ClusterRole{}
+	if err := g.Client().Get(t.Context(), client.ObjectKey{Name: extension.Name}, role); err != nil {
 		t.Fatal(err)
 	}
-	access := newAPIAccess(t, user)
-	r := newReplica(t, "--kubeconfig="+access.kubeconfig)
-	serve(t, r)
-	return access, r
+	before := slices.Clone(role.Rules)
+	set := func(rules []rbacv1.PolicyRule) {
+		role.Rules = rules
+		if err := g.Client().Update(context.Background(), role); err != nil {
+			t.Error(err)
+		}
+	}
+	var rest []rbacv1.PolicyRule
+	for _, rule := range before {
+		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(r string) bool { return slices.Contains(resources, r) })
+		if len(rule.Resources) > 0 {
+			rest = append(rest, rule)
+		}
+	}
+	set(rest)
+	giveBack = sync.OnceFunc(func() { set(before) })
+	t.Cleanup(giveBack)
+	return giveBack
 }
 
 func TestCredentialsThatCannotBeRead(t *testing.T) {
-	access, r := serveAsUser(t, "testdata/rights.yaml", "testdata/rights-profiles.yaml", "testdata/rights-credentials.yaml")
+	access := newAPIAccess(t)
+	r := access.newReplica(t)
+	serve(t, r)
 	domains := profiles.fresh("domains").(*v1beta1.CloudProfile)
 	changeConfig(domains, func(config *v1alpha1.CloudProfileConfig) {
 		config.Constraints.FloatingPools[0].Domain = ptr.To("example")
@@ -86,10 +100,7 @@ func TestCredentialsThatCannotBeRead(t *testing.T) {
 	bySecretBinding.Spec.CredentialsBindingName, bySecretBinding.Spec.SecretBindingName = nil, ptr.To("legacy")
 	write(t, bySecretBinding, "")
 
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "component-credentials"}}
-	if err := g.Client().Delete(t.Context(), binding); err != nil {
-		t.Fatal(err)
-	}
+	take(t, "secrets", "secretbindings", "credentialsbindings")
 	waitFor(t, "it may not read Secrets", func() bool {
 		return apierrors.IsForbidden(readAs(t, access, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-orchard"}}))
 	})

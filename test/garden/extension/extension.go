@@ -2,8 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extension runs the admission component of this project, gardener-extension-admission-openstack, beside a
-// garden, as a process of its own that is configured like the one in a container.
+// Package extension installs the charts of the admission component of this project, gardener-extension-admission-openstack, in
+// a garden, and runs it beside the garden: as a process of its own with the arguments of the Deployment and the rights of the
+// charts' ServiceAccounts, and no others.
+//
+//   - install.go: the charts, and who the component is
+//   - extension.go: its processes
 package extension
 
 import (
@@ -16,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +56,10 @@ type Replica struct {
 	RegisteredAddress string
 	// CertificateFolder is a folder of this replica alone.
 	CertificateFolder string
-	// Args are further flags.
-	Args []string
+	// Args are further flags, and Env further environment variables.
+	Args, Env []string
+
+	installation *Installation
 }
 
 // Build builds the program into the folder bin of the repository, and returns its path. Start a test binary or hack/garden
@@ -75,12 +82,8 @@ func Build(ctx context.Context) (string, error) {
 	return path, nil
 }
 
-// New returns a replica with addresses on loopback that are free, whose certificates are below folder.
-func New(path, folder string) (Replica, error) {
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return Replica{}, err
-	}
+// New returns a replica of the program at this path, with addresses on loopback that are free.
+func (i *Installation) New(path string) (Replica, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return Replica{}, err
@@ -90,7 +93,9 @@ func New(path, folder string) (Replica, error) {
 		return Replica{}, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	return Replica{Path: path, Address: address, HealthAddress: health, CertificateFolder: filepath.Join(folder, "certificates-"+port)}, nil
+	return Replica{
+		Path: path, Address: address, HealthAddress: health, CertificateFolder: filepath.Join(i.folder, "certificates-"+port), installation: i,
+	}, nil
 }
 
 func freeAddress() (string, error) {
@@ -101,33 +106,31 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// Program returns how to start the replica.
+// Program returns how to start the replica: like the container of the Deployment, but for the addresses.
 func (r Replica) Program() garden.Program {
 	host, port, _ := net.SplitHostPort(r.Address)
 	registered := r.RegisteredAddress
 	if registered == "" {
 		registered = r.Address
 	}
-	args := []string{
-		"--webhook-config-mode=url",
+	// Of two flags of a name the last one counts.
+	args := slices.Concat(r.installation.args, []string{
 		"--webhook-config-url=" + registered,
-		"--webhook-config-namespace=" + Namespace,
 		"--webhook-config-server-host=" + host,
 		"--webhook-config-server-port=" + port,
 		"--webhook-config-cert-dir=" + r.CertificateFolder,
-		"--leader-election-namespace=" + Namespace,
 		"--health-bind-address=" + r.HealthAddress,
 		"--metrics-bind-address=0",
 		"--shutdown-delay-duration=1s",
-	}
-	return garden.Program{Name: Name, Path: r.Path, Args: append(args, r.Args...)}
+	}, r.Args)
+	return garden.Program{Name: Name, Path: r.Path, Args: args, Env: slices.Concat(r.installation.env, r.Env)}
 }
 
 // Start starts a replica, whose logs go to a file named after its port, and waits until it is ready.
 func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, error) {
 	program := r.Program()
 	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
-		Path: program.Path, Args: program.Args, LogFile: LogFile(g, r),
+		Path: program.Path, Args: program.Args, Env: program.Env, LogFile: LogFile(g, r),
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/garden/charts"
+)
+
+const (
+	// release is the name of the Extension in example/extension.yaml, and so that of the releases of its charts.
+	release = "admission-openstack"
+	// gardenNamespace is what gardener-operator makes of it: the namespace in the virtual garden that owns what the component
+	// registers there.
+	gardenNamespace = "extension-" + release
+	// gardenAccount is the ServiceAccount that it requests there, in the namespace kube-system.
+	gardenAccount = "extension-admission-" + release
+	// tokenSeconds is how long the tokens are valid: a garden can be left running.
+	tokenSeconds = 365 * 24 * 3600
+)
+
+// Installation is what a garden has once the charts are installed in it: the rights of the component, and how its container is
+// to be run.
+type Installation struct {
+	// GardenKubeconfig and RuntimeKubeconfig are paths of kubeconfigs for whom the component is in the virtual garden and in
+	// the runtime cluster. A garden of tests is both.
+	GardenKubeconfig, RuntimeKubeconfig string
+
+	folder string
+	args   []string
+	env    []string
+}
+
+// Install installs the charts as gardener-operator does, but for the VerticalPodAutoscaler, whose kind a garden does not know.
+// Nothing starts the pods of the Deployment; New takes their place.
+func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
+	i := &Installation{
+		folder:            g.Folder(),
+		GardenKubeconfig:  filepath.Join(g.Folder(), Name+"-garden.kubeconfig"),
+		RuntimeKubeconfig: filepath.Join(g.Folder(), Name+"-runtime.kubeconfig"),
+	}
+	virtual := map[string]any{
+		"enabled": true, "namespace": gardenNamespace,
+		"serviceAccount": map[string]any{"name": gardenAccount, "namespace": metav1.NamespaceSystem},
+	}
+	application, err := charts.Render(charts.Application, release, gardenNamespace, map[string]any{
+		"gardener": map[string]any{"virtualCluster": virtual},
+	})
+	if err != nil {
+		return nil, err
+	}
+	runtimeObjects, err := charts.Render(charts.Runtime, release, Namespace, map[string]any{
+		"gardener": map[string]any{
+			"runtimeCluster": map[string]any{"priorityClassName": "gardener-garden-system-400"},
+			"virtualCluster": map[string]any{"enabled": true, "namespace": gardenNamespace},
+		},
+		"vpa": map[string]any{"enabled": false},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareGarden(ctx, g); err != nil {
+		return nil, err
+	}
+	if err := apply(ctx, g, append(application, runtimeObjects...)); err != nil {
+		return nil, err
+	}
+	if err := i.readContainer(runtimeObjects); err != nil {
+		return nil, err
+	}
+	return i, errors.Join(
+		writeKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: gardenAccount}),
+		writeKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: Name}),
+	)
+}
+
+// prepareGarden creates what gardener-operator creates before it installs the charts.
+func prepareGarden(ctx context.Context, g *garden.Garden) error {
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gardenNamespace}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: gardenAccount, Namespace: metav1.NamespaceSystem}},
+	} {
+		if err := g.Client().Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+func apply(ctx context.Context, g *garden.Garden, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		err := g.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("installation"), client.ForceOwnership)
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// readContainer takes arguments and environment from the Deployment.
+func (i *Installation) readContainer(objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		deployment := &appsv1.Deployment{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
+			return err
+		}
+		container := deployment.Spec.Template.Spec.Containers[0]
+		i.args = container.Args
+		for _, variable := range container.Env {
+			i.env = append(i.env, variable.Name+"="+variable.Value)
+		}
+		// What gardener-operator injects, and what stands for the configuration in a cluster.
+		i.env = append(i.env, "GARDEN_KUBECONFIG="+i.GardenKubeconfig, "SOURCE_KUBECONFIG="+i.RuntimeKubeconfig, "KUBECONFIG=")
+		return nil
+	}
+	return errors.New("the chart has no Deployment")
+}
+
+// writeKubeconfig writes a kubeconfig for a ServiceAccount.
+func writeKubeconfig(ctx context.Context, g *garden.Garden, path string, account client.ObjectKey) error {
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenSeconds))}}
+	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account.Name, Namespace: account.Namespace}}
+	if err := g.Client().SubResource("token").Create(ctx, object, request); err != nil {
+		return fmt.Errorf("a token for ServiceAccount %s: %w", account, err)
+	}
+	config := g.RESTConfig()
+	kubeconfig := api.NewConfig()
+	kubeconfig.Clusters["garden"] = &api.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	kubeconfig.AuthInfos["component"] = &api.AuthInfo{Token: request.Status.Token}
+	kubeconfig.Contexts["garden"] = &api.Context{Cluster: "garden", AuthInfo: "component"}
+	kubeconfig.CurrentContext = "garden"
+	return clientcmd.WriteToFile(*kubeconfig, path)
+}

@@ -25,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 const (
@@ -61,23 +60,16 @@ func configurationName(component string) string {
 	return extensionswebhook.PrefixedName(component, false)
 }
 
-// serveTrusted makes the webhook server show certificates from its folder, where there is one already.
-func serveTrusted(ctx context.Context, mgr manager.Manager, component string, syncPeriod time.Duration) error {
-	server, ok := mgr.GetWebhookServer().(*webhook.DefaultServer)
-	if !ok {
-		return fmt.Errorf("the webhook server is a %T", mgr.GetWebhookServer())
-	}
+// trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date.
+func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(), configuration: configurationName(component),
-		folder: server.Options.CertDir, settling: min(mostSettling, syncPeriod),
+		folder: folder, settling: min(mostSettling, syncPeriod),
 	}
 	if err := c.check(ctx, time.Now()); err != nil {
-		return fmt.Errorf("reading the certificate of the webhook server: %w", err)
+		return nil, fmt.Errorf("reading the certificate of the webhook server: %w", err)
 	}
-	server.Options.TLSOpts = append(server.Options.TLSOpts, func(config *tls.Config) {
-		config.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current.Load(), nil }
-	})
-	return mgr.Add(c)
+	return c, mgr.Add(c)
 }
 
 // NeedLeaderElection says that every replica does this.

@@ -6,8 +6,8 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"time"
 
@@ -20,7 +20,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
-	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -35,13 +34,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	componentbaseconfigv1alpha1 "k8s.io/component-base/config/v1alpha1"
 	"k8s.io/component-base/version/verflag"
-	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/capkit/capkit/pkg/consistency"
 )
@@ -100,7 +98,7 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 			setLoggers(o.manager.Completed().Logger)
 			logStart(o.manager.Completed().Logger, provider.Type(), cmd.Flags())
 			setBuildInfo(provider.Type())
-			return o.run(cmd.Context(), provider.Type(), paths(provider))
+			return o.run(cmd.Context(), provider.Type())
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
@@ -122,10 +120,12 @@ type options struct {
 type serverOptions struct {
 	shutdownDelay, certificateSyncPeriod time.Duration
 	profiling                            bool
+	tls                                  tlsOptions
 }
 
 // AddFlags adds the flags.
 func (s *serverOptions) AddFlags(flags *pflag.FlagSet) {
+	s.tls.AddFlags(flags)
 	flags.DurationVar(&s.shutdownDelay, "shutdown-delay-duration", s.shutdownDelay,
 		"How long to go on serving after the signal to stop, while /readyz already fails, so that nobody sends requests any more when the server closes.")
 	flags.DurationVar(&s.certificateSyncPeriod, "webhook-certificate-sync-period", s.certificateSyncPeriod,
@@ -140,7 +140,7 @@ func (s *serverOptions) Complete() error {
 		return fmt.Errorf("--shutdown-delay-duration must not be negative, and --webhook-certificate-sync-period must be positive")
 	}
 	certificates.DefaultSyncPeriod = s.certificateSyncPeriod
-	return nil
+	return s.tls.Complete()
 }
 
 // checkWebhookServer checks options that Gardener's packages do not check: with wrong ones a leader would make certificates
@@ -167,8 +167,8 @@ const (
 	retryPeriod   = 5 * time.Second
 )
 
-// run serves the webhooks, which have these paths, until ctx is done.
-func (o *options) run(ctx context.Context, providerType string, paths []string) error {
+// run serves the webhooks until ctx is done.
+func (o *options) run(ctx context.Context, providerType string) error {
 	config := o.rest.Completed().Config
 	util.ApplyClientConnectionConfigurationToRESTConfig(&componentbaseconfigv1alpha1.ClientConnectionConfiguration{QPS: 100, Burst: 130}, config)
 
@@ -199,14 +199,23 @@ func (o *options) run(ctx context.Context, providerType string, paths []string) 
 	if err != nil {
 		return err
 	}
-	if _, err := o.webhooks.Completed().AddToManager(ctx, persistent{mgr}, sourceCluster); err != nil {
+	registered, ok := managerOptions.WebhookServer.(*webhook.DefaultServer)
+	if !ok {
+		return fmt.Errorf("the webhook server is a %T", managerOptions.WebhookServer)
+	}
+	if _, err := o.webhooks.Completed().AddToManager(ctx, persistent{registering{mgr, registered}}, sourceCluster); err != nil {
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
-	if err := serveTrusted(ctx, mgr, component(providerType), o.server.certificateSyncPeriod); err != nil {
+	certificate, err := trustedCertificate(ctx, mgr, registered.Options.CertDir, component(providerType), o.server.certificateSyncPeriod)
+	if err != nil {
 		return err
 	}
-	drain(ctx, mgr.GetWebhookServer().WebhookMux(), paths)
-	if err := addHealthChecks(ctx, mgr); err != nil {
+	serving := &server{
+		log: mgr.GetLogger().WithName("webhook-server"), registered: registered, certificate: certificate,
+		tls: &o.server.tls, limits: newLimits(mgr.GetLogger()), signalled: ctx,
+	}
+	checks := health{mgr, sourceCluster, serving}
+	if err := errors.Join(mgr.Add(serving), checks.watch(ctx, o.webhooks.Server.Completed().Namespace), checks.add()); err != nil {
 		return err
 	}
 	return mgr.Start(delayed(ctx, o.server.shutdownDelay))
@@ -281,28 +290,5 @@ func (o *options) sourceCluster(mgr manager.Manager, config *rest.Config) (clust
 	if err != nil {
 		return nil, fmt.Errorf("the cluster of the certificates: %w", err)
 	}
-	if err := mgr.AddReadyzCheck("source-informer-sync", gardenerhealthz.NewCacheSyncHealthz(source.GetCache())); err != nil {
-		return nil, err
-	}
 	return source, mgr.Add(source)
-}
-
-// addHealthChecks adds the checks of /healthz and /readyz.
-func addHealthChecks(ctx context.Context, mgr manager.Manager) error {
-	synced := gardenerhealthz.NewCacheSyncHealthzWithDeadline(mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)
-	for name, check := range map[string]healthz.Checker{"ping": healthz.Ping, "informer-sync": synced} {
-		if err := mgr.AddHealthzCheck(name, check); err != nil {
-			return fmt.Errorf("adding a health check: %w", err)
-		}
-	}
-	for name, check := range map[string]healthz.Checker{
-		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache()),
-		"webhook-server": mgr.GetWebhookServer().StartedChecker(),
-		"shutdown":       func(*http.Request) error { return ctx.Err() },
-	} {
-		if err := mgr.AddReadyzCheck(name, check); err != nil {
-			return fmt.Errorf("adding a readiness check: %w", err)
-		}
-	}
-	return nil
 }

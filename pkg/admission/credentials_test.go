@@ -98,7 +98,7 @@ func TestWebhooksForCredentials(t *testing.T) {
 			t.Errorf("%s is for objects with the label %q", name, of[name])
 		}
 	}
-	if len(rows) != 9 || len(paths(openstack.Provider{})) != 9 || len(Switches(openstack.Provider{})) != 9 {
+	if len(rows) != 9 || len(Switches(openstack.Provider{})) != 9 {
 		t.Errorf("there are %d", len(rows))
 	}
 	if others := table(local.Provider{}, &lookup[local.Image]{}); len(others) != 6 {

@@ -7,7 +7,6 @@ package admission
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"time"
 )
 
@@ -24,21 +23,14 @@ func unhurried(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), time.Duration(timeoutSeconds)*time.Second)
 }
 
-// drain lets the handlers of these paths, so far as there are any, ask clients to close their connections once ctx is done.
+// drained returns a handler that serves as another one does, and asks clients to close their connections once ctx is done.
 // A server that stops closes connections that are idle; with HTTP/1.1, which API servers use for Services, a request that
 // is on its way at that moment fails.
-func drain(ctx context.Context, mux *http.ServeMux, paths []string) {
-	for _, path := range paths {
-		handler, pattern := mux.Handler(&http.Request{Method: http.MethodPost, URL: &url.URL{Path: path}})
-		if pattern == "" {
-			continue
+func drained(ctx context.Context, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Connection", "close")
 		}
-		// A pattern with a method comes before the one without.
-		mux.HandleFunc(http.MethodPost+" "+path, func(w http.ResponseWriter, r *http.Request) {
-			if ctx.Err() != nil {
-				w.Header().Set("Connection", "close")
-			}
-			handler.ServeHTTP(w, r)
-		})
-	}
+		handler.ServeHTTP(w, r)
+	})
 }

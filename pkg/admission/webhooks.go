@@ -70,15 +70,6 @@ func coreKind(kind string) schema.GroupVersionKind { return v1beta1.SchemeGroupV
 
 func (e *entry) path() string { return "/webhooks/" + e.name }
 
-// paths returns the paths of all webhooks.
-func paths[R any](provider consistency.Provider[R]) []string {
-	var all []string
-	for _, e := range table(provider, &lookup[R]{}) {
-		all = append(all, e.path())
-	}
-	return all
-}
-
 // webhook turns a row into what Gardener registers: for objects with the label that Gardener puts on all that belongs to a
 // provider type, failing closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+)
+
+// mostExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so that
+// a restart helps one that does not get to know of a new certificate.
+const mostExpired = 10 * time.Minute
+
+// health is what /healthz and /readyz are about. docs/operations.md says what each check means.
+type health struct {
+	manager manager.Manager
+	// source is the cluster of the certificates, nil if it is the one of the manager.
+	source cluster.Cluster
+	server *server
+}
+
+// add adds the checks. /readyz fails while the API server had better ask another replica; /healthz fails for what a restart
+// may repair, and nothing else.
+func (h health) add() error {
+	synced := gardenerhealthz.NewCacheSyncHealthzWithDeadline(h.manager.GetLogger(), clock.RealClock{}, h.manager.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)
+	certificate := h.server.certificate
+	alive := map[string]healthz.Checker{
+		"ping":          healthz.Ping,
+		"informer-sync": synced,
+		"certificate":   func(*http.Request) error { return certificate.valid(time.Now(), mostExpired) },
+	}
+	ready := map[string]healthz.Checker{
+		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(h.manager.GetCache()),
+		"webhook-server": h.server.listening,
+		"certificate":    func(*http.Request) error { return certificate.valid(time.Now(), 0) },
+		"shutdown": func(*http.Request) error {
+			if h.server.signalled.Err() != nil {
+				return errors.New("the process was asked to stop")
+			}
+			return nil
+		},
+	}
+	if h.source != nil {
+		ready["source-informer-sync"] = gardenerhealthz.NewCacheSyncHealthz(h.source.GetCache())
+	}
+	for name, check := range alive {
+		if err := h.manager.AddHealthzCheck(name, check); err != nil {
+			return fmt.Errorf("adding a health check: %w", err)
+		}
+	}
+	for name, check := range ready {
+		if err := h.manager.AddReadyzCheck(name, check); err != nil {
+			return fmt.Errorf("adding a readiness check: %w", err)
+		}
+	}
+	return nil
+}
+
+// valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago.
+func (c *certificate) valid(now time.Time, expired time.Duration) error {
+	current := c.current.Load()
+	switch {
+	case current == nil:
+		return errors.New("there is no certificate")
+	case now.Before(current.Leaf.NotBefore):
+		return fmt.Errorf("the certificate is not valid before %s", current.Leaf.NotBefore)
+	case now.After(current.Leaf.NotAfter.Add(expired)):
+		return fmt.Errorf("the certificate has expired at %s", current.Leaf.NotAfter)
+	}
+	return nil
+}
+
+// watch has informers made from the beginning that are needed later: an informer that a replica makes when it becomes leader
+// would make it unready for as long as it takes to sync. The namespace is the one of the certificates, empty if there is none.
+func (h health) watch(ctx context.Context, namespace string) error {
+	informers, objects := h.manager.GetCache(), []client.Object{
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},
+	}
+	if namespace != "" && h.source == nil {
+		objects = append(objects, &corev1.Secret{})
+	}
+	for _, object := range objects {
+		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching a %T: %w", object, err)
+		}
+	}
+	if namespace != "" && h.source != nil {
+		if _, err := h.source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching the Secrets of the certificates: %w", err)
+		}
+	}
+	return nil
+}

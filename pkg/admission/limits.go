@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// What requests may take.
+const (
+	// mostReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has two.
+	mostReceived = 7<<20 - 1
+	// mostHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the largest.
+	// To judge them takes a multiple of it.
+	mostHeld = 64 << 20
+	// mostReceiving is how long a body may take to arrive; the API server waits no longer for its answer.
+	mostReceiving = time.Duration(timeoutSeconds) * time.Second
+	// mostAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
+	mostAnswering = 3 * mostReceiving
+)
+
+// errCrowded is about a request for which there is no room.
+var errCrowded = errors.New("too many large requests at the same time")
+
+// The reasons for which requests are refused before they are looked at.
+const (
+	refusedTooLarge = "too-large"
+	refusedTooSlow  = "too-slow"
+	refusedCrowded  = "crowded"
+	refusedBroken   = "broken"
+)
+
+var refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
+	Namespace: metricsPrefix, Name: "refused_requests_total", Help: "Requests refused before they were read to the end, by reason: too-large, too-slow, crowded or broken.",
+}, []string{"reason"})
+
+func init() {
+	metrics.Registry.MustRegister(refusals)
+	for _, reason := range []string{refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken} {
+		refusals.WithLabelValues(reason)
+	}
+}
+
+// limits keep clients that are slow, or send much, from taking what the others need.
+type limits struct {
+	log logr.Logger
+	// mostHeld, mostReceiving and mostAnswering; tests have smaller ones.
+	mostHeld                     int64
+	mostReceiving, mostAnswering time.Duration
+
+	// held is the number of bytes received of requests that are not answered yet.
+	held atomic.Int64
+}
+
+func newLimits(log logr.Logger) *limits {
+	return &limits{log: log.WithName("limits"), mostHeld: mostHeld, mostReceiving: mostReceiving, mostAnswering: mostAnswering}
+}
+
+// limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one begins,
+// so that those that are refused are answered with a status that says so to API servers.
+func (l *limits) limited(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		connection, now := http.NewResponseController(w), time.Now()
+		err := errors.Join(connection.SetReadDeadline(now.Add(l.mostReceiving)), connection.SetWriteDeadline(now.Add(l.mostAnswering)))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError) // no server of Go's answers so
+			return
+		}
+		received := &counted{from: http.MaxBytesReader(w, r.Body, mostReceived), limits: l}
+		defer received.release()
+		body, err := io.ReadAll(received)
+		if err != nil {
+			l.refuse(w, r, err)
+			return
+		}
+		// What the server reads next on this connection is not a part of this request.
+		_ = connection.SetReadDeadline(time.Time{})
+		r.Body = http.NoBody
+		if len(body) > 0 {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers a request whose body could not be received.
+func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	reason, status, message := refusedBroken, http.StatusBadRequest, "the request could not be read"
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		reason, status, message = refusedTooLarge, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", large.Limit)
+	case errors.Is(err, errCrowded):
+		reason, status, message = refusedCrowded, http.StatusServiceUnavailable, errCrowded.Error()
+		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		reason, status, message = refusedTooSlow, http.StatusRequestTimeout, fmt.Sprintf("the request did not arrive within %s", l.mostReceiving)
+	}
+	refusals.WithLabelValues(reason).Inc()
+	l.log.Info("Refusing a request", "reason", reason, "path", r.URL.Path, "remoteAddress", r.RemoteAddr)
+	http.Error(w, message, status)
+}
+
+// counted reads a body, and counts what it has read as held until it is released.
+type counted struct {
+	from   io.Reader
+	limits *limits
+	read   int64
+}
+
+func (c *counted) Read(into []byte) (int, error) {
+	n, err := c.from.Read(into)
+	c.read += int64(n)
+	if c.limits.held.Add(int64(n)) > c.limits.mostHeld {
+		return n, errCrowded
+	}
+	return n, err
+}
+
+func (c *counted) release() { c.limits.held.Add(-c.read) }

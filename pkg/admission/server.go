@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+const (
+	// mostHeader is how many bytes the header of a request may have, which is some hundred from an API server.
+	mostHeader = 32 << 10
+	// mostIdle is how long a connection is kept that nothing comes from, as API servers do.
+	mostIdle = 90 * time.Second
+	// mostEnding is how long requests may take that run when the server is to stop.
+	mostEnding = time.Minute
+)
+
+// server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started itself: it
+// has no limits that could be set.
+type server struct {
+	log         logr.Logger
+	registered  *webhook.DefaultServer
+	certificate *certificate
+	tls         *tlsOptions
+	limits      *limits
+	// signalled is done when the process is asked to stop, which is some time before the server is.
+	signalled context.Context
+}
+
+// NeedLeaderElection says that every replica serves.
+func (s *server) NeedLeaderElection() bool { return false }
+
+// Start serves until ctx is done and the requests that are running then are answered. The manager calls it once the informers
+// are synced.
+func (s *server) Start(ctx context.Context) error {
+	listener, err := net.Listen("tcp", s.address())
+	if err != nil {
+		return fmt.Errorf("the webhook server: %w", err)
+	}
+	serving := &http.Server{
+		Handler:           drained(s.signalled, s.limits.limited(s.handler())),
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+		TLSConfig:         s.tlsConfig(),
+		ReadHeaderTimeout: s.limits.mostReceiving, // and of the handshake
+		IdleTimeout:       mostIdle,
+		MaxHeaderBytes:    mostHeader,
+		ErrorLog:          log.New(quiet{s.log}, "", 0),
+	}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostEnding)
+		defer cancel()
+		stopped <- serving.Shutdown(ending)
+	}()
+	s.log.Info("Serving the webhooks", "address", listener.Addr().String())
+	if err := serving.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("the webhook server: %w", err)
+	}
+	if err := <-stopped; err != nil {
+		return fmt.Errorf("the webhook server has stopped before all requests were answered: %w", err)
+	}
+	return nil
+}
+
+func (s *server) address() string {
+	return net.JoinHostPort(s.registered.Options.Host, strconv.Itoa(s.registered.Options.Port))
+}
+
+// handler returns what is registered, which is nothing if all webhooks are disabled.
+func (s *server) handler() http.Handler {
+	if mux := s.registered.WebhookMux(); mux != nil {
+		return mux
+	}
+	return http.NotFoundHandler()
+}
+
+func (s *server) tlsConfig() *tls.Config {
+	config := &tls.Config{
+		NextProtos:     []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.current.Load(), nil },
+	}
+	s.tls.apply(config)
+	return config
+}
+
+// listening returns an error if the server cannot be reached.
+func (s *server) listening(request *http.Request) error {
+	// It asks itself whether it is there, and tells nothing.
+	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, NetDialer: &net.Dialer{Timeout: time.Second}}
+	conn, err := dialer.DialContext(request.Context(), "tcp", s.address())
+	if err != nil {
+		return fmt.Errorf("the webhook server cannot be reached: %w", err)
+	}
+	_ = conn.Close()
+	return nil
+}
+
+// quiet is what the HTTP server logs, most of it about connections of which nothing came: health checks, scanners.
+type quiet struct{ log logr.Logger }
+
+func (q quiet) Write(line []byte) (int, error) {
+	q.log.V(1).Info("The HTTP server says", "line", string(line))
+	return len(line), nil
+}
+
+// registering is a manager whose webhook server only takes down which webhooks there are.
+type registering struct {
+	manager.Manager
+	registered *webhook.DefaultServer
+}
+
+// GetWebhookServer returns it.
+func (r registering) GetWebhookServer() webhook.Server { return r.registered }

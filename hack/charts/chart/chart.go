@@ -8,6 +8,7 @@ package chart
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,17 +78,22 @@ func load(folder string, o Options) (Package, error) {
 	}
 	resetTimes(c)
 
+	archive, err := save(c)
+	return Package{Name: c.Name(), Archive: archive, metadata: c.Metadata}, err
+}
+
+// save returns what Helm, which only writes files, would write.
+func save(c *helmchart.Chart) (archive []byte, err error) {
 	temporary, err := os.MkdirTemp("", "charts-")
 	if err != nil {
-		return Package{}, err
+		return nil, err
 	}
-	defer os.RemoveAll(temporary)
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	path, err := util.Save(c, temporary)
 	if err != nil {
-		return Package{}, err
+		return nil, err
 	}
-	archive, err := os.ReadFile(path)
-	return Package{Name: c.Name(), Archive: archive, metadata: c.Metadata}, err
+	return os.ReadFile(path)
 }
 
 // resetTimes leaves nothing of when the files were written.

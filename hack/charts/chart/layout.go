@@ -74,13 +74,20 @@ func (p Package) Artifact() (v1.Image, error) {
 	return partial.CompressedToImage(core{manifest: manifest, config: config, content: content})
 }
 
-// core is the artifact: what partial.CompressedImageCore asks for.
+// core is an artifact with one layer.
 type core struct {
 	manifest, config []byte
 	content          v1.Layer
 }
 
-func (c core) MediaType() (types.MediaType, error)                    { return types.OCIManifestSchema1, nil }
-func (c core) RawManifest() ([]byte, error)                           { return c.manifest, nil }
-func (c core) RawConfigFile() ([]byte, error)                         { return c.config, nil }
+// MediaType implements partial.CompressedImageCore.
+func (c core) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
+
+// RawManifest implements partial.CompressedImageCore.
+func (c core) RawManifest() ([]byte, error) { return c.manifest, nil }
+
+// RawConfigFile implements partial.CompressedImageCore.
+func (c core) RawConfigFile() ([]byte, error) { return c.config, nil }
+
+// LayerByDigest implements partial.CompressedImageCore.
 func (c core) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return c.content, nil }

@@ -6,6 +6,7 @@
 package charts
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -19,7 +20,8 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
 )
 
 // The charts, as paths below the root of the repository.
@@ -88,18 +90,22 @@ func Render(chart, release, namespace string, values map[string]any) ([]*unstruc
 	return objects, nil
 }
 
-// Decode returns the objects in YAML documents.
+// Decode returns the objects in YAML documents. A key that stands twice in an object is an error.
 func Decode(documents string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(documents), 4096)
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(documents)))
 	for {
-		object := &unstructured.Unstructured{}
-		switch err := decoder.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
 			return objects, nil
-		case err != nil:
+		} else if err != nil {
 			return nil, err
-		case len(object.Object) > 0:
+		}
+		object := &unstructured.Unstructured{}
+		if err := yaml.UnmarshalStrict(document, &object.Object); err != nil {
+			return nil, err
+		}
+		if len(object.Object) > 0 {
 			objects = append(objects, object)
 		}
 	}

@@ -9,7 +9,7 @@ SHELL       := bash
 
 MODULE   := github.com/capkit/capkit
 TOOL     := go tool -modfile=hack/tools/go.mod
-COMMIT   := $(shell git describe --always --dirty --match='' 2>/dev/null)
+COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
 VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
 # The second is what --version of a Gardener component prints.
 LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/version.gitVersion=v$(VERSION) -X k8s.io/component-base/version/verflag.programName=gardener-extension
@@ -38,6 +38,10 @@ build: ## Build the commands into bin
 .PHONY: install
 install: ## Install capkit where go install puts commands
 	go install -buildvcs=false -ldflags '$(LDFLAGS)' ./cmd/capkit
+
+.PHONY: images
+images: ## Build the container images into bin/images, as OCI layouts
+	go run ./hack/images -o bin/images -version '$(VERSION)' -ldflags '$(LDFLAGS)'
 
 .PHONY: charts
 charts: ## Package the charts into bin/charts, with manifests that install them from REGISTRY
@@ -93,7 +97,7 @@ tidy: ## Tidy all modules
 
 .PHONY: test
 test: ## Run all tests
-	go test ./...
+	go test -timeout 30m ./... # the first time, test/images compiles everything for two platforms
 
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector

@@ -95,9 +95,10 @@ tidy: ## Tidy all modules
 
 ##@ Test
 
+# The first time, test/images compiles everything for two platforms.
 .PHONY: test
 test: ## Run all tests
-	go test -timeout 30m ./... # the first time, test/images compiles everything for two platforms
+	go test -timeout 30m ./...
 
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector

@@ -120,7 +120,7 @@ func TestAlerts(t *testing.T) {
 	}{
 		{"CapkitAdmissionDown", "two replicas", up, 30, 0},
 		{"CapkitAdmissionDown", "one replica", `capkit_admission_build_info{` + a + `,provider_type="openstack"} 1x60`, 30, 0},
-		{"CapkitAdmissionDown", "gone for a minute", `capkit_admission_build_info{` + a + `,provider_type="openstack"} 1x10 stale 1x60`, 30, 0},
+		{"CapkitAdmissionDown", "gone for a minute", `capkit_admission_build_info{` + a + `,provider_type="openstack"} 1x10 stale 1x60`, 11, 0},
 		{"CapkitAdmissionDown", "none", `up{` + a + `} 0x60`, 5, 1},
 		{"CapkitAdmissionDown", "only that of another provider", `capkit_admission_build_info{` + alien + `,provider_type="acme"} 1x60`, 5, 1},
 
@@ -129,6 +129,7 @@ func TestAlerts(t *testing.T) {
 		{"CapkitAdmissionNotJudging", "an error each minute", `capkit_admission_requests_total{` + a + `,webhook="validate-shoot",operation="CREATE",result="error"} 0+1x60
 			capkit_admission_requests_total{` + b + `,webhook="validate-shoot",operation="UPDATE",result="error"} 0+1x60
 			capkit_admission_requests_total{` + b + `,webhook="validate-cloudprofile",operation="UPDATE",result="error"} 0x60`, 15, 1},
+		{"CapkitAdmissionNotJudging", "since just now", `capkit_admission_requests_total{` + a + `,webhook="validate-shoot",result="error"} 0+2x60`, 4, 0},
 		{"CapkitAdmissionNotJudging", "refusals", denied("0+10x60"), 15, 0},
 		{"CapkitAdmissionNotJudging", "it is over", `capkit_admission_requests_total{` + a + `,webhook="validate-shoot",result="error"} 0+1x10 10x60`, 40, 0},
 
@@ -139,6 +140,7 @@ func TestAlerts(t *testing.T) {
 
 		{"CapkitAdmissionSlow", "a second", latencies("0+1x100"), 30, 0},
 		{"CapkitAdmissionSlow", "every second request", latencies("0+2x100"), 30, 1},
+		{"CapkitAdmissionSlow", "since just now", latencies("0+2x100"), 8, 0},
 		{"CapkitAdmissionSlow", "no requests", latencies("0x100"), 30, 0},
 
 		{"CapkitAdmissionNoLeader", "one of two", up + `leader_election_master_status{` + a + `,name="x"} 0x60
@@ -146,24 +148,26 @@ func TestAlerts(t *testing.T) {
 		{"CapkitAdmissionNoLeader", "none of two", up + `leader_election_master_status{` + a + `,name="x"} 0x60
 			leader_election_master_status{` + b + `,name="x"} 0x60`, 30, 1},
 		{"CapkitAdmissionNoLeader", "another one is taking over", up + `leader_election_master_status{` + a + `,name="x"} 1x5 0x60
-			leader_election_master_status{` + b + `,name="x"} 0x10 1x60`, 12, 0},
+			leader_election_master_status{` + b + `,name="x"} 0x10 1x60`, 10, 0},
 		{"CapkitAdmissionNoLeader", "another component", up + `leader_election_master_status{` + alien + `,name="x"} 0x60`, 30, 0},
 
 		{"CapkitAdmissionNotRegistered", "registered at once", up + `capkit_admission_registrations_total{` + a + `,result="failure"} 0x60
 			capkit_admission_registrations_total{` + a + `,result="success"} 0 1x60`, 40, 0},
 		{"CapkitAdmissionNotRegistered", "after some attempts", up + `capkit_admission_registrations_total{` + a + `,result="failure"} 0 1 2 3x60`, 40, 0},
 		{"CapkitAdmissionNotRegistered", "again and again", up + `capkit_admission_registrations_total{` + a + `,result="failure"} 0+5x60`, 40, 1},
+		{"CapkitAdmissionNotRegistered", "since just now", up + `capkit_admission_registrations_total{` + a + `,result="failure"} 0+5x60`, 10, 0},
 		{"CapkitAdmissionNotRegistered", "the certificates cannot be written", up + `controller_runtime_reconcile_errors_total{` + a + `,controller="webhook-certificate"} 0+1x60`, 40, 1},
 		{"CapkitAdmissionNotRegistered", "another component", up + `controller_runtime_reconcile_errors_total{` + alien + `,controller="webhook-certificate"} 0+1x60`, 40, 0},
 
 		{"CapkitAdmissionCertificateNotRenewed", "six days left", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(6) + `x60`, 40, 0},
 		{"CapkitAdmissionCertificateNotRenewed", "less than five", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(5) + `x60`, 40, 1},
+		{"CapkitAdmissionCertificateNotRenewed", "since just now", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(5) + `x60`, 20, 0},
 		{"CapkitAdmissionCertificateNotRenewed", "not trusted", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} 0x60`, 40, 0},
 
 		{"CapkitAdmissionCertificateNotTrusted", "two days left", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(2) + `x60`, 40, 0},
 		{"CapkitAdmissionCertificateNotTrusted", "less than one", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(1) + `x60`, 40, 1},
 		{"CapkitAdmissionCertificateNotTrusted", "not trusted", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} 0x60`, 40, 1},
-		{"CapkitAdmissionCertificateNotTrusted", "about to be registered", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} 0x5 ` + days(30) + `x60`, 11, 0},
+		{"CapkitAdmissionCertificateNotTrusted", "about to be registered", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} 0x5 ` + days(30) + `x60`, 5, 0},
 
 		{"CapkitAdmissionRestarting", "once", up + `process_start_time_seconds{` + a + `} 1x10 2x60`, 50, 0},
 		{"CapkitAdmissionRestarting", "three times", up + `process_start_time_seconds{` + a + `} 1x10 2x10 3x10 4x60`, 50, 1},
@@ -173,6 +177,7 @@ func TestAlerts(t *testing.T) {
 
 		{"CapkitAdmissionManyRefusals", "as always", denied("0+1x1600"), 1600, 0},
 		{"CapkitAdmissionManyRefusals", "far more", denied("0+1x1550 1560+10x60"), 1600, 1},
+		{"CapkitAdmissionManyRefusals", "since just now", denied("0+1x1550 1560+10x60"), 1580, 0},
 		{"CapkitAdmissionManyRefusals", "far more of few", denied("0x1550 1x20 2x60"), 1600, 0},
 	} {
 		all := alerts(t)

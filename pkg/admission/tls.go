@@ -34,6 +34,9 @@ const (
 // The versions that can be asked for; those before are not safe.
 var tlsVersions = []string{"VersionTLS12", "VersionTLS13"}
 
+// http2Suite is the suite that HTTP/2 requires. API servers speak HTTP/2 with webhooks that are registered with a URL.
+const http2Suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
+
 // AddFlags adds the flags, which are named as those of Kubernetes.
 func (o *tlsOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.minVersion, tlsMinVersionFlag, "VersionTLS13",
@@ -69,6 +72,8 @@ func (o *tlsOptions) Complete() error {
 	}
 	if len(names) == 0 {
 		names = tls12Suites()
+	} else if !slices.Contains(names, http2Suite) {
+		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it", tlsCipherSuitesFlag, http2Suite)
 	}
 	if o.suites, err = cliflag.TLSCipherSuites(names); err != nil {
 		return fmt.Errorf("--%s: %w", tlsCipherSuitesFlag, err)

@@ -28,7 +28,7 @@ func TestBadRequests(t *testing.T) {
 	for name, body := range map[string]string{ // "right" are those that can be understood nevertheless
 		"empty":                 "",
 		"text":                  secret,
-		"YAML":                  "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {name: " + secret + "}\n",
+		"YAML":                  "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {uid: 5b1a, object: {spec: " + secret + "}}\n",
 		"another kind":          strings.ReplaceAll(string(good), "CloudProfile", secret),
 		"right, another review": strings.Replace(string(good), "AdmissionReview", secret, 1),
 		"truncated":             string(good[:len(good)-20]),

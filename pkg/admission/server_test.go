@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+)
+
+const servedPath = "/webhooks/validate-shoot"
+
+// startServer starts the server of the component, with small deadlines, in front of a handler.
+func startServer(t *testing.T, handler http.HandlerFunc, minVersion string, suites ...string) *server {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	number, _ := strconv.Atoi(port)
+	c := &certificate{log: logr.Discard(), folder: issued(t), reader: &trusting{}}
+	if err := c.check(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: number}}
+	registered.Register(servedPath, handler)
+	s := &server{
+		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: minVersion, cipherSuites: suites},
+		limits: newLimits(logr.Discard()), signalled: t.Context(),
+	}
+	s.limits.mostReceiving, s.limits.mostAnswering = time.Second, 2*time.Second
+	if err := s.tls.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "the server listens", func() bool { return s.listening(&http.Request{}) == nil })
+	return s
+}
+
+// pair is a certificate and its key, by file. To make one takes a while.
+var pair map[string][]byte
+
+// issued returns a folder with a certificate.
+func issued(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if pair == nil {
+		issue(t, folder, time.Hour)
+		pair = map[string][]byte{}
+		for _, name := range []string{"tls.crt", "tls.key"} {
+			content, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pair[name] = content
+		}
+	}
+	for name, content := range pair {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// dial connects to the server as a client would that speaks these versions and suites.
+func (s *server) dial(t *testing.T, config *tls.Config) (*tls.Conn, error) {
+	t.Helper()
+	config.InsecureSkipVerify = true
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: 10 * time.Second}, "tcp", s.address(), config)
+	if err == nil {
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	return conn, err
+}
+
+func speaking(second bool) *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{ForceAttemptHTTP2: second, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+}
+
+func (s *server) url() string { return "https://" + s.address() + servedPath }
+
+func TestTLSVersions(t *testing.T) {
+	const required, chacha = http2Suite, "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"
+	only := func(suites ...uint16) *tls.Config {
+		return &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12, CipherSuites: suites}
+	}
+	for _, test := range []struct {
+		name       string
+		minVersion string
+		suites     []string
+		client     *tls.Config
+		want       uint16 // version; 0 if there is to be no connection
+	}{
+		{"by default TLS 1.3", "VersionTLS13", nil, &tls.Config{}, tls.VersionTLS13},
+		{"by default no TLS 1.2", "VersionTLS13", nil, only(), 0},
+		{"TLS 1.2 if asked for", "VersionTLS12", nil, only(), tls.VersionTLS12},
+		{"TLS 1.3 nevertheless", "VersionTLS12", nil, &tls.Config{}, tls.VersionTLS13},
+		{"never TLS 1.1", "VersionTLS12", nil, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}, 0},
+		{"no suites but Gardener's", "VersionTLS12", nil, only(tls.TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA, tls.TLS_RSA_WITH_AES_128_GCM_SHA256), 0},
+		{"a suite that was chosen", "VersionTLS12", []string{required, chacha}, only(tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256), tls.VersionTLS12},
+		{"no other suite", "VersionTLS12", []string{required}, only(tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256), 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			conn, err := startServer(t, echo, test.minVersion, test.suites...).dial(t, test.client)
+			if test.want == 0 && err == nil {
+				t.Error("it connects")
+			} else if test.want != 0 && (err != nil || conn.ConnectionState().Version != test.want) {
+				t.Errorf("it does not connect as it should: %v", err)
+			}
+		})
+	}
+}
+
+func TestTLSOptionsThatMakeNoSense(t *testing.T) {
+	for _, test := range []struct {
+		options tlsOptions
+		want    string
+	}{
+		{tlsOptions{minVersion: ""}, `invalid --tls-min-version: ""; it is one of VersionTLS12, VersionTLS13`},
+		{tlsOptions{minVersion: "1.3"}, `invalid --tls-min-version: "1.3"`},
+		{tlsOptions{minVersion: "VersionTLS11"}, `invalid --tls-min-version: "VersionTLS11"`},
+		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"NONE"}}, `invalid --tls-cipher-suites: "NONE"; possible are TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,`},
+		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_RSA_WITH_RC4_128_SHA"}}, `"TLS_RSA_WITH_RC4_128_SHA"`},
+		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_AES_128_GCM_SHA256"}}, `"TLS_AES_128_GCM_SHA256"`},
+		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"}}, "invalid --tls-cipher-suites: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 must be among them, since HTTP/2 requires it"},
+		{tlsOptions{minVersion: "VersionTLS13", cipherSuites: tls12Suites()}, "--tls-cipher-suites is about TLS 1.2, which is not accepted; add --tls-min-version=VersionTLS12, or leave it out"},
+	} {
+		if err := test.options.Complete(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: the error is %v", test.options, err)
+		}
+	}
+	if len(tls12Suites()) != 3 {
+		t.Errorf("there are the suites %q", tls12Suites())
+	}
+}
+
+// TestConnectionsThatSayNothing opens connections that do not get as far as a request. The server ends them, and serves
+// others meanwhile.
+func TestConnectionsThatSayNothing(t *testing.T) {
+	s := startServer(t, echo, "VersionTLS13")
+	for name, connect := range map[string]func() (net.Conn, error){
+		"no handshake": func() (net.Conn, error) { return net.Dial("tcp", s.address()) },
+		"no request":   func() (net.Conn, error) { return s.dial(t, &tls.Config{}) },
+		"half a header": func() (net.Conn, error) {
+			conn, err := s.dial(t, &tls.Config{})
+			if err == nil {
+				_, err = conn.Write([]byte("POST " + servedPath + " HTTP/1.1\r\nHost: localhost\r\nX-Slow: "))
+			}
+			return conn, err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn, err := connect()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			response, err := speaking(true).Post(s.url(), "application/json", some(10))
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Errorf("meanwhile a request is answered with %v, %v", response, err)
+			}
+			_ = response.Body.Close()
+			if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
+				t.Errorf("the connection stays open: %v", err)
+			}
+		})
+	}
+}
+
+func TestLargeHeaders(t *testing.T) {
+	s := startServer(t, echo, "VersionTLS13")
+	for _, second := range []bool{false, true} {
+		for size, fits := range map[int]bool{1 << 10: true, 100 << 10: false} {
+			request, err := http.NewRequest(http.MethodPost, s.url(), some(10))
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("X-Large", strings.Repeat("x", size))
+			response, err := speaking(second).Do(request)
+			if err == nil {
+				_ = response.Body.Close()
+			}
+			if accepted := err == nil && response.StatusCode == http.StatusOK; accepted != fits {
+				t.Errorf("HTTP/2 %t, %d bytes: %v, %v", second, size, response, err)
+			}
+		}
+	}
+}
+
+// TestLimitsHoldEverywhere sends slowly with another method, and to a path that there is not.
+func TestLimitsHoldEverywhere(t *testing.T) {
+	s := startServer(t, echo, "VersionTLS13")
+	read := map[string]*bufio.Reader{}
+	for _, target := range []string{"POST " + servedPath, "PUT " + servedPath, "POST /nonsense", "NONSENSE /"} {
+		conn, err := s.dial(t, &tls.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf", target); err != nil {
+			t.Fatal(err)
+		}
+		read[target] = bufio.NewReader(conn)
+	}
+	for target, reader := range read {
+		response, err := http.ReadResponse(reader, nil)
+		if err != nil || response.StatusCode != http.StatusRequestTimeout {
+			t.Errorf("%s: %v, %v", target, response, err)
+		}
+	}
+}
+
+// TestRequestsThatAreTakenBack begins requests over one connection and takes them back at once (CVE-2023-44487).
+func TestRequestsThatAreTakenBack(t *testing.T) {
+	var mu sync.Mutex
+	running, most := 0, 0
+	s := startServer(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		running++
+		most = max(most, running)
+		mu.Unlock()
+		time.Sleep(20 * time.Millisecond)
+		echo(w, r)
+		mu.Lock()
+		running--
+		mu.Unlock()
+	}, "VersionTLS13")
+	s.limits.mostReceiving = 10 * time.Second // the machine may be busy
+	friend := speaking(true)
+	ask := func() {
+		response, err := friend.Post(s.url(), "application/json", some(10))
+		if err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("a request is answered with %v, %v", response, err)
+		}
+		_ = response.Body.Close()
+	}
+	ask()
+	attacker := speaking(true)
+	var attacks sync.WaitGroup
+	for range 20 {
+		attacks.Go(func() {
+			for range 100 {
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+				request, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.url(), some(1000))
+				if response, err := attacker.Do(request); err == nil {
+					_ = response.Body.Close()
+				}
+				cancel()
+			}
+		})
+	}
+	for range 20 {
+		ask()
+	}
+	attacks.Wait()
+	if mu.Lock(); most > 251 { // of one connection that many at the same time, and one of the other
+		t.Errorf("%d requests were served at the same time", most)
+	}
+	mu.Unlock()
+	eventually(t, "nothing is held any more", func() bool { return s.limits.held.Load() == 0 })
+}

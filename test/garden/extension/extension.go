@@ -182,7 +182,7 @@ func (r Replica) ready(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
 		checks, _ := io.ReadAll(response.Body)
 		return fmt.Errorf("%s: %s", response.Status, checks)

@@ -67,6 +67,13 @@ func (f *front) lead(replicas ...*replica) {
 	f.replicas = replicas
 }
 
+// leads tells whether connections may be led to a replica.
+func (f *front) leads(r *replica) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ready[r]
+}
+
 // HandleConn serves a connection.
 func (f *front) HandleConn(conn net.Conn) {
 	r := f.choose()

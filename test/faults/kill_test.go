@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,6 +45,42 @@ func TestKilledWhileOthersWrite(t *testing.T) {
 		r.start(t)
 	}
 	l.enter("up at the end")
+	l.await(t, kinds, enough)
+	for _, problem := range l.verify(t, kinds) {
+		t.Error(problem)
+	}
+}
+
+// TestKilledOneAfterTheOther kills one of two replicas, which takes with it the requests that it was serving. The other one
+// goes on, within seconds.
+func TestKilledOneAfterTheOther(t *testing.T) {
+	t.Cleanup(func() { removeLease(t) })
+	replicas := []*replica{newReplica(t), newReplica(t)}
+	serve(t, replicas...)
+	kinds := []*kind{&profiles, &shoots}
+	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
+	for i, r := range replicas {
+		l.enter(fmt.Sprint("both up, before ", i))
+		l.await(t, kinds, enough)
+		dying := fmt.Sprint("down, killing ", i)
+		l.enter(dying)
+		if err := r.process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		waitFor(t, "nobody is led to it any more", func() bool { return !entrance.leads(r) })
+		before := l.number(func(c counter) bool { return c.phase == dying && !c.bad && c.outcome == accepted })
+		waitFor(t, "good writes are accepted again", func() bool {
+			return l.number(func(c counter) bool { return c.phase == dying && !c.bad && c.outcome == accepted }) >= before+5
+		})
+		if took := time.Since(killed); took > 5*time.Second {
+			t.Errorf("that took %s", took)
+		}
+		l.enter(fmt.Sprint("without ", i))
+		l.await(t, kinds, enough)
+		r.start(t)
+	}
+	l.enter("both up at the end")
 	l.await(t, kinds, enough)
 	for _, problem := range l.verify(t, kinds) {
 		t.Error(problem)

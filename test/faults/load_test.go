@@ -51,6 +51,8 @@ type load struct {
 	phase    string
 	counts   map[counter]int
 	problems []string
+	// failed are the names of objects whose creation the API server refused because it could not ask.
+	failed map[string]bool
 }
 
 // loads counts the loads, so that each has objects of its own. The names of Shoots must be short.
@@ -60,7 +62,7 @@ var loads atomic.Int32
 func startLoad(t *testing.T, writers map[*kind]int) *load {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, phase: "beginning", counts: map[counter]int{}}
+	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, phase: "beginning", counts: map[counter]int{}, failed: map[string]bool{}}
 	for k, number := range writers {
 		for i := range number {
 			l.writers.Go(func() { l.write(ctx, k, fmt.Sprintf("%s-%d", l.name, i)) })
@@ -146,6 +148,7 @@ func (l *load) count(c counter, name string, err error) {
 			l.problems = append(l.problems, what)
 		}
 	case unavailable:
+		l.failed[name] = l.failed[name] || c.action == "create"
 		if !strings.HasPrefix(c.phase, "down") && !strings.HasPrefix(l.phase, "down") {
 			l.problems = append(l.problems, what)
 		}
@@ -243,6 +246,9 @@ func (l *load) verify(t *testing.T, kinds []*kind) []string {
 			number++
 			if errs := k.errors(object); len(errs) > 0 || metav1.HasLabel(metav1.ObjectMeta{Labels: object.GetLabels()}, badLabel) {
 				problems = append(problems, fmt.Sprintf("%s %s is stored, though %v", k.name, object.GetName(), errs))
+			}
+			if l.failed[object.GetName()] {
+				problems = append(problems, fmt.Sprintf("%s %s is stored, though its writer was told that it is not", k.name, object.GetName()))
 			}
 			return nil
 		})

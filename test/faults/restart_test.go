@@ -37,6 +37,31 @@ func TestRestartedOneAfterTheOther(t *testing.T) {
 	}
 }
 
+// TestUpgradedWhileOthersWrite replaces two replicas by new ones, as a Deployment does: a new one begins before an old one ends.
+func TestUpgradedWhileOthersWrite(t *testing.T) {
+	running := []*replica{newReplica(t), newReplica(t)}
+	serve(t, running...)
+	kinds := []*kind{&profiles, &shoots}
+	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
+	direct := startDirect(t)
+	for i := range running {
+		fresh := newReplica(t)
+		l.enter(fmt.Sprint("starting a new one for ", i))
+		running = append(running, fresh)
+		entrance.lead(running...)
+		fresh.start(t)
+		l.await(t, kinds, enough)
+		l.enter(fmt.Sprint("stopping the old one ", i))
+		stop(t, running[0])
+		running = running[1:]
+		entrance.lead(running...)
+		l.await(t, kinds, enough)
+	}
+	for _, problem := range append(l.verify(t, kinds), direct.verify(t)...) {
+		t.Error(problem)
+	}
+}
+
 // stop asks a replica to end, and insists that it does so well.
 func stop(t *testing.T, r *replica) {
 	t.Helper()

@@ -122,6 +122,7 @@ func setBuildInfo(providerType string) {
 
 // measured returns a handler of the webhook of this name that counts what it answers, and how long that takes.
 func measured(webhook string, handler admission.Handler) admission.Handler {
+	requestDuration.WithLabelValues(webhook)
 	for _, operation := range []admissionv1.Operation{admissionv1.Create, admissionv1.Update} {
 		for _, result := range []string{resultAllowed, resultWarned, resultDenied, resultError, resultUnusable} {
 			requestsTotal.WithLabelValues(webhook, string(operation), result)

@@ -133,6 +133,10 @@ func TestAlerts(t *testing.T) {
 		{"CapkitAdmissionNotJudging", "refusals", denied("0+10x60"), 15, 0},
 		{"CapkitAdmissionNotJudging", "it is over", `capkit_admission_requests_total{` + a + `,webhook="validate-shoot",result="error"} 0+1x10 10x60`, 40, 0},
 
+		{"CapkitAdmissionCrowded", "slow clients", `capkit_admission_refused_requests_total{` + a + `,reason="too-slow"} 0+1x60`, 30, 0},
+		{"CapkitAdmissionCrowded", "no room", `capkit_admission_refused_requests_total{` + a + `,reason="crowded"} 0x5 3x60`, 10, 1},
+		{"CapkitAdmissionCrowded", "long ago", `capkit_admission_refused_requests_total{` + a + `,reason="crowded"} 0x5 3x60`, 30, 0},
+
 		{"CapkitAdmissionPanics", "none", up + `controller_runtime_webhook_panics_total{` + a + `} 0x60`, 10, 0},
 		{"CapkitAdmissionPanics", "one", up + `controller_runtime_webhook_panics_total{` + a + `} 0x5 1x60`, 10, 1},
 		{"CapkitAdmissionPanics", "long ago", up + `controller_runtime_webhook_panics_total{` + a + `} 0x5 1x60`, 30, 0},

@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
+	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
+	"github.com/gardener/gardener/pkg/utils/secrets"
+	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/generate"
+)
+
+// families are the metrics of this package, each with at least one series.
+func families(t *testing.T) []*dto.MetricFamily {
+	t.Helper()
+	table(openstack.Provider{}, &lookup[openstack.Image]{})[0].webhook("openstack")
+	setBuildInfo("openstack")
+	catalogueOf(nil).count("Test", consistency.Report{Errors: field.ErrorList{{Origin: consistency.RuleProfileMissing}}})
+	gathered, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(gathered, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), metricsPrefix+"_") })
+}
+
+// TestMetricNames asks Prometheus' own linter.
+func TestMetricNames(t *testing.T) {
+	var names []string
+	for _, family := range families(t) {
+		names = append(names, family.GetName())
+	}
+	problems, err := testutil.GatherAndLint(metrics.Registry, names...)
+	if err != nil || len(problems) > 0 || len(names) < 10 {
+		t.Error(len(names), problems, err)
+	}
+}
+
+// row is what docs/metrics.md says about a metric.
+var row = regexp.MustCompile("(?m)^\\| `(capkit_admission_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\| [^|]+ \\|$")
+
+func TestDocumentedMetrics(t *testing.T) {
+	content, err := os.ReadFile("../../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented, registered []string
+	for _, match := range row.FindAllStringSubmatch(string(content), -1) {
+		documented = append(documented, fmt.Sprintf("%s, a %s with %s", match[1], match[2], strings.ReplaceAll(match[3], "`", "")))
+	}
+	for _, family := range families(t) {
+		var labels []string
+		for _, label := range family.GetMetric()[0].GetLabel() {
+			labels = append(labels, label.GetName())
+		}
+		slices.Sort(labels)
+		registered = append(registered, fmt.Sprintf("%s, a %s with %s", family.GetName(), strings.ToLower(family.GetType().String()), strings.Join(labels, ", ")))
+	}
+	slices.Sort(documented)
+	if diff := cmp.Diff(registered, documented); diff != "" {
+		t.Errorf("docs/metrics.md (-registered +documented):\n%s", diff)
+	}
+}
+
+// growth returns by how much the series of a counter grow meanwhile, by their labels.
+func growth(t *testing.T, name string, meanwhile func()) map[string]float64 {
+	t.Helper()
+	read := func() map[string]float64 {
+		gathered, err := metrics.Registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values := map[string]float64{}
+		for _, family := range gathered {
+			if family.GetName() != name {
+				continue
+			}
+			for _, metric := range family.GetMetric() {
+				var labels []string
+				for _, label := range metric.GetLabel() {
+					labels = append(labels, label.GetValue())
+				}
+				values[strings.Join(labels, " ")] = metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+			}
+		}
+		return values
+	}
+	before := read()
+	meanwhile()
+	after := read()
+	for labels := range after {
+		after[labels] -= before[labels]
+	}
+	maps.DeleteFunc(after, func(_ string, grown float64) bool { return grown == 0 })
+	return after
+}
+
+func expect(t *testing.T, what string, got, want map[string]float64) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// TestResults has a webhook answer in each way that there is, a panic included. Series are there from the beginning, so that
+// the first of each is not missed.
+func TestResults(t *testing.T) {
+	const name, series = "results-of-a-test", metricsPrefix + "_requests_total"
+	var response admission.Response
+	handler := measured(name, admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		if response.Allowed && response.Result != nil {
+			panic("a test")
+		}
+		return response
+	}))
+	if got := testutil.CollectAndCount(requestsTotal, series); got < 10 {
+		t.Errorf("%d series before the first request", got)
+	}
+	webhook := &admission.Webhook{Handler: handler}
+	ask := func(operation admissionv1.Operation, answer admission.Response) func() {
+		return func() {
+			response = answer
+			webhook.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: operation}})
+		}
+	}
+	for want, answer := range map[string]func(){
+		"CREATE allowed":  ask(admissionv1.Create, admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: true}}),
+		"UPDATE warned":   ask(admissionv1.Update, admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Allowed: true, Warnings: []string{"a"}}}),
+		"CREATE denied":   ask(admissionv1.Create, admission.Denied("no")),
+		"UPDATE denied":   ask(admissionv1.Update, admission.Response{}),
+		"CREATE error":    ask(admissionv1.Create, failed(t.Context(), errors.New("a test"))),
+		"UPDATE error":    ask(admissionv1.Update, admission.Allowed("panics")),
+		"DELETE unusable": ask(admissionv1.Delete, unusable("a test")),
+		"other unusable":  ask("sesame", admission.Errored(http.StatusBadRequest, errors.New("a test"))),
+	} {
+		operation, result, _ := strings.Cut(want, " ")
+		expect(t, want, growth(t, series, answer), map[string]float64{operation + " " + result + " " + name: 1})
+	}
+	expect(t, "durations", growth(t, metricsPrefix+"_request_duration_seconds", ask(admissionv1.Create, admission.Allowed(""))), map[string]float64{name: 1})
+}
+
+// TestFindingsAreCounted sends objects to the webhooks as they are served.
+func TestFindingsAreCounted(t *testing.T) {
+	e := newEndpoints(t)
+	bad := example[map[string]any](t, "broken/provider-flavor-missing.yaml")
+	count := func(old any) map[string]float64 {
+		return growth(t, metricsPrefix+"_findings_total", func() {
+			e.send(t, "validate-cloudprofile", "application/json", encode(t, reviewed(t, "CloudProfile", bad, old)))
+		})
+	}
+	expect(t, "a bad profile", count(nil), map[string]float64{"CloudProfile provider-flavor-missing error": 1})
+	old := example[map[string]any](t, "broken/provider-flavor-missing.yaml")
+	(*old)["spec"].(map[string]any)["regions"] = []any{map[string]any{"name": "asia"}, map[string]any{"name": "other"}}
+	expect(t, "a profile that was bad before", count(old), map[string]float64{"CloudProfile provider-flavor-missing excused": 1})
+
+	known := catalogueOf(openstack.Provider{})
+	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, metricsPrefix+"_findings_total", func() {
+		known.count("Test", consistency.Report{
+			Errors:   field.ErrorList{{Origin: "sesame"}, {}},
+			Warnings: field.ErrorList{{Origin: "machine-type-without-image"}, {Origin: "sesame"}},
+		})
+	}), map[string]float64{"Test other error": 2, "Test machine-type-without-image warning": 1, "Test other warning": 1})
+	for _, rule := range (openstack.Provider{}).Rules() {
+		if known[rule.Name] != rule.Severity {
+			t.Errorf("%s is not in the catalogue", rule.Name)
+		}
+	}
+}
+
+// TestLookupsAreCounted asks what cannot be read.
+func TestLookupsAreCounted(t *testing.T) {
+	got := growth(t, metricsPrefix+"_lookup_failures_total", func() {
+		_ = unreadable("Secret", "a", errors.New("a test"))
+		_ = unlisted("Shoot", "a", errors.New("a test"))
+		_ = notRendered("a")
+	})
+	expect(t, "failures", got, map[string]float64{"Secret": 1, "Shoot": 1})
+}
+
+func TestCompilationsAreCounted(t *testing.T) {
+	kept := newProfiles(local.Provider{})
+	got := growth(t, metricsPrefix+"_profile_compilation_duration_seconds", func() {
+		for range 3 {
+			profile := generate.Local(1 << 10)
+			kept.get("CloudProfile", profile, &profile.Spec)
+		}
+		faulty := generate.Local(1 << 10)
+		faulty.Name, faulty.Spec.ProviderConfig = "faulty", nil
+		kept.get("CloudProfile", faulty, &faulty.Spec)
+	})
+	expect(t, "compilations", got, map[string]float64{"clean": 1, "faulty": 1})
+	if got := testutil.ToFloat64(profilesKept); got != 2 {
+		t.Errorf("%v profiles are kept", got)
+	}
+}
+
+func TestRegistrationsAreCounted(t *testing.T) {
+	tries := 0
+	got := growth(t, metricsPrefix+"_registrations_total", func() {
+		r := &recorder{}
+		if err := (persistent{r}).Add(onceAsLeader(func(context.Context) error {
+			if tries++; tries < 2 {
+				return errors.New("too slow")
+			}
+			return nil
+		})); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.added[0].Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	expect(t, "registrations", got, map[string]float64{"failure": 1, "success": 1})
+	if ago := time.Now().Unix() - int64(testutil.ToFloat64(lastRegistration)); ago > 60 {
+		t.Errorf("the last registration was %d seconds ago", ago)
+	}
+}
+
+// TestCertificateExpiration has an authority that ends before what it has signed, as those of Gardener's packages do.
+func TestCertificateExpiration(t *testing.T) {
+	hour, year := time.Hour, 365*24*time.Hour
+	authority, err := (&secrets.CertificateSecretConfig{Name: "ca", CommonName: "ca", CertType: secrets.CACert, Validity: &hour}).GenerateCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := (&secrets.CertificateSecretConfig{Name: "server", CommonName: "server", CertType: secrets.ServerCert, SigningCA: authority, Validity: &year}).GenerateCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, content := range map[string][]byte{"tls.crt": server.CertificatePEM, "tls.key": server.PrivateKeyPEM} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := &trusting{}
+	c := &certificate{log: logr.Discard(), reader: reader, folder: folder}
+	if err := c.check(t.Context(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	measure := func() float64 {
+		c.measure(t.Context())
+		return testutil.ToFloat64(certificateExpiration)
+	}
+	if got, want := measure(), float64(server.Certificate.NotAfter.Unix()); got != want {
+		t.Errorf("nobody is to trust it: %v, want %v", got, want)
+	}
+	reader.bundle = authority.CertificatePEM
+	ends := float64(authority.Certificate.NotAfter.Unix())
+	if got := measure(); got != ends {
+		t.Errorf("%v, want %v, when the authority ends", got, ends)
+	}
+	reader.err = errors.New("no API server")
+	if got := measure(); got != ends {
+		t.Errorf("nobody knows: %v, want what it was", got)
+	}
+	reader.err, reader.bundle = nil, []byte("")
+	if got := measure(); got != 0 {
+		t.Errorf("it is not trusted: %v", got)
+	}
+}
+
+// TestFurtherWebhooksAreCounted adds a webhook that is not of this package.
+func TestFurtherWebhooksAreCounted(t *testing.T) {
+	const name = "further-of-a-test"
+	further := measuredFurther([]webhookcmd.NameToFactory{
+		webhookcmd.Switch(name, func(manager.Manager) (*extensionswebhook.Webhook, error) {
+			return &extensionswebhook.Webhook{Name: name, Webhook: &admission.Webhook{
+				Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Denied("no") }),
+			}}, nil
+		}),
+		webhookcmd.Switch("broken", func(manager.Manager) (*extensionswebhook.Webhook, error) { return nil, errors.New("a test") }),
+	})
+	webhook, err := further[0].Func(nil)
+	if err != nil || further[0].Name != name {
+		t.Fatal(err)
+	}
+	got := growth(t, metricsPrefix+"_requests_total", func() {
+		webhook.Webhook.Handle(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{Operation: admissionv1.Create}})
+	})
+	expect(t, "requests", got, map[string]float64{"CREATE denied " + name: 1})
+	if _, err := further[1].Func(nil); err == nil {
+		t.Error("the error of a factory is lost")
+	}
+}

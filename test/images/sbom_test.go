@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"debug/buildinfo"
 	"encoding/hex"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -74,9 +75,8 @@ func layer(t *testing.T, artifact v1.Image) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Close()
 	content, err := io.ReadAll(reader)
-	if err != nil {
+	if err := errors.Join(err, reader.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return content

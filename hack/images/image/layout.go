@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,21 +27,25 @@ import (
 // SBOMType is the media type of a software bill of materials, and the artifact type of the manifest that has it.
 const SBOMType = "application/vnd.cyclonedx+json"
 
+// nobody is a platform that no machine is of. It marks, as it does elsewhere, what is in an index and is no image.
+var nobody = &v1.Platform{OS: "unknown", Architecture: "unknown"}
+
 // Make compiles the command and writes its image below folder: the OCI layout folder/NAME, and folder/NAME-OS-ARCH.cdx.json
 // with what is in it for each platform. root is the folder of the repository, ldflags are those of the linker besides. What
 // was there before is replaced. It returns the digest of the image.
-func Make(ctx context.Context, root, ldflags, folder string, d Description) (v1.Hash, error) {
-	temporary, err := os.MkdirTemp("", "images-")
+func Make(ctx context.Context, root, ldflags, folder string, d Description) (digest v1.Hash, err error) {
+	programs, err := os.MkdirTemp("", "images-")
 	if err != nil {
 		return v1.Hash{}, err
 	}
-	defer os.RemoveAll(temporary)
+	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
 	for _, platform := range Platforms {
-		if err := Compile(ctx, root, d.Name, ldflags, platform, ProgramPath(temporary, platform)); err != nil {
+		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", d.Name, platform)
+		if err := Compile(ctx, root, d.Name, ldflags, platform, ProgramPath(programs, platform)); err != nil {
 			return v1.Hash{}, err
 		}
 	}
-	return Assemble(ctx, root, temporary, folder, d)
+	return Assemble(ctx, root, programs, folder, d)
 }
 
 // ProgramPath is where in the folder programs the one for a platform is.
@@ -68,12 +73,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 			return v1.Hash{}, err
 		}
 		images = append(images, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
-
-		digest, err := image.Digest()
-		if err != nil {
-			return v1.Hash{}, err
-		}
-		bom, err := billOfMaterials(d, platform, digest, program, certificatesVersion)
+		bom, err := billOfMaterials(d, platform, image, program, certificatesVersion)
 		if err != nil {
 			return v1.Hash{}, err
 		}
@@ -85,9 +85,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 		if err != nil {
 			return v1.Hash{}, err
 		}
-		// A platform that no machine is of, as others write it, so that nobody takes it for an image.
-		none := &v1.Platform{OS: "unknown", Architecture: "unknown"}
-		boms = append(boms, mutate.IndexAddendum{Add: referrer, Descriptor: v1.Descriptor{Platform: none, ArtifactType: SBOMType}})
+		boms = append(boms, mutate.IndexAddendum{Add: referrer, Descriptor: v1.Descriptor{Platform: nobody, ArtifactType: SBOMType}})
 	}
 	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, boms...)...)
 	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))

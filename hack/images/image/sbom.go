@@ -19,10 +19,14 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// billOfMaterials returns, as CycloneDX, what is in the image with this digest: the program, all modules that are linked
+// billOfMaterials returns, as CycloneDX, what is in the image: the program, all modules that are linked
 // into it, the standard library, and the CA certificates. It is made of what the compiler wrote into the program, and has
 // neither a time nor a serial number, so that it is always the same for the same image.
-func billOfMaterials(d Description, platform v1.Platform, image v1.Hash, program []byte, certificatesVersion string) ([]byte, error) {
+func billOfMaterials(d Description, platform v1.Platform, image v1.Image, program []byte, certificatesVersion string) ([]byte, error) {
+	digest, err := image.Digest()
+	if err != nil {
+		return nil, err
+	}
 	info, err := buildinfo.Read(bytes.NewReader(program))
 	if err != nil {
 		return nil, err
@@ -45,7 +49,7 @@ func billOfMaterials(d Description, platform v1.Platform, image v1.Hash, program
 		linked = append(linked, component.BOMRef)
 	}
 
-	container := imageComponent(d, platform, image)
+	container := imageComponent(d, platform, digest)
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{Component: &container}
 	bom.Components = &components

@@ -87,6 +87,10 @@ check-license: ## Fail if a file has no SPDX header
 	@files=$$($(LICENSE_FILES) | xargs -0 grep -L 'SPDX-License-Identifier: Apache-2.0' || true); \
 	if [[ -n $$files ]]; then printf 'no SPDX header, see hack/boilerplate.go.txt:\n%s\n' "$$files"; exit 1; fi
 
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in what is linked: needs https://vuln.go.dev, or VULNDB=URL of a copy
+	$(TOOL) govulncheck $(if $(VULNDB),-db $(VULNDB)) ./cmd/...
+
 .PHONY: tidy
 tidy: ## Tidy all modules
 	go mod tidy

@@ -31,7 +31,7 @@ const (
 	// checkPeriod is how often files and webhook configurations are compared.
 	checkPeriod = time.Second
 	// measurePeriod is how often it is measured for how long clients accept the certificate.
-	measurePeriod = 10 * time.Second
+	measurePeriod = 5 * time.Second
 	// mostSettling bounds how long after the webhook configurations a new certificate comes into use.
 	mostSettling = 5 * time.Second
 )

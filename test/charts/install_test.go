@@ -5,17 +5,28 @@
 package charts
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	operatorv1alpha1 "github.com/gardener/gardener/pkg/apis/operator/v1alpha1"
+	resourcesv1alpha1 "github.com/gardener/gardener/pkg/apis/resources/v1alpha1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/capkit/capkit/pkg/admission"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
@@ -111,6 +122,62 @@ func TestPod(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEnd: a pod is not killed before it has answered what it has taken: when it has gone on serving for a while, requests are
+// given another 30 seconds.
+func TestEnd(t *testing.T) {
+	delay, err := admission.NewCommand(openstack.Provider{}).Flags().GetDuration("shutdown-delay-duration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := podOf(t, find(t, render(t, charts.Runtime, runtimeNamespace, nil), "Deployment")).TerminationGracePeriodSeconds
+	if given == nil || time.Duration(*given)*time.Second <= delay+30*time.Second {
+		t.Errorf("%v seconds after a delay of %v", given, delay)
+	}
+}
+
+// TestNetwork: Gardener's NetworkPolicies let through what has to pass: pods and Services have the labels and annotations that
+// Gardener gives to its own.
+func TestNetwork(t *testing.T) {
+	values := read(t, "testdata/full.yaml")
+	webhooks, metrics := intstr.FromInt32(9443), intstr.FromInt32(9090)
+	tcp := corev1.ProtocolTCP
+	want := &corev1.Service{}
+	port := func(port intstr.IntOrString) networkingv1.NetworkPolicyPort {
+		return networkingv1.NetworkPolicyPort{Protocol: &tcp, Port: &port}
+	}
+	for _, err := range []error{
+		gardenerutils.InjectNetworkPolicyAnnotationsForWebhookTargets(want, port(webhooks)),
+		gardenerutils.InjectNetworkPolicyAnnotationsForGardenScrapeTargets(want, port(metrics)),
+		gardenerutils.InjectNetworkPolicyAnnotationsForSeedScrapeTargets(want, port(metrics)),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	inGarden := render(t, charts.Runtime, runtimeNamespace, values)
+	if annotations := find(t, inGarden, "Service").GetAnnotations(); !maps.Equal(annotations, want.Annotations) {
+		t.Errorf("the Service has %v, want %v", annotations, want.Annotations)
+	}
+	labels, _, _ := unstructured.NestedStringMap(find(t, inGarden, "Deployment").Object, "spec", "template", "metadata", "labels")
+	for _, label := range []string{
+		v1beta1constants.LabelNetworkPolicyToDNS, v1beta1constants.LabelNetworkPolicyToRuntimeAPIServer,
+		gardenerutils.NetworkPolicyLabel(operatorv1alpha1.DeploymentNameVirtualGardenKubeAPIServer, 443),
+	} {
+		if labels[label] != v1beta1constants.LabelNetworkPolicyAllowed {
+			t.Errorf("the pods do not have the label %s", label)
+		}
+	}
+
+	// Elsewhere the Service says, too, which namespace the others are in, and by what name they know this one.
+	if err := gardenerutils.InjectNetworkPolicyNamespaceSelectors(want, metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: runtimeNamespace}}); err != nil {
+		t.Fatal(err)
+	}
+	want.Annotations[resourcesv1alpha1.NetworkingPodLabelSelectorNamespaceAlias] = v1beta1constants.LabelNetworkPolicyExtensionsNamespaceAlias
+	if annotations := find(t, render(t, charts.Runtime, seedNamespace, values), "Service").GetAnnotations(); !maps.Equal(annotations, want.Annotations) {
+		t.Errorf("the Service in a seed has %v, want %v", annotations, want.Annotations)
 	}
 }
 

@@ -150,9 +150,9 @@ func TestLayout(t *testing.T) {
 	var platforms []string
 	_, indexManifest := index(t)
 	for _, descriptor := range indexManifest.Manifests {
-		platforms = append(platforms, descriptor.Platform.String())
+		platforms = append(platforms, strings.TrimSpace(descriptor.Platform.String()+" "+descriptor.ArtifactType))
 	}
-	want := []string{"linux/amd64", "linux/arm64", "unknown/unknown", "unknown/unknown"}
+	want := []string{"linux/amd64", "linux/arm64", "unknown/unknown " + image.SBOMType, "unknown/unknown " + image.SBOMType}
 	if diff := cmp.Diff(want, platforms); diff != "" {
 		t.Errorf("platforms (-want, +got):\n%s", diff)
 	}

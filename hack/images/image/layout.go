@@ -72,7 +72,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 		if err != nil {
 			return v1.Hash{}, err
 		}
-		images = append(images, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+		images = append(images, mutate.IndexAddendum{Add: plain{image}, Descriptor: v1.Descriptor{Platform: &platform}})
 		bom, err := billOfMaterials(d, platform, image, program, certificatesVersion)
 		if err != nil {
 			return v1.Hash{}, err
@@ -89,6 +89,19 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 	}
 	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, boms...)...)
 	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))
+}
+
+// plain is an image whose descriptor in an index is the usual one: without an artifact type, which is for what is no image.
+type plain struct{ v1.Image }
+
+// Descriptor implements what partial.Descriptor looks for.
+func (p plain) Descriptor() (*v1.Descriptor, error) {
+	descriptor, err := partial.Descriptor(p.Image)
+	if err != nil {
+		return nil, err
+	}
+	descriptor.ArtifactType = ""
+	return descriptor, nil
 }
 
 // write replaces the layout in the folder by one with this index, and its tag. The bills of materials are in the index like

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWhatAForgedRequestTells asks as somebody would who is no API server, about Secrets that are not his: whether they
+// exist, and which keys are wrong, is what he learns. The values he does not. docs/security.md says so.
+func TestWhatAForgedRequestTells(t *testing.T) {
+	e := newEndpoints(t)
+	for name, want := range map[string]string{
+		"openstack": "",
+		"broken":    "Secret garden-demo/broken: data[password]: it ends with a line break",
+		"missing":   "Secret garden-demo/missing does not exist",
+	} {
+		binding := newSecretBinding(name)
+		binding.Namespace, binding.SecretRef.Namespace = "garden-of-the-attacker", "garden-demo"
+		response, logged := e.send(t, "validate-secretbinding", "application/json", encode(t, reviewed(t, "SecretBinding", binding, nil)))
+		if response.Allowed != (want == "") {
+			t.Errorf("%s: %v", name, response.Result)
+		}
+		shown := string(encode(t, response))
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s: it should be %q: %s", name, want, shown)
+		}
+		if strings.Contains(shown+logged, secret) { // the password in the second one
+			t.Errorf("%s: a value is shown: %s; the log is %s", name, shown, logged)
+		}
+	}
+}
+
+// TestWhatIsBeingDeletedIsNeverRefused breaks objects of all kinds, and adds when they were deleted.
+func TestWhatIsBeingDeletedIsNeverRefused(t *testing.T) {
+	e := newEndpoints(t)
+	broken := func(kind, document string, leaving bool) string {
+		object := map[string]any{}
+		if err := json.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatal(err)
+		}
+		object["spec"] = map[string]any{"type": "openstack", "provider": map[string]any{"type": "openstack", "workers": []any{map[string]any{"name": "a", "machine": map[string]any{"type": "none"}}}}}
+		if leaving {
+			object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-11-21T00:00:00Z"
+		}
+		return string(encode(t, reviewed(t, kind, object, object)))
+	}
+	documents := kinds(t)
+	for kind, object := range map[string]any{"Secret": newSecret("broken", "password", "\n"), "SecretBinding": newSecretBinding("missing"), "CredentialsBinding": newBinding("missing")} {
+		documents[kind] = string(encode(t, object))
+	}
+	for kind, document := range documents {
+		i := slices.Index(e.names, "validate-"+strings.ToLower(kind))
+		if i < 0 {
+			t.Fatalf("there is no webhook for a %s", kind)
+		}
+		response, _ := e.send(t, e.names[i], "application/json", []byte(strings.Replace(broken(kind, document, true), `"operation":"UPDATE"`, `"operation":"CREATE"`, 1)))
+		if !response.Allowed || len(response.Warnings) > 0 || len(response.Patch) > 0 {
+			t.Errorf("a %s that is being deleted: %v", kind, response)
+		}
+		if response, _ := e.send(t, e.names[i], "application/json", []byte(strings.Replace(broken(kind, document, false), `"operation":"UPDATE"`, `"operation":"CREATE"`, 1))); response.Allowed {
+			t.Errorf("a %s that is as wrong, and is not being deleted: %v", kind, response)
+		}
+	}
+}

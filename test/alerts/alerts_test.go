@@ -163,9 +163,9 @@ func TestAlerts(t *testing.T) {
 		{"CapkitAdmissionNotRegistered", "the certificates cannot be written", up + `controller_runtime_reconcile_errors_total{` + a + `,controller="webhook-certificate"} 0+1x60`, 40, 1},
 		{"CapkitAdmissionNotRegistered", "another component", up + `controller_runtime_reconcile_errors_total{` + alien + `,controller="webhook-certificate"} 0+1x60`, 40, 0},
 
-		{"CapkitAdmissionCertificateNotRenewed", "six days left", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(6) + `x60`, 40, 0},
-		{"CapkitAdmissionCertificateNotRenewed", "less than five", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(5) + `x60`, 40, 1},
-		{"CapkitAdmissionCertificateNotRenewed", "since just now", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(5) + `x60`, 20, 0},
+		{"CapkitAdmissionCertificateNotRenewed", "nine days left", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(9) + `x60`, 40, 0},
+		{"CapkitAdmissionCertificateNotRenewed", "less than eight", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(8) + `x60`, 40, 1},
+		{"CapkitAdmissionCertificateNotRenewed", "since just now", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(8) + `x60`, 20, 0},
 		{"CapkitAdmissionCertificateNotRenewed", "not trusted", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} 0x60`, 40, 0},
 
 		{"CapkitAdmissionCertificateNotTrusted", "two days left", `capkit_admission_certificate_expiration_timestamp_seconds{` + a + `} ` + days(2) + `x60`, 40, 0},

@@ -146,6 +146,10 @@ up: ## Start a garden with the admission component in the background, and say ho
 down: ## Stop the garden
 	@go run ./hack/garden down
 
+.PHONY: sizing
+sizing: ## Measure what memory and CPU the admission component takes: the table of docs/operations.md
+	@hack/controlplane.sh > /dev/null && go run ./hack/sizing
+
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver and kubectl, which up and the tests do if needed
 	@hack/controlplane.sh

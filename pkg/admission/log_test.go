@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/logger"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	logzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+// failing is a client.Reader whose requests fail.
+type failing struct{ client.Reader }
+
+func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("no API server")
+}
+
+// TestFailuresAreLogged asks about objects that cannot be judged.
+func TestFailuresAreLogged(t *testing.T) {
+	e := newEndpoints(t)
+	review := reviewed(t, "CloudProfile", example[map[string]any](t, "cloudprofile.yaml"), map[string]any{"kind": secret, "spec": secret})
+	response, logged := e.send(t, "validate-cloudprofile", "application/json", encode(t, review))
+	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "the request could not be decoded") || strings.Contains(logged, secret) {
+		t.Errorf("a stored object that cannot be decoded: %s", logged)
+	}
+	e = newEndpointsWith(t, failing{}, 0)
+	response, logged = e.send(t, "validate-shoot", "application/json", encode(t, reviewed(t, "Shoot", example[map[string]any](t, "shoot.yaml"), nil)))
+	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "no API server") {
+		t.Errorf("a profile that cannot be read: %s", logged)
+	}
+	if lines := strings.Count(logged, "\n"); lines != 1 {
+		t.Errorf("%d lines at level info", lines)
+	}
+}
+
+// TestEverybodyLogsJSON logs by each of the ways that libraries know.
+func TestEverybodyLogsJSON(t *testing.T) {
+	var out bytes.Buffer
+	base, err := logger.NewZapLogger(logger.InfoLevel, logger.FormatJSON, logzap.WriteTo(&out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := slog.Default()
+	defer func() {
+		slog.SetDefault(before)
+		log.SetOutput(os.Stderr)
+		klog.ClearLogger()
+	}()
+	setLoggers(base)
+	log.Printf("http: TLS handshake error from %s: EOF", "127.0.0.1:1")
+	slog.Warn("slog")
+	klog.Info("klog")
+	logf.Log.WithName("controller-runtime").Info("logr")
+	messages := map[string]bool{}
+	for line := range strings.Lines(out.String()) {
+		entry := map[string]any{}
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Errorf("not JSON: %s", line)
+		}
+		messages[strings.TrimSpace(entry["msg"].(string))] = true
+	}
+	for _, want := range []string{"http: TLS handshake error from 127.0.0.1:1: EOF", "slog", "klog", "logr"} {
+		if !messages[want] {
+			t.Errorf("%q is not in the log: %v", want, messages)
+		}
+	}
+}

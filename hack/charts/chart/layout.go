@@ -5,7 +5,6 @@
 package chart
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -14,9 +13,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/partial"
-	"github.com/google/go-containerregistry/pkg/v1/static"
-	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capkit/capkit/hack/artifact"
 )
 
 // The media types that Helm gives to a chart in a registry. They are constants of its client, which needs a lot more.
@@ -49,45 +47,10 @@ func (p Package) Artifact() (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	configDigest, configSize, err := v1.SHA256(bytes.NewReader(config))
-	if err != nil {
-		return nil, err
-	}
-	content := static.NewLayer(p.Archive, layerMediaType)
-	digest, err := content.Digest()
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1,
-		Config: v1.Descriptor{MediaType: configMediaType, Digest: configDigest, Size: configSize},
-		Layers: []v1.Descriptor{{MediaType: layerMediaType, Digest: digest, Size: int64(len(p.Archive))}},
-		Annotations: map[string]string{
-			"org.opencontainers.image.title":       p.metadata.Name,
-			"org.opencontainers.image.description": p.metadata.Description,
-			"org.opencontainers.image.version":     p.metadata.Version,
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return partial.CompressedToImage(core{manifest: manifest, config: config, content: content})
+	manifest := v1.Manifest{Annotations: map[string]string{
+		"org.opencontainers.image.title":       p.metadata.Name,
+		"org.opencontainers.image.description": p.metadata.Description,
+		"org.opencontainers.image.version":     p.metadata.Version,
+	}}
+	return artifact.New(manifest, artifact.Blob{MediaType: configMediaType, Content: config}, artifact.Blob{MediaType: layerMediaType, Content: p.Archive})
 }
-
-// core is an artifact with one layer.
-type core struct {
-	manifest, config []byte
-	content          v1.Layer
-}
-
-// MediaType implements partial.CompressedImageCore.
-func (c core) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
-
-// RawManifest implements partial.CompressedImageCore.
-func (c core) RawManifest() ([]byte, error) { return c.manifest, nil }
-
-// RawConfigFile implements partial.CompressedImageCore.
-func (c core) RawConfigFile() ([]byte, error) { return c.config, nil }
-
-// LayerByDigest implements partial.CompressedImageCore.
-func (c core) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return c.content, nil }

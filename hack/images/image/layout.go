@@ -5,9 +5,7 @@
 package image
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -20,8 +18,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
-	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capkit/capkit/hack/artifact"
 )
 
 // SBOMType is the media type of a software bill of materials, and the artifact type of the manifest that has it.
@@ -128,45 +127,9 @@ func referrer(d Description, image v1.Image, bom []byte) (v1.Image, error) {
 	}
 	// Only what identifies the image, not what its own manifest says again.
 	subject = &v1.Descriptor{MediaType: subject.MediaType, Digest: subject.Digest, Size: subject.Size}
-	content := static.NewLayer(bom, SBOMType)
-	digest, err := content.Digest()
-	if err != nil {
-		return nil, err
-	}
-	config := []byte("{}")
-	configDigest, configSize, err := v1.SHA256(bytes.NewReader(config))
-	if err != nil {
-		return nil, err
-	}
-	manifest, err := json.Marshal(v1.Manifest{
-		SchemaVersion: 2, MediaType: types.OCIManifestSchema1, ArtifactType: SBOMType, Subject: subject,
-		Config:      v1.Descriptor{MediaType: "application/vnd.oci.empty.v1+json", Digest: configDigest, Size: configSize},
-		Layers:      []v1.Descriptor{{MediaType: SBOMType, Digest: digest, Size: int64(len(bom))}},
-		Annotations: d.annotations(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return partial.CompressedToImage(artifact{manifest: manifest, config: config, content: content})
+	manifest := v1.Manifest{ArtifactType: SBOMType, Subject: subject, Annotations: d.annotations()}
+	return artifact.New(manifest, artifact.Empty, artifact.Blob{MediaType: SBOMType, Content: bom})
 }
-
-// artifact is a manifest with one layer that is no image.
-type artifact struct {
-	manifest, config []byte
-	content          v1.Layer
-}
-
-// MediaType implements partial.CompressedImageCore.
-func (a artifact) MediaType() (types.MediaType, error) { return types.OCIManifestSchema1, nil }
-
-// RawManifest implements partial.CompressedImageCore.
-func (a artifact) RawManifest() ([]byte, error) { return a.manifest, nil }
-
-// RawConfigFile implements partial.CompressedImageCore.
-func (a artifact) RawConfigFile() ([]byte, error) { return a.config, nil }
-
-// LayerByDigest implements partial.CompressedImageCore.
-func (a artifact) LayerByDigest(v1.Hash) (partial.CompressedLayer, error) { return a.content, nil }
 
 // moduleVersion returns the version of a module that the repository uses.
 func moduleVersion(ctx context.Context, root, module string) (string, error) {

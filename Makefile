@@ -99,7 +99,7 @@ tidy: ## Tidy all modules
 
 ##@ Test
 
-# The first time, test/images compiles everything for two platforms.
+# 30m: the first time, test/images compiles everything for two platforms.
 .PHONY: test
 test: ## Run all tests
 	go test -timeout 30m ./...
@@ -111,7 +111,7 @@ test-race: ## Run the tests of the packages that decide under the race detector
 .PHONY: test-cov
 test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
 	@mkdir -p bin
-	go test -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
+	go test -timeout 30m -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
 	grep -v zz_generated bin/coverage.all > bin/coverage.out
 	go tool cover -html=bin/coverage.out -o bin/coverage.html
 	go tool cover -func=bin/coverage.out

@@ -8,6 +8,7 @@ package alerts
 
 import (
 	"log/slog"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -203,7 +204,14 @@ func TestAlerts(t *testing.T) {
 
 // TestAlertsAreComplete checks what people and Alertmanager need, and that the runbook is written.
 func TestAlertsAreComplete(t *testing.T) {
+	runbook, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, alert := range alerts(t) {
+		if !strings.Contains(string(runbook), "\n### "+alert.Alert+"\n") {
+			t.Errorf("docs/operations.md does not say what to do about %s", alert.Alert)
+		}
 		if !slices.Contains([]string{"critical", "warning", "info"}, alert.Labels["severity"]) {
 			t.Errorf("%s: severity %q", alert.Alert, alert.Labels["severity"])
 		}

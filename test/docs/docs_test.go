@@ -34,7 +34,8 @@ var update = flag.Bool("update", false, "rewrite the output that the documents q
 
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "docs/admission.md", "docs/api/openstack.md", "docs/concepts.md", "docs/extension-authors.md",
-	"docs/openstack.md", "docs/security.md", "docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-settings.md",
+	"docs/metrics.md", "docs/openstack.md", "docs/operations.md", "docs/security.md",
+	"docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-settings.md",
 }
 
 // programs are the commands that documents may run, by how they call them.

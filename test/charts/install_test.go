@@ -20,10 +20,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -113,15 +115,29 @@ func TestPod(t *testing.T) {
 			if *context.AllowPrivilegeEscalation || !*context.ReadOnlyRootFilesystem || !slices.Equal(context.Capabilities.Drop, []corev1.Capability{"ALL"}) || context.Capabilities.Add != nil {
 				t.Errorf("the container has %v", context)
 			}
-			if pod.HostNetwork || pod.HostPID || pod.HostIPC {
-				t.Error("the pod shares namespaces with its node")
+			// The API server judges the rest, in a namespace that takes nothing but restricted pods.
+			pod.PriorityClassName = ""
+			created := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "restricted", Namespace: restrictedNamespace}, Spec: pod}
+			if err := g.Client().Create(t.Context(), created, client.DryRunAll); err != nil {
+				t.Error(err)
 			}
-			for _, volume := range pod.Volumes {
-				if volume.HostPath != nil {
-					t.Errorf("volume %s is a folder of the node", volume.Name)
-				}
+			created = &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "restricted", Namespace: restrictedNamespace}, Spec: pod}
+			created.Spec.HostNetwork = true
+			if err := g.Client().Create(t.Context(), created, client.DryRunAll); !apierrors.IsForbidden(err) {
+				t.Errorf("the namespace takes pods that are not restricted: %v", err)
 			}
 		})
+	}
+}
+
+// TestReplicas: Gardener gives highly available components two replicas, unless they say how many they want.
+func TestReplicas(t *testing.T) {
+	deployment := find(t, render(t, charts.Runtime, runtimeNamespace, map[string]any{"replicaCount": 5}), "Deployment")
+	if label := deployment.GetLabels()[resourcesv1alpha1.HighAvailabilityConfigType]; label != resourcesv1alpha1.HighAvailabilityConfigTypeServer {
+		t.Errorf("the type is %q", label)
+	}
+	if replicas := deployment.GetAnnotations()[resourcesv1alpha1.HighAvailabilityConfigReplicas]; replicas != "5" {
+		t.Errorf("%q replicas are wanted, not 5", replicas)
 	}
 }
 

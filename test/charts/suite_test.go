@@ -25,6 +25,7 @@ import (
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
+	"github.com/capkit/capkit/test/garden/extension"
 )
 
 // g is the garden of all tests here: runtime cluster and virtual garden in one.
@@ -35,6 +36,8 @@ const (
 	runtimeNamespace   = "garden"
 	extensionNamespace = "extension-admission-openstack"
 	seedNamespace      = "extension-admission-openstack-x7k2p"
+	// restrictedNamespace takes only pods that keep to the strictest of Kubernetes' standards.
+	restrictedNamespace = "restricted"
 )
 
 func TestMain(m *testing.M) {
@@ -75,8 +78,15 @@ func prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{extensionNamespace, seedNamespace} {
-		if err := g.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+	for _, object := range []client.Object{
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: extensionNamespace}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: seedNamespace}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: restrictedNamespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
+		}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: extension.Name, Namespace: restrictedNamespace}},
+	} {
+		if err := g.Client().Create(ctx, object); err != nil {
 			return err
 		}
 	}

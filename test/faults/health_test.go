@@ -26,10 +26,8 @@ func TestReadiness(t *testing.T) {
 		started <- err
 	}()
 
-	waitFor(t, "it says what it waits for", func() bool { return len(failing(r, "readyz")) > 0 })
-	if got := strings.Join(failing(r, "readyz"), " "); got != "informer-sync webhook-server" {
-		t.Errorf("while it cannot read Shoots, /readyz fails for %s", got)
-	}
+	const waiting = "informer-sync webhook-server"
+	waitFor(t, "while it cannot read Shoots, /readyz fails for "+waiting, func() bool { return strings.Join(failing(r, "readyz"), " ") == waiting })
 	if got := failing(r, "healthz"); len(got) > 0 {
 		t.Errorf("while it cannot read Shoots, /healthz fails for %s", got)
 	}

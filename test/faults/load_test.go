@@ -51,7 +51,7 @@ type load struct {
 	phase    string
 	counts   map[counter]int
 	problems []string
-	// failed are the names of objects whose creation the API server refused because it could not ask.
+	// failed are the kinds and names of objects whose creation the API server refused because it could not ask.
 	failed map[string]bool
 }
 
@@ -148,7 +148,9 @@ func (l *load) count(c counter, name string, err error) {
 			l.problems = append(l.problems, what)
 		}
 	case unavailable:
-		l.failed[name] = l.failed[name] || c.action == "create"
+		if c.action == "create" {
+			l.failed[c.kind+name] = true
+		}
 		if !strings.HasPrefix(c.phase, "down") && !strings.HasPrefix(l.phase, "down") {
 			l.problems = append(l.problems, what)
 		}
@@ -247,7 +249,7 @@ func (l *load) verify(t *testing.T, kinds []*kind) []string {
 			if errs := k.errors(object); len(errs) > 0 || metav1.HasLabel(metav1.ObjectMeta{Labels: object.GetLabels()}, badLabel) {
 				problems = append(problems, fmt.Sprintf("%s %s is stored, though %v", k.name, object.GetName(), errs))
 			}
-			if l.failed[object.GetName()] {
+			if l.failed[k.name+object.GetName()] {
 				problems = append(problems, fmt.Sprintf("%s %s is stored, though its writer was told that it is not", k.name, object.GetName()))
 			}
 			return nil

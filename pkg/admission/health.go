@@ -26,7 +26,7 @@ import (
 // a restart helps one that does not get to know of a new certificate.
 const mostExpired = 10 * time.Minute
 
-// health is what /healthz and /readyz are about. docs/operations.md says what each check means.
+// health is what /healthz and /readyz are about. docs/admission.md says what each check means.
 type health struct {
 	manager manager.Manager
 	// source is the cluster of the certificates, nil if it is the one of the manager.

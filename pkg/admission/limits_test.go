@@ -12,10 +12,14 @@ import (
 	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 )
 
 // limitedServer is a server with small limits, and one client that keeps its connections.
@@ -193,3 +197,38 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 		_ = response.Body.Close()
 	})
 }
+
+// TestAPIServersTryAgain asks as an API server does while there is no room.
+func TestAPIServersTryAgain(t *testing.T) {
+	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
+		s.limits.mostReceiving = 30 * time.Second
+		var refused atomic.Int32
+		transport := s.Client().Transport
+		counting := func(http.RoundTripper) http.RoundTripper {
+			return roundTripper(func(r *http.Request) (*http.Response, error) {
+				response, err := transport.RoundTrip(r)
+				if err == nil && response.StatusCode == http.StatusServiceUnavailable {
+					refused.Add(1)
+					s.limits.held.Add(-s.limits.mostHeld)
+				}
+				return response, err
+			})
+		}
+		config := &rest.Config{Host: s.URL, WrapTransport: counting, ContentConfig: rest.ContentConfig{
+			NegotiatedSerializer: kubernetesscheme.Codecs.WithoutConversion(), GroupVersion: &schema.GroupVersion{},
+		}}
+		api, err := rest.UnversionedRESTClientFor(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.limits.held.Add(s.limits.mostHeld)
+		result, err := api.Post().Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(mostReceiving).DoRaw(t.Context())
+		if err != nil || string(result) != "512000 bytes, <nil>" || refused.Load() != 1 {
+			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused.Load())
+		}
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

@@ -25,8 +25,6 @@ const (
 	mostHeader = 32 << 10
 	// mostIdle is how long a connection is kept that nothing comes from, as API servers do.
 	mostIdle = 90 * time.Second
-	// mostEnding is how long requests may take that run when the server is to stop.
-	mostEnding = time.Minute
 )
 
 // server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started itself: it
@@ -63,7 +61,7 @@ func (s *server) Start(ctx context.Context) error {
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), mostEnding)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.mostAnswering)
 		defer cancel()
 		stopped <- serving.Shutdown(ending)
 	}()

@@ -35,8 +35,10 @@ func (p persistent) Add(runnable manager.Runnable) error {
 			countRegistration(err)
 			if err != nil {
 				log.Error(err, "Registering the webhooks failed, and is tried again")
+				return false, nil
 			}
-			return err == nil, nil
+			log.Info("Registered the webhooks")
+			return true, nil
 		})
 		return nil
 	}))

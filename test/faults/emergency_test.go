@@ -65,7 +65,7 @@ func TestAnObjectIsExempted(t *testing.T) {
 	r := newReplica(t)
 	serve(t, r)
 	waitFor(t, "it leads, and does not look at its configurations for the next minutes", func() bool {
-		return strings.Count(r.log(t), "Updated source webhook config") >= 2
+		return strings.Contains(r.log(t), "Registered the webhooks") && strings.Count(r.log(t), "Updated source webhook config") >= 2
 	})
 	follow(t, "matchConditions")
 	exempted := &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "provider-flavor-missing"}}

@@ -9,8 +9,6 @@ package admission
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/capkit/capkit/test/garden"
@@ -23,14 +21,7 @@ var g *garden.Garden
 // program is the path of the component.
 var program string
 
-func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { garden.Main(m, run) }
 
 func run(m *testing.M) (status int, err error) {
 	ctx := context.Background()

@@ -40,14 +40,7 @@ const (
 	restrictedNamespace = "restricted"
 )
 
-func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { garden.Main(m, run) }
 
 func run(m *testing.M) (status int, err error) {
 	ctx := context.Background()

@@ -14,7 +14,6 @@ package faults
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -42,14 +41,7 @@ var (
 	writing client.Client
 )
 
-func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { garden.Main(m, run) }
 
 func run(m *testing.M) (status int, err error) {
 	ctx := context.Background()

@@ -32,6 +32,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/test/garden"
 )
 
 const (
@@ -55,14 +56,7 @@ func describe() image.Description {
 	return d
 }
 
-func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { garden.Main(m, run) }
 
 func run(m *testing.M) (status int, err error) {
 	ctx := context.Background()

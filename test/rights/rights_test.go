@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -32,14 +31,7 @@ var (
 	installation *extension.Installation
 )
 
-func TestMain(m *testing.M) {
-	status, err := run(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { garden.Main(m, run) }
 
 func run(m *testing.M) (status int, err error) {
 	ctx := context.Background()

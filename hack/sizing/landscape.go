@@ -180,10 +180,10 @@ func (l *landscape) write(ctx context.Context, duration time.Duration, look func
 		}
 		begin := time.Now()
 		switch {
-		case n%10 == 0:
+		case n%perProfile == 0:
 			writes.Go(func() error {
 				defer s.note(&s.profile, begin)
-				return l.writeProfile(ctx, n/10)
+				return l.writeProfile(ctx, n/perProfile)
 			})
 		case l.profiles > 0:
 			writes.Go(func() error {

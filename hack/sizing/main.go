@@ -23,9 +23,13 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// perMinute is how many writes there are in a minute. One of ten is that of a CloudProfile, which asks two webhooks; the others
-// are those of Shoots, which ask one.
-const perMinute = 1000
+const (
+	// perMinute is how many writes there are in a minute.
+	perMinute = 1000
+	// perProfile is how many of them there are for each one of a CloudProfile, which asks two webhooks. The others are those of
+	// Shoots, which ask one.
+	perProfile = 50
+)
 
 // stages are how many profiles and Shoots there are when something is measured.
 var stages = []struct{ profiles, shoots int }{{0, 0}, {1, 0}, {10, 0}, {10, 1000}, {40, 1000}}

@@ -26,8 +26,14 @@ import (
 
 const servedPath = "/webhooks/validate-shoot"
 
-// startServer starts the server of the component, with small deadlines, in front of a handler.
+// startServer starts the server of the component in front of a handler.
 func startServer(t *testing.T, handler http.HandlerFunc, minVersion string, suites ...string) *server {
+	t.Helper()
+	return startImpatient(t, time.Minute, handler, minVersion, suites...) // the machine may be busy
+}
+
+// startImpatient starts a server that waits so long for requests, and for handshakes.
+func startImpatient(t *testing.T, mostReceiving time.Duration, handler http.HandlerFunc, minVersion string, suites ...string) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +54,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, minVersion string, suit
 		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: minVersion, cipherSuites: suites},
 		limits: newLimits(logr.Discard()), signalled: t.Context(),
 	}
-	s.limits.mostReceiving, s.limits.mostAnswering = time.Second, 2*time.Second
+	s.limits.mostReceiving, s.limits.mostAnswering = mostReceiving, 2*mostReceiving
 	if err := s.tls.Complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +172,7 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 // TestConnectionsThatSayNothing opens connections that do not get as far as a request. The server ends them, and serves
 // others meanwhile.
 func TestConnectionsThatSayNothing(t *testing.T) {
-	s := startServer(t, echo, "VersionTLS13")
+	s := startImpatient(t, 3*time.Second, echo, "VersionTLS13")
 	for name, connect := range map[string]func() (net.Conn, error){
 		"no handshake": func() (net.Conn, error) { return net.Dial("tcp", s.address()) },
 		"no request":   func() (net.Conn, error) { return s.dial(t, &tls.Config{}) },
@@ -190,7 +196,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 				t.Errorf("meanwhile a request is answered with %v, %v", response, err)
 			}
 			_ = response.Body.Close()
-			if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := io.Copy(io.Discard, conn); err != nil && !strings.Contains(err.Error(), "reset") {
@@ -222,7 +228,7 @@ func TestLargeHeaders(t *testing.T) {
 
 // TestLimitsHoldEverywhere sends slowly with another method, and to a path that there is not.
 func TestLimitsHoldEverywhere(t *testing.T) {
-	s := startServer(t, echo, "VersionTLS13")
+	s := startImpatient(t, 3*time.Second, echo, "VersionTLS13")
 	read := map[string]*bufio.Reader{}
 	for _, target := range []string{"POST " + servedPath, "PUT " + servedPath, "POST /nonsense", "NONSENSE /"} {
 		conn, err := s.dial(t, &tls.Config{})
@@ -257,7 +263,6 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 		running--
 		mu.Unlock()
 	}, "VersionTLS13")
-	s.limits.mostReceiving = 10 * time.Second // the machine may be busy
 	friend := speaking(true)
 	ask := func() {
 		response, err := friend.Post(s.url(), "application/json", some(10))

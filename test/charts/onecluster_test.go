@@ -63,7 +63,7 @@ func TestOneCluster(t *testing.T) {
 	t.Cleanup(func() { unregister(t, process) })
 
 	var last error
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		if last = g.Client().Get(ctx, client.ObjectKeyFromObject(configuration), configuration); last == nil {
 			last = errors.Join(owned(configuration), trusts(address, configuration.Webhooks[0].ClientConfig))
 		}

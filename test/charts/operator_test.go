@@ -182,7 +182,7 @@ func TestGardenerOperator(t *testing.T) {
 	managedresources.IntervalWait = 100 * time.Millisecond
 	t.Cleanup(func() { managedresources.IntervalWait = interval })
 
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	runtimeCluster, virtualGarden := clientSet(t, operatorclient.RuntimeScheme), clientSet(t, operatorclient.VirtualScheme)
 	go healthy(ctx, runtimeCluster.Client())

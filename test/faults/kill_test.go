@@ -75,7 +75,7 @@ func TestKilledOneAfterTheOther(t *testing.T) {
 		})
 		took := time.Since(killed)
 		t.Logf("five good writes were accepted within %s", took)
-		if took > 5*time.Second {
+		if took > 15*time.Second { // a second where the machine has nothing else to do
 			t.Errorf("that took %s", took)
 		}
 		l.enter(fmt.Sprint("without ", i))

@@ -118,7 +118,7 @@ func (p *probe) says(t *testing.T) string {
 // ask asks all questions, unless the component cannot be asked yet.
 func (p *probe) ask(t *testing.T) {
 	t.Helper()
-	ready, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ready, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if p.WaitUntilReady(ready) != nil {
 		return
@@ -129,7 +129,7 @@ func (p *probe) ask(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(pair.Leaf)
-	browser := &http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{
+	browser := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, DisableKeepAlives: true,
 	}}
 	for _, q := range questions() {

@@ -102,7 +102,7 @@ func TestEveryRuleIsNeeded(t *testing.T) {
 		t.Run(r.String(), func(t *testing.T) {
 			take(t, r)
 			p := newProbe(t)
-			if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) {
+			if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 				return r.missed(p.says(t)), nil
 			}); err != nil {
 				t.Errorf("without it nothing fails; the component answers:\n%s", p.answers)

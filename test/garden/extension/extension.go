@@ -194,7 +194,7 @@ func (r Replica) ready(ctx context.Context) error {
 // and a CloudProfile that only the component refuses is refused.
 func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 15*time.Second, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := installed(ctx, g)
 		if err == nil || ctx.Err() == nil {
 			last = err

@@ -50,6 +50,9 @@ type certificate struct {
 	current atomic.Pointer[tls.Certificate]
 	// trustedSince is when the new certificate was found to be trusted; zero if there is none.
 	trustedSince time.Time
+	// distrusted is the certificate if the authorities in all webhooks were found to be others when that was last looked at;
+	// nil otherwise.
+	distrusted atomic.Pointer[x509.Certificate]
 }
 
 // configurationName is the name that Gardener gives to the webhook configurations of a component.
@@ -130,16 +133,26 @@ func (c *certificate) measure(ctx context.Context) {
 		return
 	}
 	until, err := c.trustedUntil(ctx, current.Leaf)
+	var reason distrust
 	switch {
-	case errors.As(err, new(distrust)):
+	case errors.As(err, &reason):
 		certificateExpiration.Set(0)
+		c.distrusted.Store(nil)
+		if reason.byAll {
+			c.distrusted.Store(current.Leaf)
+		}
 	case err == nil:
 		certificateExpiration.Set(float64(until.Unix()))
+		c.distrusted.Store(nil)
 	}
 }
 
 // distrust says that a webhook configuration does not trust a certificate.
-type distrust struct{ error }
+type distrust struct {
+	error
+	// byAll is true if none of the webhooks does, and all have an authority.
+	byAll bool
+}
 
 // Unwrap returns why.
 func (d distrust) Unwrap() error { return d.error }
@@ -162,17 +175,25 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 	for _, w := range mutating.Webhooks {
 		clients = append(clients, w.ClientConfig)
 	}
-	until := leaf.NotAfter
+	until, distrusting := leaf.NotAfter, 0
+	var reason error
 	for _, config := range clients {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(config.CABundle)
 		chains, err := leaf.Verify(x509.VerifyOptions{Roots: roots})
 		if err != nil {
-			return time.Time{}, distrust{fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)}
+			if len(config.CABundle) > 0 { // it has none for a moment when it is new
+				distrusting++
+			}
+			reason = fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)
+			continue
 		}
 		if end := lastEnd(chains); end.Before(until) {
 			until = end
 		}
+	}
+	if reason != nil {
+		return time.Time{}, distrust{reason, distrusting == len(clients)}
 	}
 	return until, nil
 }

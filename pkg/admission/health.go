@@ -47,7 +47,7 @@ func (h health) add() error {
 	ready := map[string]healthz.Checker{
 		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(h.manager.GetCache()),
 		"webhook-server": h.server.listening,
-		"certificate":    func(*http.Request) error { return certificate.valid(time.Now(), 0) },
+		"certificate":    func(*http.Request) error { return certificate.usable(time.Now()) },
 		"shutdown": func(*http.Request) error {
 			if h.server.signalled.Err() != nil {
 				return errors.New("the process was asked to stop")
@@ -81,6 +81,18 @@ func (c *certificate) valid(now time.Time, expired time.Duration) error {
 		return fmt.Errorf("the certificate is not valid before %s", current.Leaf.NotBefore)
 	case now.After(current.Leaf.NotAfter.Add(expired)):
 		return fmt.Errorf("the certificate has expired at %s", current.Leaf.NotAfter)
+	}
+	return nil
+}
+
+// usable returns nil if a certificate is served that is valid now, and not one that no webhook trusts. One webhook suffices:
+// the replica may still be asked.
+func (c *certificate) usable(now time.Time) error {
+	if err := c.valid(now, 0); err != nil {
+		return err
+	}
+	if c.distrusted.Load() == c.current.Load().Leaf {
+		return errors.New("no webhook in the garden trusts the certificate")
 	}
 	return nil
 }

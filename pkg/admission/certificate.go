@@ -50,9 +50,6 @@ type certificate struct {
 	current atomic.Pointer[tls.Certificate]
 	// trustedSince is when the new certificate was found to be trusted; zero if there is none.
 	trustedSince time.Time
-	// distrusted is the certificate if the authorities in all webhooks were found to be others when that was last looked at;
-	// nil otherwise.
-	distrusted atomic.Pointer[x509.Certificate]
 }
 
 // configurationName is the name that Gardener gives to the webhook configurations of a component.
@@ -133,26 +130,16 @@ func (c *certificate) measure(ctx context.Context) {
 		return
 	}
 	until, err := c.trustedUntil(ctx, current.Leaf)
-	var reason distrust
 	switch {
-	case errors.As(err, &reason):
+	case errors.As(err, new(distrust)):
 		certificateExpiration.Set(0)
-		c.distrusted.Store(nil)
-		if reason.byAll {
-			c.distrusted.Store(current.Leaf)
-		}
 	case err == nil:
 		certificateExpiration.Set(float64(until.Unix()))
-		c.distrusted.Store(nil)
 	}
 }
 
 // distrust says that a webhook configuration does not trust a certificate.
-type distrust struct {
-	error
-	// byAll is true if none of the webhooks does, and all have an authority.
-	byAll bool
-}
+type distrust struct{ error }
 
 // Unwrap returns why.
 func (d distrust) Unwrap() error { return d.error }
@@ -175,25 +162,17 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 	for _, w := range mutating.Webhooks {
 		clients = append(clients, w.ClientConfig)
 	}
-	until, distrusting := leaf.NotAfter, 0
-	var reason error
+	until := leaf.NotAfter
 	for _, config := range clients {
 		roots := x509.NewCertPool()
 		roots.AppendCertsFromPEM(config.CABundle)
 		chains, err := leaf.Verify(x509.VerifyOptions{Roots: roots})
 		if err != nil {
-			if len(config.CABundle) > 0 { // it has none for a moment when it is new
-				distrusting++
-			}
-			reason = fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)
-			continue
+			return time.Time{}, distrust{fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)}
 		}
 		if end := lastEnd(chains); end.Before(until) {
 			until = end
 		}
-	}
-	if reason != nil {
-		return time.Time{}, distrust{reason, distrusting == len(clients)}
 	}
 	return until, nil
 }

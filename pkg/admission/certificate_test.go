@@ -20,12 +20,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// trusting is a client.Reader that finds webhook configurations with this bundle; none if it is nil. The mutating ones may
-// have their own.
+// trusting is a client.Reader that finds webhook configurations with this bundle; none if it is nil.
 type trusting struct {
 	client.Reader
-	bundle, mutating []byte
-	err              error
+	bundle []byte
+	err    error
 }
 
 func (r *trusting) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -40,9 +39,6 @@ func (r *trusting) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	case *admissionregistrationv1.ValidatingWebhookConfiguration:
 		into.Webhooks = []admissionregistrationv1.ValidatingWebhook{{ClientConfig: config}}
 	case *admissionregistrationv1.MutatingWebhookConfiguration:
-		if r.mutating != nil {
-			config.CABundle = r.mutating
-		}
 		into.Webhooks = []admissionregistrationv1.MutatingWebhook{{ClientConfig: config}}
 	}
 	return nil

@@ -5,7 +5,6 @@
 package admission
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -39,48 +38,6 @@ func TestValidCertificate(t *testing.T) {
 		if (err == nil) != (test.want == "") || err != nil && !strings.HasPrefix(err.Error(), test.want) {
 			t.Errorf("after %s: %v", test.at, err)
 		}
-	}
-}
-
-func TestUsableCertificate(t *testing.T) {
-	reader := &trusting{}
-	c := &certificate{log: logr.Discard(), folder: t.TempDir(), reader: reader}
-	authority := issue(t, c.folder, time.Hour)
-	now := time.Now()
-	if err := c.check(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	another := issue(t, t.TempDir(), time.Hour)
-	for _, test := range []struct {
-		name   string
-		reader trusting
-		want   bool
-	}{
-		{"no webhooks yet", trusting{}, true},
-		{"no authority yet", trusting{bundle: []byte{}}, true},
-		{"an authority of long ago", trusting{bundle: another}, false},
-		{"the API server is gone, and nothing new is known", trusting{err: errors.New("no API server")}, false},
-		{"trusted", trusting{bundle: authority}, true},
-		{"the API server is gone, and it was trusted", trusting{err: errors.New("no API server")}, true},
-		{"another authority", trusting{bundle: another}, false},
-		{"another authority for some of the webhooks", trusting{bundle: another, mutating: authority}, true},
-		{"another authority again", trusting{bundle: another}, false},
-	} {
-		*reader = test.reader
-		c.measure(t.Context())
-		if err := c.usable(now); (err == nil) != test.want {
-			t.Errorf("%s: %v", test.name, err)
-		}
-	}
-	issue(t, c.folder, time.Hour)
-	if err := c.check(t.Context(), now.Add(2*time.Hour)); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.usable(now); err != nil {
-		t.Errorf("what was found out about another certificate: %v", err)
-	}
-	if err := c.usable(now.Add(2 * time.Hour)); err == nil {
-		t.Error("it has expired, and is usable")
 	}
 }
 

@@ -237,3 +237,15 @@ func TestVersion(t *testing.T) {
 		t.Errorf("the image is %s, want %s", image, want)
 	}
 }
+
+// TestTagWithDigest: a tag may pin the image, but labels are shorter than that.
+func TestTagWithDigest(t *testing.T) {
+	tag := "v1.2.3@sha256:" + strings.Repeat("0123456789abcdef", 4)
+	deployment := find(t, render(t, charts.Runtime, runtimeNamespace, map[string]any{"image": map[string]any{"tag": tag}}), "Deployment")
+	if image := containerOf(t, deployment).Image; !strings.HasSuffix(image, ":"+tag) {
+		t.Errorf("the image is %s", image)
+	}
+	if version := deployment.GetLabels()["app.kubernetes.io/version"]; version != "v1.2.3" {
+		t.Errorf("the label is %q", version)
+	}
+}

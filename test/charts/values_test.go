@@ -17,6 +17,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 	"helm.sh/helm/v4/pkg/chart/v2/lint"
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -65,6 +66,7 @@ func TestWrongValues(t *testing.T) {
 		"half a kubeconfig":      {charts.Runtime, `{"projectedKubeconfig": {"baseMountPath": "/x"}}`, "genericKubeconfigSecretName"},
 		"two kubeconfigs":        {charts.Runtime, `{"gardener": {"virtualCluster": {"enabled": true}}, "kubeconfig": "x", "projectedKubeconfig": {"baseMountPath": "/x", "genericKubeconfigSecretName": "a", "tokenSecretName": "b"}}`, "exclude each other"},
 		"kubeconfig for nothing": {charts.Runtime, `{"kubeconfig": "x"}`, "set gardener.virtualCluster.enabled"},
+		"no such webhook":        {charts.Runtime, `{"disabledWebhooks": ["validate-shot"]}`, "'validate-shoot'"},
 		"no ServiceAccount":      {charts.Application, `{}`, "gardener.virtualCluster.serviceAccount.name is required"},
 		"no namespace of it":     {charts.Application, `{"gardener": {"virtualCluster": {"serviceAccount": {"name": "x"}}}}`, "gardener.virtualCluster.serviceAccount.namespace is required"},
 	} {
@@ -78,6 +80,23 @@ func TestWrongValues(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})
+	}
+}
+
+// TestWebhooks: those that can be disabled are those that there are.
+func TestWebhooks(t *testing.T) {
+	schema := read(t, filepath.Join(folder(t, charts.Runtime), "values.schema.json"))
+	known, found, err := unstructured.NestedStringSlice(schema, "properties", "disabledWebhooks", "items", "enum")
+	if !found || err != nil {
+		t.Fatal(found, err)
+	}
+	want := []string{"*"}
+	for _, webhook := range admission.Switches(openstack.Provider{}) {
+		want = append(want, webhook.Name)
+	}
+	slices.Sort(want)
+	if !slices.Equal(known, want) {
+		t.Errorf("the schema has %v, the component %v", known, want)
 	}
 }
 

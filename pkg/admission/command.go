@@ -98,7 +98,7 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 			setLoggers(o.manager.Completed().Logger)
 			logStart(o.manager.Completed().Logger, provider.Type(), cmd.Flags())
 			setBuildInfo(provider.Type())
-			return o.run(cmd.Context(), provider.Type())
+			return o.run(cmd.Context(), provider.Type(), table(provider, &lookup[R]{}))
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
@@ -167,8 +167,8 @@ const (
 	retryPeriod   = 5 * time.Second
 )
 
-// run serves the webhooks until ctx is done.
-func (o *options) run(ctx context.Context, providerType string) error {
+// run serves the webhooks until ctx is done; entries are those of this package, which may be disabled.
+func (o *options) run(ctx context.Context, providerType string, entries []entry) error {
 	config := o.rest.Completed().Config
 	util.ApplyClientConnectionConfigurationToRESTConfig(&componentbaseconfigv1alpha1.ClientConnectionConfiguration{QPS: 100, Burst: 130}, config)
 
@@ -206,6 +206,7 @@ func (o *options) run(ctx context.Context, providerType string) error {
 	if _, err := o.webhooks.Completed().AddToManager(ctx, persistent{registering{mgr, registered}}, sourceCluster); err != nil {
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
+	standIn(registered, entries)
 	certificate, err := trustedCertificate(ctx, mgr, registered.Options.CertDir, component(providerType), o.server.certificateSyncPeriod)
 	if err != nil {
 		return err

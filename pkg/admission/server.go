@@ -50,7 +50,7 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("the webhook server: %w", err)
 	}
 	serving := &http.Server{
-		Handler:           drained(s.signalled, s.limits.limited(s.handler())),
+		Handler:           drained(s.signalled, s.limits.limited(s.registered.WebhookMux())),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		TLSConfig:         s.tlsConfig(),
 		ReadHeaderTimeout: s.limits.mostReceiving, // and of the handshake
@@ -77,14 +77,6 @@ func (s *server) Start(ctx context.Context) error {
 
 func (s *server) address() string {
 	return net.JoinHostPort(s.registered.Options.Host, strconv.Itoa(s.registered.Options.Port))
-}
-
-// handler returns what is registered, which is nothing if all webhooks are disabled.
-func (s *server) handler() http.Handler {
-	if mux := s.registered.WebhookMux(); mux != nil {
-		return mux
-	}
-	return http.NotFoundHandler()
 }
 
 func (s *server) tlsConfig() *tls.Config {

@@ -5,6 +5,10 @@
 package admission
 
 import (
+	"context"
+	"net/http"
+	"net/url"
+
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -17,6 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
@@ -98,6 +103,27 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 // manager puts another one, once a binding refers to them.
 func providerLabel(providerType string) string {
 	return v1beta1constants.LabelExtensionProviderTypePrefix + providerType
+}
+
+// disabled returns the webhook that stands in for one that is disabled: it admits everything. API servers ask it while other
+// replicas have not been told yet, and for good if all webhooks of an action are disabled: Gardener's packages then leave what
+// is registered as it is.
+func (e *entry) disabled() *admission.Webhook {
+	handler := admission.HandlerFunc(func(context.Context, admission.Request) admission.Response { return admission.Allowed("") })
+	return &admission.Webhook{Handler: measured(e.name, handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger}
+}
+
+// standIn has a server serve all webhooks in a table that it does not serve yet.
+func standIn(server *webhook.DefaultServer, entries []entry) {
+	for _, e := range entries {
+		served := ""
+		if mux := server.WebhookMux(); mux != nil {
+			_, served = mux.Handler(&http.Request{Method: http.MethodPost, URL: &url.URL{Path: e.path()}})
+		}
+		if served == "" {
+			server.Register(e.path(), e.disabled())
+		}
+	}
 }
 
 // Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own command.

@@ -85,6 +85,24 @@ func TestAnObjectIsExempted(t *testing.T) {
 	waitUntilRefused(t, spoilt("provider-flavor-missing"))
 }
 
+// TestAllWebhooksAreDisabled: what is registered stays so, and everything passes nevertheless.
+func TestAllWebhooksAreDisabled(t *testing.T) {
+	r := newReplica(t)
+	serve(t, r)
+	stop(t, r)
+	without := newReplica(t, "--disable-webhooks=*")
+	entrance.lead(without)
+	without.start(t)
+	for _, k := range []*kind{&profiles, &shoots} {
+		bad := k.fresh("disabled")
+		k.spoil(bad)
+		if err := writing.Create(t.Context(), bad, client.DryRunAll); err != nil {
+			t.Errorf("a %s: %v", k.name, err)
+		}
+	}
+	configurations(t)
+}
+
 func TestAPIServersDoNotInsist(t *testing.T) {
 	t.Cleanup(func() { removeLease(t) })
 	r := newReplica(t)

@@ -5,13 +5,13 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"log"
 	"log/slog"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -47,29 +47,35 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 }
 
-// TestEverybodyLogsJSON logs by each of the ways that libraries know.
+// logChild makes this test binary log, and end.
+const logChild = "ADMISSION_TEST_LOG_CHILD"
+
+// TestEverybodyLogsJSON logs by each of the ways that libraries know. It does so in a process of its own: who may set
+// controller-runtime's logger is decided once, and for a process that has not done so after half a minute.
 func TestEverybodyLogsJSON(t *testing.T) {
-	var out bytes.Buffer
-	base, err := logger.NewZapLogger(logger.InfoLevel, logger.FormatJSON, logzap.WriteTo(&out))
-	if err != nil {
-		t.Fatal(err)
+	if os.Getenv(logChild) != "" {
+		base, err := logger.NewZapLogger(logger.InfoLevel, logger.FormatJSON, logzap.WriteTo(os.Stdout))
+		if err != nil {
+			t.Fatal(err)
+		}
+		setLoggers(base)
+		log.Printf("http: TLS handshake error from %s: EOF", "127.0.0.1:1")
+		slog.Warn("slog")
+		klog.Info("klog")
+		logf.Log.WithName("controller-runtime").Info("logr")
+		os.Exit(0)
 	}
-	before := slog.Default()
-	defer func() {
-		slog.SetDefault(before)
-		log.SetOutput(os.Stderr)
-		klog.ClearLogger()
-	}()
-	setLoggers(base)
-	log.Printf("http: TLS handshake error from %s: EOF", "127.0.0.1:1")
-	slog.Warn("slog")
-	klog.Info("klog")
-	logf.Log.WithName("controller-runtime").Info("logr")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
+	child.Env = append(os.Environ(), logChild+"=true")
+	output, err := child.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
 	messages := map[string]bool{}
-	for line := range strings.Lines(out.String()) {
+	for line := range strings.Lines(string(output)) {
 		entry := map[string]any{}
 		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Errorf("not JSON: %s", line)
+			t.Fatalf("not JSON: %s", line)
 		}
 		messages[strings.TrimSpace(entry["msg"].(string))] = true
 	}

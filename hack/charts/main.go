@@ -44,19 +44,21 @@ func run() error {
 		}
 		return write("example", o, nil)
 	}
-	if err := os.RemoveAll(*folder); err != nil {
-		return err
-	}
 	return write(*folder, o, func(p chart.Package) error { return p.Write(*folder) })
 }
 
 // write writes the manifests that register the charts into a folder, and does something with each package.
 func write(folder string, o chart.Options, each func(chart.Package) error) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
 	packages, err := chart.Load(".", o)
 	if err != nil {
+		return err
+	}
+	if each != nil { // what an earlier run has made
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	for _, p := range packages {

@@ -102,18 +102,7 @@ func demo(ctx context.Context) (err error) {
 
 // install installs the charts, starts the admission component and creates what Shoots need besides a profile.
 func install(ctx context.Context, g *garden.Garden, program string) error {
-	installation, err := extension.Install(ctx, g)
-	if err != nil {
-		return err
-	}
-	replica, err := installation.New(program)
-	if err != nil {
-		return err
-	}
-	if _, err := extension.Start(ctx, g, replica); err != nil {
-		return err
-	}
-	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
+	if _, err := extension.Run(ctx, g, program); err != nil {
 		return err
 	}
 	return project(ctx, g)

@@ -56,19 +56,8 @@ func run(ctx context.Context, duration time.Duration) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
-	installation, err := extension.Install(ctx, g)
+	process, err := extension.Run(ctx, g, program)
 	if err != nil {
-		return err
-	}
-	replica, err := installation.New(program)
-	if err != nil {
-		return err
-	}
-	process, err := extension.Start(ctx, g, replica)
-	if err != nil {
-		return err
-	}
-	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
 		return err
 	}
 	config := g.RESTConfig()

@@ -35,18 +35,7 @@ func run(m *testing.M) (status int, err error) {
 	if err := prepare(ctx); err != nil {
 		return 1, err
 	}
-	installation, err := extension.Install(ctx, g)
-	if err != nil {
-		return 1, err
-	}
-	replica, err := installation.New(program)
-	if err != nil {
-		return 1, err
-	}
-	if _, err := extension.Start(ctx, g, replica); err != nil {
-		return 1, err
-	}
-	if err := extension.WaitUntilInstalled(ctx, g); err != nil {
+	if _, err := extension.Run(ctx, g, program); err != nil {
 		return 1, err
 	}
 	return m.Run(), nil

@@ -9,12 +9,27 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
 	"github.com/capkit/capkit/hack/charts/chart"
 )
+
+func TestWhatNoRegistryHas(t *testing.T) {
+	for want, o := range map[string]chart.Options{
+		"write it without https://": {Version: "1.2.3", Registry: "https://registry.example.com/capkit"},
+		`registry "": write a host`: {Version: "1.2.3"},
+		`registry "a b": write`:     {Version: "1.2.3", Registry: "a b"},
+		`registry "capkit": write`:  {Version: "1.2.3", Registry: "capkit"},
+		`version "1.2.3+x"`:         {Version: "1.2.3+x", Registry: chart.Registry},
+	} {
+		if _, err := chart.Load(filepath.Join("..", ".."), o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %s", err, want)
+		}
+	}
+}
 
 // TestReproducible: copies of the charts that were made at another time give the same packages, artifacts and manifests.
 func TestReproducible(t *testing.T) {

@@ -108,18 +108,7 @@ func TestServes(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	installation, err := extension.Install(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	replica, err := installation.New(extracted(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := extension.Start(t.Context(), g, replica); err != nil {
-		t.Fatal(err)
-	}
-	if err := extension.WaitUntilInstalled(t.Context(), g); err != nil {
+	if _, err := extension.Run(t.Context(), g, extracted(t)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
@@ -37,6 +39,20 @@ type Options struct {
 	Registry string
 }
 
+// check returns an error if no registry could have what is called so.
+func (o Options) check() error {
+	if strings.Contains(o.Registry, "://") {
+		return fmt.Errorf("registry %q: write it without %s://", o.Registry, strings.Split(o.Registry, "://")[0])
+	}
+	if _, err := name.NewRepository(o.Registry+"/charts", name.StrictValidation); err != nil {
+		return fmt.Errorf("registry %q: write a host and a path, as in %s: %w", o.Registry, Registry, err)
+	}
+	if _, err := name.NewTag(Registry+"/charts:"+o.Version, name.StrictValidation); err != nil {
+		return fmt.Errorf("version %q: %w", o.Version, err)
+	}
+	return nil
+}
+
 // Package is a chart that is packaged.
 type Package struct {
 	// Name of the chart.
@@ -55,6 +71,9 @@ func (p Package) Reference(o Options) string {
 // Load packages the charts of the repository in the folder root: first the one for the runtime cluster, then the one for
 // the virtual garden.
 func Load(root string, o Options) ([]Package, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	var packages []Package
 	for _, folder := range folders {
 		p, err := load(filepath.Join(root, filepath.FromSlash(folder)), o)

@@ -126,6 +126,23 @@ func (r Replica) Program() garden.Program {
 	return garden.Program{Name: Name, Path: r.Path, Args: args, Env: slices.Concat(r.installation.env, r.Env)}
 }
 
+// Run installs the charts in a garden, starts one replica of the program at this path, and waits until the API server asks it.
+func Run(ctx context.Context, g *garden.Garden, path string) (*garden.Process, error) {
+	installation, err := Install(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	replica, err := installation.New(path)
+	if err != nil {
+		return nil, err
+	}
+	process, err := Start(ctx, g, replica)
+	if err != nil {
+		return nil, err
+	}
+	return process, WaitUntilInstalled(ctx, g)
+}
+
 // Start starts a replica, whose logs go to a file named after its port, and waits until it is ready.
 func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, error) {
 	program := r.Program()

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cases runs tables of tests whose rows are manifests: txtar archives, in which every case has its own files and its
+// expected result. An archive looks like this:
+//
+//	What is tested, for the reader.
+//	-- profile.yaml --
+//	(a file that all cases share)
+//	-- name of a case/profile.yaml --
+//	(a file of this case alone, in place of the shared one)
+//	-- name of another case/profile.patch.yaml --
+//	(a change of the shared file: a merge patch or, if it is a list, a JSON patch)
+//	-- name of another case/want --
+//	(the expected result, one finding a line; a case without this file expects the empty result)
+//
+// Run with -update to write the results that the tests get into the archives; read the difference before you commit it.
+package cases
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+)
+
+// want is the file of a case in which its expected result is.
+const want = "want"
+
+var update = flag.Bool("update", false, "write the results that the tests get into golden files and archives")
+
+// Update reports whether the results that tests get are to be written down as the expected ones.
+func Update() bool { return *update }
+
+// Case is one case of an archive. Its methods fail the test if a file is missing or is not what it should be.
+type Case struct {
+	Name string
+
+	t      *testing.T
+	own    map[string][]byte
+	shared map[string][]byte
+}
+
+// Run runs each case of an archive as a subtest: run returns the result, which has to be the expected one. Trailing white space
+// does not count. The order is that of the archive.
+func Run(t *testing.T, archive string, run func(c *Case) (got string)) {
+	t.Helper()
+	content, err := txtar.ParseFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := read(content)
+	if len(all) == 0 {
+		t.Fatalf("%s has no cases: their files are named CASE/FILE", archive)
+	}
+	results := map[string]string{}
+	for _, c := range all {
+		t.Run(c.Name, func(t *testing.T) {
+			c.t = t
+			expected := strings.TrimSpace(string(c.own[want]))
+			got := strings.TrimSpace(run(c))
+			if *update {
+				results[c.Name] = got
+			} else if diff := cmp.Diff(strings.Split(expected, "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Errorf("%s: (-want +got)\n%s", archive, diff)
+			}
+		})
+	}
+	if *update {
+		if err := os.WriteFile(archive, txtar.Format(updated(content, results)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// read returns the cases of an archive in their order.
+func read(archive *txtar.Archive) []*Case {
+	var all []*Case
+	shared := map[string][]byte{}
+	for _, file := range archive.Files {
+		name, own, ofCase := strings.Cut(file.Name, "/")
+		if !ofCase {
+			shared[file.Name] = file.Data
+			continue
+		}
+		i := slices.IndexFunc(all, func(c *Case) bool { return c.Name == name })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &Case{Name: name, own: map[string][]byte{}, shared: shared})
+		}
+		all[i].own[own] = file.Data
+	}
+	return all
+}
+
+// updated returns the archive with other results. A result stands behind the files of its case, and an empty one nowhere.
+func updated(archive *txtar.Archive, results map[string]string) *txtar.Archive {
+	changed := &txtar.Archive{Comment: archive.Comment}
+	for i, file := range archive.Files {
+		name, own, _ := strings.Cut(file.Name, "/")
+		result, known := results[name]
+		if !known || own != want {
+			changed.Files = append(changed.Files, file)
+		}
+		last := i+1 == len(archive.Files) || !strings.HasPrefix(archive.Files[i+1].Name, name+"/")
+		if known && last && result != "" {
+			changed.Files = append(changed.Files, txtar.File{Name: name + "/" + want, Data: []byte(result + "\n")})
+		}
+	}
+	return changed
+}
+
+// Has reports whether there is a file of this name, of the case or shared.
+func (c *Case) Has(name string) bool {
+	_, own := c.own[name]
+	_, shared := c.shared[name]
+	return own || shared
+}
+
+// Text returns a file as it is written: that of the case or, if it has none, the shared one.
+func (c *Case) Text(name string) string {
+	c.t.Helper()
+	if !c.Has(name) {
+		c.t.Fatalf("there is no file %s", name)
+	}
+	if own, ok := c.own[name]; ok {
+		return string(own)
+	}
+	return string(c.shared[name])
+}
+
+// JSON returns a YAML file as JSON, with the change that the case makes to it: NAME.yaml is changed by NAME.patch.yaml.
+func (c *Case) JSON(name string) []byte {
+	c.t.Helper()
+	document := c.json(name)
+	patch, patched := c.own[strings.TrimSuffix(name, ".yaml")+".patch.yaml"]
+	if !patched {
+		return document
+	}
+	changes, err := yaml.YAMLToJSON(patch)
+	if err == nil {
+		document, err = apply(document, changes)
+	}
+	if err != nil {
+		c.t.Fatalf("the patch of %s: %v", name, err)
+	}
+	return document
+}
+
+func (c *Case) json(name string) []byte {
+	c.t.Helper()
+	document, err := yaml.YAMLToJSONStrict([]byte(c.Text(name)))
+	if err != nil {
+		c.t.Fatalf("%s: %v", name, err)
+	}
+	return document
+}
+
+// apply applies a JSON patch, which is a list, or a merge patch.
+func apply(document, changes []byte) ([]byte, error) {
+	if !bytes.HasPrefix(changes, []byte("[")) {
+		return jsonpatch.MergePatch(document, changes)
+	}
+	patch, err := jsonpatch.DecodePatch(changes)
+	if err != nil {
+		return nil, err
+	}
+	return patch.Apply(document)
+}
+
+// Decode decodes what JSON returns, and does not accept fields that the type does not have.
+func (c *Case) Decode(name string, into any) {
+	c.t.Helper()
+	if err := yaml.UnmarshalStrict(c.JSON(name), into); err != nil {
+		c.t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// T returns the test of the case.
+func (c *Case) T() *testing.T { return c.t }

@@ -13,6 +13,7 @@
 //   - life.go: gardens that outlive the process which started them
 //   - build.go: the programs and where they come from
 //   - use.go: clients, kubectl, objects that nearly every test needs
+//   - seen.go: writes that wait until caches have seen the writes before
 //   - process.go: other programs beside the garden, for example an admission component
 //   - server/: the process that the garden is
 package garden
@@ -30,6 +31,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,6 +73,7 @@ type Garden struct {
 	assets    string
 	config    *rest.Config
 	client    client.Client
+	seen      *seen
 
 	server *process.Process // nil if Open was called
 	life   io.WriteCloser   // the server stops when this is closed; nil if it was opened or detached
@@ -195,6 +198,9 @@ func (g *Garden) connect() (err error) {
 		return err
 	}
 	g.config.QPS, g.config.Burst = -1, -1 // no limit: nobody else uses this garden
+	g.config.ContentType = runtime.ContentTypeJSON
+	g.seen = newSeen()
+	g.config.Wrap(g.seen.wrap)
 	g.client, err = client.New(g.config, client.Options{Scheme: scheme})
 	return err
 }

@@ -46,7 +46,8 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%q: %v, then %v", data, errs, again)
 			}
 			for _, err := range errs {
-				if err.Origin == "" || err.Detail == "" || strings.HasPrefix(err.Detail, "cannot be read") || !strings.HasPrefix(err.Field, "at") || strings.Contains(err.Error(), "Go struct") {
+				if err.Origin == "" || err.Detail == "" || strings.HasPrefix(err.Detail, "cannot be read") ||
+					!strings.HasPrefix(err.Field, "at") || strings.Contains(err.Error(), "Go struct") {
 					t.Fatalf("%q: %v", data, err)
 				}
 			}

@@ -14,7 +14,8 @@ import (
 )
 
 const profile = `{"apiVersion":"v1","metadata":{"name":"a","Name":"b"},"unknown":1,"spec":{"type":"x","providerConfig":{"a":1,"a":2},` +
-	`"machineImages":[{"name":"i","versions":[{"version":"1","capabilityFlavors":[{"architecture":["amd64"]},{"architecture":["amd64"]},{"architecture":["arm64"]}]}]}]}}`
+	`"machineImages":[{"name":"i","versions":[{"version":"1","capabilityFlavors":[` +
+	`{"architecture":["amd64"]},{"architecture":["amd64"]},{"architecture":["arm64"]}]}]}]}}`
 
 func TestUnmarshalTakesWhatAnAPIServerWrites(t *testing.T) {
 	for name, options := range map[string][]strictjson.Option{

@@ -26,8 +26,10 @@ var scalars = strings.Split(`~|null|Null|NULL|nULL|true|True|TRUE|tRUE|false|yes
 2001-12-14|2001-1-1|2001-12-14t21:59:43.10-05:00|2001-12-14T21:59:43Z|2001-12-14 21:59:43.10|2001-12-14 21:59:43.10 -5|2001-13-14|2001-02-30|20011214|2001-|
 .|..|.a|.inf|.Inf|.INF|-.inf|+.inf|.nan|.NaN|.iNF|inf|nan|Infinity|.1.2|.1_0|._1|+|-x|+x|=|<<|a b|a#b|a'b|a"b|ä€😀|a\b|<>&|
 "1"|"true"|"null"|""|''|'no'|'it''s'|"a\tb\n\u00e9\x41\U0001F600"|"\
-  folded"|!!str 1|!!str true|!!str|!!str null|!!int 1|!!int "1"|!!int 0x10|!!float 1|!!float "1"|!!float 1.5|!!float -1|!!bool yes|!!bool "no"|!!null ""|!!null ~|!!null null|
-!!timestamp 2001-12-14|!!binary aGVsbG8=|!!binary /w==|!foo bar|!foo 1|!<tag:yaml.org,2002:str> 1|!<tag:yaml.org,2002:int> 1|!!int foo|!!int 1.5|!!bool 1|!!float foo|!!null x|!!timestamp foo|!!binary '%'|!!set x`, "|")
+  folded"|!!str 1|!!str true|!!str|!!str null|!!int 1|!!int "1"|!!int 0x10|!!float 1|!!float "1"|
+!!float 1.5|!!float -1|!!bool yes|!!bool "no"|!!null ""|!!null ~|!!null null|
+!!timestamp 2001-12-14|!!binary aGVsbG8=|!!binary /w==|!foo bar|!foo 1|!<tag:yaml.org,2002:str> 1|!<tag:yaml.org,2002:int> 1|
+!!int foo|!!int 1.5|!!bool 1|!!float foo|!!null x|!!timestamp foo|!!binary '%'|!!set x`, "|")
 
 func TestJSONIsThatOfKubectl(t *testing.T) {
 	for _, scalar := range scalars {
@@ -92,6 +94,21 @@ func TestJSONKeepsTheOrderOfKeys(t *testing.T) {
 		if len(objects) != 1 || string(objects[0].JSON) != want {
 			t.Errorf("%q: got %v, %+v, want %s", text, objects, problems, want)
 		}
+	}
+}
+
+// BenchmarkLoadManyErrors has two sizes: work that is not linear, and allocates nothing, shows in MB/s.
+func BenchmarkLoadManyErrors(b *testing.B) {
+	for _, n := range []int{10_000, 40_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			text := strings.Repeat("a: [\n---\n", n)
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				if _, problems, _ := manifest.Load([]string{"-"}, strings.NewReader(text)); len(problems) != n {
+					b.Fatal(len(problems))
+				}
+			}
+		})
 	}
 }
 

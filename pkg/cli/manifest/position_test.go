@@ -93,7 +93,9 @@ func TestPosition(t *testing.T) {
 
 func TestDuplicateKey(t *testing.T) {
 	for text, want := range map[string]map[string]string{
-		"a: {b: 1, b: 2, c: {d: 1}}\ne: [{f: 1, f: 2}]\n":                           {"": "b", "a": "b", "a.b": "b", "a.c": "", "a.x": "", "e": "f", "e[0]": "f", "e[1]": "", "kind": ""},
+		"a: {b: 1, b: 2, c: {d: 1}}\ne: [{f: 1, f: 2}]\n": {
+			"": "b", "a": "b", "a.b": "b", "a.c": "", "a.x": "", "e": "f", "e[0]": "f", "e[1]": "", "kind": "",
+		},
 		"a: 1\na: {b: 1}\na: {c: 1}\n":                                              {"": "a", "a": "a", "a.c": "a", "a.b": ""},
 		"x: &x {a: 1, a: 2}\nb: *x\nc: {<<: *x}\nd: {<<: *x, a: 3}\nx2: [*x, *x]\n": {"b": "a", "c": "a", "x2": "a"},
 		`{"apiVersion": "v1", "kind": "A", "a": {"b": [{"c": 1, "c": 2}]}, "d": 1}`: {"": "c", "a.b[0]": "c", "d": ""},
@@ -122,7 +124,13 @@ func TestPositionInLists(t *testing.T) {
 }
 
 func TestPositionInJSON(t *testing.T) {
-	objects, problems := read(t, "{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"A\",\n\t\"ü\": [ 1,\n\t\t{\"b\" : [] } ], \"c\": {\"d\":null}\n}\n{\"kind\":\"B\",\"apiVersion\":\"v1\"}")
+	objects, problems := read(t, `{
+	"apiVersion": "v1",
+	"kind": "A",
+	"ü": [ 1,
+		{"b" : [] } ], "c": {"d":null}
+}
+{"kind":"B","apiVersion":"v1"}`)
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -140,7 +148,8 @@ func TestPositionInJSON(t *testing.T) {
 // FuzzLoad checks, for arbitrary bytes, that objects are valid JSON objects and that everything found is in the file.
 func FuzzLoad(f *testing.F) {
 	for _, seed := range []string{
-		positioned, "a: b\n---\n" + doc("a"), "{\"apiVersion\":\"v1\",\"kind\":\"A\",\"x\":[1,{}]}\n[", "kind: List\napiVersion: v1\nitems: [{kind: a, apiVersion: b}]",
+		positioned, "a: b\n---\n" + doc("a"), "{\"apiVersion\":\"v1\",\"kind\":\"A\",\"x\":[1,{}]}\n[",
+		"kind: List\napiVersion: v1\nitems: [{kind: a, apiVersion: b}]",
 		"a: &a [*a]\n<<: *a\n", "\ufeff%YAML 1.1\n---\n\u0085\u2028x: |+\n\n", "? [a]\n: !!binary x\n", "a: \"\\\r\n\t b\"\r--- >\r x", "{a: 1,\n#", "!!int\n- \xff",
 	} {
 		f.Add([]byte(seed))
@@ -175,7 +184,9 @@ func FuzzLoad(f *testing.F) {
 func checkPlace(t *testing.T, data []byte, line, column int) {
 	t.Helper()
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
-	lines := strings.FieldsFunc("."+strings.NewReplacer("\n", ".\n.", "\r", ".\n.", "\u0085", ".\n.", "\u2028", ".\n.", "\u2029", ".\n.").Replace(text)+".", func(r rune) bool { return r == '\n' })
+	const broken = ".\n." // no line is empty
+	breaks := strings.NewReplacer("\n", broken, "\r", broken, "\u0085", broken, "\u2028", broken, "\u2029", broken)
+	lines := strings.Split("."+breaks.Replace(text)+".", "\n")
 	if line < 1 || line > len(lines) || column < 1 || column > utf8.RuneCountInString(lines[line-1])-1 {
 		t.Fatalf("%q: there is no %d:%d", data, line, column)
 	}

@@ -5,14 +5,8 @@
 package validation_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -24,10 +18,10 @@ import (
 )
 
 var (
-	withPassword    = map[string]string{"domainName": "demo", "tenantName": "shops", "username": "anna", "password": "s3cr et"}
-	withID          = map[string]string{"domainName": "demo", "tenantName": "shops", "applicationCredentialID": "a1", "applicationCredentialSecret": "b2"}
-	withName        = map[string]string{"domainName": "demo", "tenantName": "shops", "username": "anna", "applicationCredentialName": "ci", "applicationCredentialSecret": "b2"}
 	withNeither     = map[string]string{"domainName": "demo", "tenantName": "shops"}
+	withPassword    = with(withNeither, "username", "anna", "password", "s3cr et")
+	withID          = with(withNeither, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2")
+	withName        = with(withNeither, "username", "anna", "applicationCredentialName", "ci", "applicationCredentialSecret", "b2")
 	withEveryOption = with(withPassword, "authURL", "https://keystone.example.com:5000/v3/", "insecure", "false")
 )
 
@@ -51,21 +45,6 @@ func bytesOf(data map[string]string) map[string][]byte {
 	return encoded
 }
 
-// certificate returns one in PEM format.
-func certificate(t *testing.T) string {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	raw, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: raw}))
-}
-
 func TestCredentials(t *testing.T) {
 	const incomplete, ambiguous, value = validation.OriginCredentialsIncomplete, validation.OriginCredentialsAmbiguous, validation.OriginCredentialsValue
 	required := func(keys ...string) (want []string) {
@@ -81,7 +60,7 @@ func TestCredentials(t *testing.T) {
 		return want
 	}
 	forbidden := []string{fmt.Sprintf("%s data[password] %s", field.ErrorTypeForbidden, ambiguous)}
-	ca := certificate(t)
+	ca, _ := selfSigned(t)
 	for name, test := range map[string]struct {
 		data map[string]string
 		want []string
@@ -94,29 +73,33 @@ func TestCredentials(t *testing.T) {
 		"every option":                   {with(withEveryOption, "caCert", ca), nil},
 		"keys for others":                {with(withPassword, "OS_USERNAME", " x\n", "AWS_ACCESS_KEY_ID", "", "Insecure", "maybe"), nil},
 
-		"nothing":                      {nil, required("domainName", "tenantName", "username", "password")},
-		"no domain":                    {with(withPassword, "domainName", "-"), required("domainName")},
-		"empty domain":                 {with(withPassword, "domainName", ""), required("domainName")},
-		"no tenant":                    {with(withID, "tenantName", "-"), required("tenantName")},
-		"no way to authenticate":       {withNeither, required("username", "password")},
-		"no password":                  {with(withPassword, "password", "-"), required("password")},
-		"empty password":               {with(withPassword, "password", ""), required("password")},
-		"no user":                      {with(withPassword, "username", "-"), required("username")},
-		"an ID alone":                  {with(withID, "applicationCredentialSecret", "-"), required("applicationCredentialSecret")},
-		"a name alone":                 {with(withNeither, "applicationCredentialName", "ci"), required("username", "applicationCredentialSecret")},
-		"a name without its user":      {with(withName, "username", "-"), required("username")},
-		"a secret alone":               {with(withID, "applicationCredentialID", "-"), required("applicationCredentialID")},
-		"both ways":                    {with(withPassword, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2"), forbidden},
-		"both ways, one incomplete":    {with(withPassword, "applicationCredentialID", "a1"), forbidden},
-		"both ways, without user":      {with(withID, "password", "x"), append(required("username"), forbidden...)},
-		"an empty key of the other":    {with(withPassword, "applicationCredentialSecret", ""), invalid("applicationCredentialSecret")},
-		"a user that is empty":         {with(withID, "username", ""), invalid("username")},
-		"everything wrong at once":     {map[string]string{"tenantName": "a\n", "username": " b", "password": "c\n", "authURL": "d", "caCert": "e", "insecure": "f"}, append(required("domainName"), invalid("tenantName", "username", "password", "authURL", "caCert", "insecure")...)},
-		"line breaks from echo":        {with(withPassword, "domainName", "demo\n", "password", "s3cret\n"), invalid("domainName", "password")},
-		"line breaks of Windows":       {with(withPassword, "username", "anna\r\n"), invalid("username")},
-		"a line break at the start":    {with(withPassword, "password", "\ns3cret"), invalid("password")},
-		"spaces in a password":         {with(withPassword, "password", " s3c ret "), nil},
-		"spaces at the ends":           {with(withID, "tenantName", " shops", "applicationCredentialSecret", "b2 "), invalid("tenantName", "applicationCredentialSecret")},
+		"nothing":                   {nil, required("domainName", "tenantName", "username", "password")},
+		"no domain":                 {with(withPassword, "domainName", "-"), required("domainName")},
+		"empty domain":              {with(withPassword, "domainName", ""), required("domainName")},
+		"no tenant":                 {with(withID, "tenantName", "-"), required("tenantName")},
+		"no way to authenticate":    {withNeither, required("username", "password")},
+		"no password":               {with(withPassword, "password", "-"), required("password")},
+		"empty password":            {with(withPassword, "password", ""), required("password")},
+		"no user":                   {with(withPassword, "username", "-"), required("username")},
+		"an ID alone":               {with(withID, "applicationCredentialSecret", "-"), required("applicationCredentialSecret")},
+		"a name alone":              {with(withNeither, "applicationCredentialName", "ci"), required("username", "applicationCredentialSecret")},
+		"a name without its user":   {with(withName, "username", "-"), required("username")},
+		"a secret alone":            {with(withID, "applicationCredentialID", "-"), required("applicationCredentialID")},
+		"both ways":                 {with(withPassword, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2"), forbidden},
+		"both ways, one incomplete": {with(withPassword, "applicationCredentialID", "a1"), forbidden},
+		"both ways, without user":   {with(withID, "password", "x"), append(required("username"), forbidden...)},
+		"an empty key of the other": {with(withPassword, "applicationCredentialSecret", ""), invalid("applicationCredentialSecret")},
+		"a user that is empty":      {with(withID, "username", ""), invalid("username")},
+		"everything wrong at once": {
+			map[string]string{"tenantName": "a\n", "username": " b", "password": "c\n", "authURL": "d", "caCert": "e", "insecure": "f"},
+			append(required("domainName"), invalid("tenantName", "username", "password", "authURL", "caCert", "insecure")...),
+		},
+		"line breaks from echo":     {with(withPassword, "domainName", "demo\n", "password", "s3cret\n"), invalid("domainName", "password")},
+		"line breaks of Windows":    {with(withPassword, "username", "anna\r\n"), invalid("username")},
+		"a line break at the start": {with(withPassword, "password", "\ns3cret"), invalid("password")},
+		"spaces in a password":      {with(withPassword, "password", " s3c ret "), nil},
+		"spaces at the ends": {with(withID, "tenantName", " shops", "applicationCredentialSecret", "b2 "),
+			invalid("tenantName", "applicationCredentialSecret")},
 		"a space that does not break":  {with(withPassword, "domainName", "demo\u00a0"), invalid("domainName")},
 		"spaces in names":              {with(withPassword, "tenantName", "my shops"), nil},
 		"control characters":           {with(withPassword, "username", "an\x00na", "password", "a\nb"), invalid("username", "password")},
@@ -166,7 +149,8 @@ func TestMisspeltKeys(t *testing.T) {
 			}
 		}
 		for _, other := range []string{"x", "os", "", "name", "OS_USER_DOMAIN_NAME", "token", "domainNam..ess"} {
-			if errs := validation.Credentials(bytesOf(with(withPassword, key, "-", other, "value")), field.NewPath("data")); len(errs) != 1 || strings.Contains(errs[0].Detail, "meant") {
+			errs := validation.Credentials(bytesOf(with(withPassword, key, "-", other, "value")), field.NewPath("data"))
+			if len(errs) != 1 || strings.Contains(errs[0].Detail, "meant") {
 				t.Errorf("%q for %s: %v", other, key, errs)
 			}
 		}
@@ -179,7 +163,8 @@ func TestCredentialsAreNotShown(t *testing.T) {
 		"OS_DOMAIN_NAME", "userName", "token")
 	slices.Sort(keys)
 	const marker = "zq7"
-	around := rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\x00", "\xff", "https://", "https://a:", "@", "://", "[", "%zz", "-----BEGIN CERTIFICATE-----\n", "\n-----END CERTIFICATE-----\n", "true", strings.Repeat("x", 64)})
+	around := rapid.SampledFrom([]string{"", " ", "\n", "\r\n", "\x00", "\xff", "https://", "https://a:", "@", "://", "[", "%zz",
+		"-----BEGIN CERTIFICATE-----\n", "\n-----END CERTIFICATE-----\n", "true", strings.Repeat("x", 64)})
 	rapid.Check(t, func(t *rapid.T) {
 		data := map[string][]byte{}
 		for _, key := range keys {

@@ -20,27 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 )
 
-func TestKeystone(t *testing.T) {
-	table{
-		"one URL for each region":     {"{keystoneURL: \"\", keystoneURLs: [{region: europe, url: \"https://e/v3\"}, {region: asia, url: \"https://a/v3\"}]}", nil},
-		"one URL for one region":      {"keystoneURLs: [{region: europe, url: \"https://e/v3\"}]", nil},
-		"none":                        {"keystoneURL: \"\"", []string{"error FieldValueRequired config.keystoneURL setting-missing"}},
-		"null":                        {"keystoneURL: null", []string{"error FieldValueRequired config.keystoneURL setting-missing"}},
-		"none for a region":           {"{keystoneURL: null, keystoneURLs: [{region: europe, url: \"https://e/v3\"}]}", []string{"warning FieldValueRequired config.keystoneURL region-unserved"}},
-		"an entry without anything":   {"keystoneURLs: [{}]", []string{"error FieldValueRequired config.keystoneURLs[0].region name-missing", "error FieldValueRequired config.keystoneURLs[0].url setting-missing"}},
-		"an entry without URL, alone": {"{keystoneURL: null, keystoneURLs: [{region: europe}, {region: asia}]}", lines(2, "error FieldValueRequired config.keystoneURLs[#].url setting-missing")},
-		"a region twice":              {"keystoneURLs: [{region: europe, url: \"https://e\"}, {region: asia, url: \"https://e\"}, {region: europe, url: \"https://a\"}]", []string{"error FieldValueDuplicate config.keystoneURLs[2].region entry-duplicate"}},
-		"an unknown region":           {"keystoneURLs: [{region: europe-1, url: \"https://e\"}]", []string{"warning FieldValueNotSupported config.keystoneURLs[0].region region-unknown"}},
-		"white space about a region":  {"keystoneURLs: [{region: \"europe \", url: \"https://e\"}, {region: \" \", url: \"https://e\"}]", []string{"error FieldValueInvalid config.keystoneURLs[0].region value-format", "error FieldValueRequired config.keystoneURLs[1].region name-missing"}},
-		"templates":                   {"{keystoneURL: \"{{ .Values.url }}\", keystoneURLs: [{region: europe, url: \"https://${host}/v3\"}]}", []string{"error FieldValueInvalid config.keystoneURL keystone-url", "error FieldValueInvalid config.keystoneURLs[0].url keystone-url"}},
-		"no URL":                      {"{keystoneURL: keystone.example.com, keystoneURLs: [{region: europe, url: \"https://\"}]}", []string{"error FieldValueInvalid config.keystoneURL keystone-url", "error FieldValueInvalid config.keystoneURLs[0].url keystone-url"}},
-		"without encryption":          {"{keystoneURL: \"http://k/v3\", keystoneURLs: [{region: europe, url: \"HTTP://k:5000\"}]}", []string{"warning FieldValueInvalid config.keystoneURL keystone-insecure", "warning FieldValueInvalid config.keystoneURLs[0].url keystone-insecure"}},
-		"verified":                    {"keystoneForceInsecure: false", nil},
-		"not verified":                {"keystoneForceInsecure: true", []string{"warning FieldValueInvalid config.keystoneForceInsecure keystone-insecure"}},
-		"no certificates":             {"{keystoneCACert: x, keystoneURLs: [{region: europe, url: \"https://e\", caCert: x}]}", []string{"error FieldValueInvalid config.keystoneCACert ca-certificate", "error FieldValueInvalid config.keystoneURLs[0].caCert ca-certificate"}},
-		"empty certificates are none": {"{keystoneCACert: \"\", keystoneURLs: [{region: europe, url: \"https://e\", caCert: \"\\n\"}]}", nil},
-	}.run(t)
-}
+func TestKeystone(t *testing.T) { runConfigs(t, "keystone") }
 
 func TestKeystoneURL(t *testing.T) {
 	for url, valid := range map[string]bool{
@@ -51,8 +31,9 @@ func TestKeystoneURL(t *testing.T) {
 		" https://keystone": false, "https://keystone\n": false, "https://key\u200bstone": false, "https://[::1": false, "https://%zz": false,
 		"https://keystone/v3?a=b": false, "https://keystone/v3?": false, "https://keystone/v3#a": false,
 		"https://admin@keystone": false, "https://admin:topsecret@keystone": false, "https://admin:topsecret@keystone:port": false,
-		"https://admin:top%secret@keystone": false, "ftp://admin:topsecret@keystone": false, "https://admin:topsecret@key stone": false, "admin:topsecret@keystone": false,
-		"https://admin:topsecret%40keystone/v3": false, "https://keystone/v3?password=topsecret": false,
+		"https://admin:top%secret@keystone": false, "ftp://admin:topsecret@keystone": false,
+		"https://admin:topsecret@key stone": false, "admin:topsecret@keystone": false, "https://admin:topsecret%40keystone/v3": false,
+		"https://keystone/v3?password=topsecret": false,
 	} {
 		config := v1alpha1.CloudProfileConfig{}
 		decode(t, sound, &config)
@@ -133,7 +114,8 @@ func TestCACertificates(t *testing.T) {
 			}
 			for _, err := range errs {
 				t.Log(err)
-				if err.Type != field.ErrorTypeInvalid || err.Field != "config.keystoneCACert" || err.Origin != validation.OriginCACertificate || err.BadValue != (field.OmitValueType{}) {
+				if err.Type != field.ErrorTypeInvalid || err.Field != "config.keystoneCACert" ||
+					err.Origin != validation.OriginCACertificate || err.BadValue != (field.OmitValueType{}) {
 					t.Errorf("%#v", err)
 				}
 				for line := range strings.Lines(tc.bundle) {
@@ -151,7 +133,8 @@ func TestCertificatesWithoutUse(t *testing.T) {
 	certificate, _ := selfSigned(t)
 	for _, where := range []string{"keystoneCACert", "keystoneURLs"} {
 		config := v1alpha1.CloudProfileConfig{}
-		decode(t, sound+"keystoneForceInsecure: true\n", &config)
+		decode(t, sound, &config)
+		config.KeystoneForceInsecure = new(true)
 		if where == "keystoneCACert" {
 			config.KeystoneCACert = &certificate
 		} else {

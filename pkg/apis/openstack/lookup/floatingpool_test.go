@@ -42,38 +42,62 @@ func TestFloatingPool(t *testing.T) {
 		want  choices
 		lists []string
 	}{
-		"nothing":                 {"[]", choices{"fp": none, "": none}, nil},
-		"a name":                  {"[{name: fp}]", choices{"fp": 0, "fp-1": none, "f": none, "FP": none, "": none}, []string{"fp"}},
-		"everything":              {"[{name: \"*\"}]", choices{"fp": 0, "": 0}, []string{"*"}},
-		"a * at the end":          {"[{name: \"fp-*\"}]", choices{"fp-1": 0, "fp-": 0, "fp": none, "a-fp-1": none}, []string{"fp-*"}},
-		"a * at the beginning":    {"[{name: \"*-fp\"}]", choices{"1-fp": 0, "-fp": 0, "fp": none, "1-fp-a": none}, []string{"*-fp"}},
-		"a * within is a letter":  {"[{name: fp-*-pool}]", choices{"fp-1-pool": none, "fp-*-pool": 0}, []string{"fp-*-pool"}},
-		"names before patterns":   {"[{name: \"*\"}, {name: \"fp-long-*\"}, {name: fp-long-a}]", choices{"fp-long-a": 2, "fp-long-b": 1, "fp": 0}, []string{"*", "fp-long-*", "fp-long-a"}},
-		"longer patterns first":   {"[{name: \"fp-*\"}, {name: \"fp-eu-*\"}, {name: \"*-demo\"}]", choices{"fp-eu-1": 1, "fp-asia": 0, "fp-demo": 2, "fp-eu-demo": 1}, []string{"*-demo", "fp-*", "fp-eu-*"}},
-		"as long, the * at end":   {"[{name: \"*-fp\"}, {name: \"fp-*\"}]", choices{"fp-fp": 1, "a-fp": 0}, []string{"*-fp", "fp-*"}},
+		"nothing":                {"[]", choices{"fp": none, "": none}, nil},
+		"a name":                 {"[{name: fp}]", choices{"fp": 0, "fp-1": none, "f": none, "FP": none, "": none}, []string{"fp"}},
+		"everything":             {`[{name: "*"}]`, choices{"fp": 0, "": 0}, []string{"*"}},
+		"a * at the end":         {"[{name: fp-*}]", choices{"fp-1": 0, "fp-": 0, "fp": none, "a-fp-1": none}, []string{"fp-*"}},
+		"a * at the beginning":   {`[{name: "*-fp"}]`, choices{"1-fp": 0, "-fp": 0, "fp": none, "1-fp-a": none}, []string{"*-fp"}},
+		"a * within is a letter": {"[{name: fp-*-pool}]", choices{"fp-1-pool": none, "fp-*-pool": 0}, []string{"fp-*-pool"}},
+		"names before patterns": {
+			`[{name: "*"}, {name: fp-long-*}, {name: fp-long-a}]`,
+			choices{"fp-long-a": 2, "fp-long-b": 1, "fp": 0}, []string{"*", "fp-long-*", "fp-long-a"},
+		},
+		"longer patterns first": {
+			`[{name: fp-*}, {name: fp-eu-*}, {name: "*-demo"}]`,
+			choices{"fp-eu-1": 1, "fp-asia": 0, "fp-demo": 2, "fp-eu-demo": 1}, []string{"*-demo", "fp-*", "fp-eu-*"},
+		},
+		"as long, the * at end":   {`[{name: "*-fp"}, {name: fp-*}]`, choices{"fp-fp": 1, "a-fp": 0}, []string{"*-fp", "fp-*"}},
 		"the region first":        {"[{name: fp}, {name: fp, region: europe}, {name: fp, region: asia}]", choices{"fp": 1}, []string{"fp"}},
 		"the domain first":        {"[{name: fp}, {name: fp, domain: demo}, {name: fp, domain: dev}]", choices{"fp": 1}, []string{"fp"}},
 		"the region, then domain": {"[{name: fp, domain: demo}, {name: fp, region: europe}]", choices{"fp": 1}, []string{"fp"}},
-		"both before one of them": {"[{name: fp, region: europe}, {name: fp, domain: demo}, {name: \"*\", region: europe, domain: demo}]", choices{"fp": 2, "x": 2}, []string{"*", "fp"}},
-		"the region rules out":    {"[{name: fp}, {name: \"*\"}, {name: eu, region: europe}]", choices{"fp": none, "x": none, "eu": 2}, []string{"eu"}},
-		"other regions do not":    {"[{name: fp}, {name: asia, region: asia}, {name: x, region: asia, domain: demo}, {name: y, region: europe, domain: dev}]", choices{"fp": 0, "asia": none, "x": none, "y": none}, []string{"fp"}},
-		"the domain rules out":    {"[{name: fp}, {name: demo, domain: demo}]", choices{"fp": none, "demo": 1}, []string{"demo"}},
-		"both rule out":           {"[{name: fp}, {name: eu, region: europe}, {name: demo, domain: demo}, {name: x, region: europe, domain: demo}]", choices{"fp": none, "eu": none, "demo": none, "x": 3}, []string{"x"}},
-		"each has to match":       {"[{name: \"*\"}, {name: \"fp-*\", region: europe}, {name: \"*-demo\", domain: demo}, {name: fp-1, domain: demo}]", choices{"fp-demo": 1, "fp-1": 1, "fp-2": none, "x-demo": none, "y": none}, []string{"fp-1"}},
-		"the narrower is listed":  {"[{name: \"fp-*\", region: europe}, {name: \"fp-eu-*\", domain: demo}]", choices{"fp-eu-1": 0, "fp-1": none}, []string{"fp-eu-*"}},
-		"nothing fits each":       {"[{name: \"*\"}, {name: eu, region: europe}, {name: demo, domain: demo}]", choices{"eu": none, "demo": none, "x": none}, nil},
-		"one that adds":           {"[{name: fp}, {name: eu, region: europe, nonConstraining: true}]", choices{"fp": 0, "eu": 1}, []string{"eu", "fp"}},
-		"one that adds, general":  {"[{name: fp, nonConstraining: true}, {name: eu, region: europe}]", choices{"fp": 0, "eu": 1}, []string{"eu", "fp"}},
-		"ones that add, nothing":  {"[{name: fp, nonConstraining: true}, {name: eu, region: europe, nonConstraining: true}]", choices{"fp": 0, "eu": 1}, []string{"eu", "fp"}},
-		"adds beside each":        {"[{name: a, region: europe}, {name: b, domain: demo}, {name: c, region: europe, nonConstraining: true}]", choices{"a": none, "b": none, "c": 2}, []string{"c"}},
+		"both before one of them": {
+			`[{name: fp, region: europe}, {name: fp, domain: demo}, {name: "*", region: europe, domain: demo}]`,
+			choices{"fp": 2, "x": 2}, []string{"*", "fp"},
+		},
+		"the region rules out": {`[{name: fp}, {name: "*"}, {name: eu, region: europe}]`, choices{"fp": none, "x": none, "eu": 2}, []string{"eu"}},
+		"other regions do not": {
+			"[{name: fp}, {name: asia, region: asia}, {name: x, region: asia, domain: demo}, {name: y, region: europe, domain: dev}]",
+			choices{"fp": 0, "asia": none, "x": none, "y": none}, []string{"fp"},
+		},
+		"the domain rules out": {"[{name: fp}, {name: demo, domain: demo}]", choices{"fp": none, "demo": 1}, []string{"demo"}},
+		"both rule out": {
+			"[{name: fp}, {name: eu, region: europe}, {name: demo, domain: demo}, {name: x, region: europe, domain: demo}]",
+			choices{"fp": none, "eu": none, "demo": none, "x": 3}, []string{"x"},
+		},
+		"each has to match": {
+			`[{name: "*"}, {name: fp-*, region: europe}, {name: "*-demo", domain: demo}, {name: fp-1, domain: demo}]`,
+			choices{"fp-demo": 1, "fp-1": 1, "fp-2": none, "x-demo": none, "y": none}, []string{"fp-1"},
+		},
+		"the narrower is listed": {"[{name: fp-*, region: europe}, {name: fp-eu-*, domain: demo}]", choices{"fp-eu-1": 0, "fp-1": none}, []string{"fp-eu-*"}},
+		"nothing fits each":      {`[{name: "*"}, {name: eu, region: europe}, {name: demo, domain: demo}]`, choices{"eu": none, "demo": none, "x": none}, nil},
+		"one that adds":          {"[{name: fp}, {name: eu, region: europe, nonConstraining: true}]", choices{"fp": 0, "eu": 1}, []string{"eu", "fp"}},
+		"one that adds, general": {"[{name: fp, nonConstraining: true}, {name: eu, region: europe}]", choices{"fp": 0, "eu": 1}, []string{"eu", "fp"}},
+		"ones that add, nothing": {
+			"[{name: fp, nonConstraining: true}, {name: eu, region: europe, nonConstraining: true}]",
+			choices{"fp": 0, "eu": 1}, []string{"eu", "fp"},
+		},
+		"adds beside each": {
+			"[{name: a, region: europe}, {name: b, domain: demo}, {name: c, region: europe, nonConstraining: true}]",
+			choices{"a": none, "b": none, "c": 2}, []string{"c"},
+		},
 		"constrains first":        {"[{name: fp, nonConstraining: true}, {name: fp}]", choices{"fp": 1}, []string{"fp"}},
-		"constrains by a pattern": {"[{name: fp, nonConstraining: true}, {name: \"*\"}]", choices{"fp": 1}, []string{"*", "fp"}},
-		"the scope before that":   {"[{name: fp}, {name: \"*\", region: europe, nonConstraining: true}]", choices{"fp": 1, "x": 1}, []string{"*", "fp"}},
+		"constrains by a pattern": {`[{name: fp, nonConstraining: true}, {name: "*"}]`, choices{"fp": 1}, []string{"*", "fp"}},
+		"the scope before that":   {`[{name: fp}, {name: "*", region: europe, nonConstraining: true}]`, choices{"fp": 1, "x": 1}, []string{"*", "fp"}},
 		"false constrains":        {"[{name: fp}, {name: eu, region: europe, nonConstraining: false}]", choices{"fp": none, "eu": 1}, []string{"eu"}},
 		"twice":                   {"[{name: fp}, {name: fp}]", choices{"fp": 0}, []string{"fp"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pools := decode(t, "constraints: {floatingPools: "+tc.pools+"}").Constraints.FloatingPools
+			pools := decode[[]v1alpha1.FloatingPool](t, tc.pools)
 			for pool, want := range tc.want {
 				if got := index(t, pools, lookup.FloatingPool(pools, pool, "europe", "demo")); got != want {
 					t.Errorf("%q: entry %d, not %d", pool, got, want)
@@ -117,8 +141,9 @@ func TestFloatingPoolOfTheGuide(t *testing.T) {
 }
 
 func TestDomains(t *testing.T) {
-	pools := decode(t, `constraints: {floatingPools: [{name: a}, {name: b, domain: z}, {name: c, domain: z, region: europe}, {name: d, domain: x, region: asia},
-		{name: e, region: europe}, {name: f, domain: a, region: europe, nonConstraining: true}]}`).Constraints.FloatingPools
+	pools := decode[[]v1alpha1.FloatingPool](t, `[
+		{name: a}, {name: b, domain: z}, {name: c, domain: z, region: europe}, {name: d, domain: x, region: asia},
+		{name: e, region: europe}, {name: f, domain: a, region: europe, nonConstraining: true}]`)
 	for region, want := range map[string][]string{"europe": {"a", "z"}, "asia": {"x", "z"}, "africa": {"z"}} {
 		if diff := cmp.Diff(want, lookup.Domains(pools, region)); diff != "" {
 			t.Error(region, diff)

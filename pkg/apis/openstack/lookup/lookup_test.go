@@ -17,14 +17,13 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
-// decode reads a CloudProfileConfig.
-func decode(t testing.TB, text string) *v1alpha1.CloudProfileConfig {
+// decode reads YAML.
+func decode[T any](t testing.TB, text string) (read T) {
 	t.Helper()
-	config := &v1alpha1.CloudProfileConfig{}
-	if err := yaml.UnmarshalStrict([]byte(text), config); err != nil {
+	if err := yaml.UnmarshalStrict([]byte(text), &read); err != nil {
 		t.Fatal(err)
 	}
-	return config
+	return read
 }
 
 // guide is the example of the operator guide with all its settings.
@@ -34,7 +33,8 @@ func guide(t testing.TB) *v1alpha1.CloudProfileConfig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, string(text))
+	config := decode[v1alpha1.CloudProfileConfig](t, string(text))
+	return &config
 }
 
 func TestKeystone(t *testing.T) {
@@ -45,27 +45,45 @@ func TestKeystone(t *testing.T) {
 		want   endpoint
 		found  bool
 	}{
-		"one for all regions":               {"keystoneURL: https://k", "europe", endpoint{URL: "https://k"}, true},
-		"with certificates":                 {"{keystoneURL: \"https://k\", keystoneCACert: ca}", "europe", endpoint{"https://k", "ca"}, true},
-		"one for the region":                {"{keystoneURL: \"https://k\", keystoneURLs: [{region: asia, url: \"https://a\"}, {region: europe, url: \"https://e\"}]}", "europe", endpoint{URL: "https://e"}, true},
-		"one for another region":            {"{keystoneURL: \"https://k\", keystoneURLs: [{region: asia, url: \"https://a\"}]}", "europe", endpoint{URL: "https://k"}, true},
-		"for other regions only":            {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: \"https://a\"}]}", "europe", endpoint{CACert: "ca"}, false},
-		"certificates of the region":        {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: \"https://a\", caCert: asia}]}", "asia", endpoint{"https://a", "asia"}, true},
-		"certificates for all, in a region": {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: \"https://a\"}]}", "asia", endpoint{"https://a", "ca"}, true},
-		"empty certificates of the region":  {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: \"https://a\", caCert: \"\"}]}", "asia", endpoint{"https://a", "ca"}, true},
-		"certificates of another region":    {"{keystoneURL: \"https://k\", keystoneURLs: [{region: asia, url: \"https://a\", caCert: asia}]}", "europe", endpoint{URL: "https://k"}, true},
-		"a region twice":                    {"keystoneURLs: [{region: asia, url: \"https://1\"}, {region: asia, url: \"https://2\"}]", "asia", endpoint{URL: "https://1"}, true},
-		"an empty one":                      {"keystoneURL: \"\"", "europe", endpoint{}, false},
-		"nothing":                           {"{}", "europe", endpoint{}, false},
+		"one for all regions": {"keystoneURL: https://k", "europe", endpoint{URL: "https://k"}, true},
+		"with certificates":   {"{keystoneURL: https://k, keystoneCACert: ca}", "europe", endpoint{"https://k", "ca"}, true},
+		"one for the region": {
+			"{keystoneURL: https://k, keystoneURLs: [{region: asia, url: https://a}, {region: europe, url: https://e}]}",
+			"europe", endpoint{URL: "https://e"}, true,
+		},
+		"one for another region": {"{keystoneURL: https://k, keystoneURLs: [{region: asia, url: https://a}]}", "europe", endpoint{URL: "https://k"}, true},
+		"for other regions only": {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: https://a}]}", "europe", endpoint{CACert: "ca"}, false},
+		"certificates of the region": {
+			"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: https://a, caCert: asia}]}",
+			"asia", endpoint{"https://a", "asia"}, true,
+		},
+		"certificates for all, in a region": {"{keystoneCACert: ca, keystoneURLs: [{region: asia, url: https://a}]}", "asia", endpoint{"https://a", "ca"}, true},
+		"empty certificates of the region": {
+			`{keystoneCACert: ca, keystoneURLs: [{region: asia, url: https://a, caCert: ""}]}`,
+			"asia", endpoint{"https://a", "ca"}, true,
+		},
+		"certificates of another region": {
+			"{keystoneURL: https://k, keystoneURLs: [{region: asia, url: https://a, caCert: asia}]}",
+			"europe", endpoint{URL: "https://k"}, true,
+		},
+		"a region twice": {
+			"keystoneURLs: [{region: asia, url: https://1}, {region: asia, url: https://2}]",
+			"asia", endpoint{URL: "https://1"}, true,
+		},
+		"an empty one": {`keystoneURL: ""`, "europe", endpoint{}, false},
+		"nothing":      {"{}", "europe", endpoint{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, found := lookup.Keystone(decode(t, tc.config), tc.region)
+			config := decode[v1alpha1.CloudProfileConfig](t, tc.config)
+			got, found := lookup.Keystone(&config, tc.region)
 			if got != tc.want || found != tc.found {
 				t.Errorf("got %+v, %t", got, found)
 			}
 		})
 	}
-	for region, want := range map[string]string{"europe": "https://europe.example.com/v3/", "asia": "https://asia.example.com/v3/", "africa": "https://url-to-keystone/v3/"} {
+	for region, want := range map[string]string{
+		"europe": "https://europe.example.com/v3/", "asia": "https://asia.example.com/v3/", "africa": "https://url-to-keystone/v3/",
+	} {
 		if got, found := lookup.Keystone(guide(t), region); got.URL != want || !found {
 			t.Errorf("%s: %+v", region, got)
 		}
@@ -84,12 +102,12 @@ func TestLoadBalancerProviders(t *testing.T) {
 		"for another region only":     {"[{name: haproxy, region: europe}]", nil},
 		"of one name in both":         {"[{name: haproxy}, {name: haproxy, region: asia}]", []string{"haproxy"}},
 		"twice":                       {"[{name: haproxy}, {name: f5}, {name: haproxy}]", []string{"f5", "haproxy"}},
-		"for a region without a name": {"[{name: haproxy, region: \"\"}, {name: f5}]", []string{"f5"}},
+		"for a region without a name": {"[{name: haproxy, region: ''}, {name: f5}]", []string{"f5"}},
 		"none":                        {"[]", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := decode(t, "constraints: {loadBalancerProviders: "+tc.providers+"}")
-			if diff := cmp.Diff(tc.want, lookup.LoadBalancerProviders(config.Constraints.LoadBalancerProviders, "asia")); diff != "" {
+			providers := decode[[]v1alpha1.LoadBalancerProvider](t, tc.providers)
+			if diff := cmp.Diff(tc.want, lookup.LoadBalancerProviders(providers, "asia")); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -105,7 +123,8 @@ func TestLoadBalancerProviders(t *testing.T) {
 // other regions counts nowhere.
 func TestLoadBalancerProvidersLaws(t *testing.T) {
 	provider := rapid.Custom(func(t *rapid.T) v1alpha1.LoadBalancerProvider {
-		return v1alpha1.LoadBalancerProvider{Name: rapid.SampledFrom([]string{"f5", "haproxy", "octavia"}).Draw(t, "name"), Region: scopeName(t, "region", "asia", "europe")}
+		name := rapid.SampledFrom([]string{"f5", "haproxy", "octavia"}).Draw(t, "name")
+		return v1alpha1.LoadBalancerProvider{Name: name, Region: scopeName(t, "region", "asia", "europe")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		providers := rapid.SliceOfN(provider, 0, 6).Draw(t, "providers")

@@ -7,6 +7,8 @@ package constraints_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -18,62 +20,28 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack/constraints"
+	"github.com/capkit/capkit/test/cases"
 )
-
-const poolList = `    - {name: fp-public}
-    - {name: fp-demo, domain: demo, region: europe}
-    - {name: fp-classes, nonConstraining: true, loadBalancerClasses: [{name: internet, floatingSubnetID: "1234"}, {name: inner, purpose: private, subnetID: "7890", floatingNetworkID: "4567"}]}
-    - {name: fp-tags, nonConstraining: true, loadBalancerClasses: [{name: tags, floatingSubnetTags: "a,b", floatingNetworkID: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70}]}
-`
 
 // What nobody knows the domain of is refused if no domain will do, and otherwise only warned about.
 func TestDomains(t *testing.T) {
-	const (
-		refused = "error NotSupported infrastructureConfig.floatingPoolName floating-pool-not-allowed"
-		open    = "warning Invalid infrastructureConfig.floatingPoolName floating-pool-domain"
-		class   = "error NotSupported controlPlaneConfig.loadBalancerClasses[0] load-balancer-class-not-allowed"
-		without = "error Invalid controlPlaneConfig.loadBalancerClasses load-balancer-class-not-allowed"
-		either  = "warning Invalid controlPlaneConfig.loadBalancerClasses[0] floating-pool-domain"
-	)
-	const classes = ", loadBalancerClasses: [{name: a, floatingSubnetName: a}]"
-	for name, tc := range map[string]struct {
-		pools, pool, classes string
-		// what is found for nobody knows whom, and for single domains
-		unknown []string
-		known   map[string][]string
-	}{
-		"for all":                            {"[{name: fp}]", "fp", "", nil, map[string][]string{"": nil, "a": nil}},
-		"for none":                           {"[{name: fp}, {name: fp-a, domain: a}]", "fp-b", "", []string{refused}, map[string][]string{"": {refused}, "a": {refused}}},
-		"for one":                            {"[{name: fp}, {name: fp-a, domain: a}]", "fp-a", "", []string{open}, map[string][]string{"a": nil, "b": {refused}, "": {refused}}},
-		"for all but one":                    {"[{name: fp}, {name: fp-a, domain: a}]", "fp", "", []string{open}, map[string][]string{"a": {refused}, "b": nil, "": nil}},
-		"for all, by two entries":            {"[{name: fp}, {name: \"f*\", domain: a}]", "fp", "", nil, map[string][]string{"a": nil, "b": nil}},
-		"for a domain elsewhere":             {"[{name: fp}, {name: fp-a, domain: a, region: asia}]", "fp", "", nil, map[string][]string{"a": nil, "b": nil}},
-		"one more for a domain":              {"[{name: fp}, {name: fp-a, domain: a, nonConstraining: true}]", "fp", "", nil, map[string][]string{"a": nil, "b": nil}},
-		"for each of several":                {"[{name: fp-a, domain: a}, {name: fp-*, domain: b}]", "fp-a", "", []string{open}, map[string][]string{"a": nil, "b": nil, "c": {refused}}},
-		"classes for all":                    {"[{name: fp, loadBalancerClasses: [{name: x, floatingSubnetName: a}]}]", "fp", classes, nil, map[string][]string{"a": nil}},
-		"classes for none":                   {"[{name: fp, loadBalancerClasses: [{name: x}]}, {name: fp, domain: a, loadBalancerClasses: [{name: y}]}]", "fp", classes, []string{class}, map[string][]string{"a": {class}, "b": {class}}},
-		"classes for one":                    {"[{name: fp, loadBalancerClasses: [{name: x}]}, {name: fp, domain: a, loadBalancerClasses: [{name: y, floatingSubnetName: a}]}]", "fp", classes, []string{either}, map[string][]string{"a": nil, "b": {class}}},
-		"a pool for one, its classes":        {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x}]}]", "fp-a", classes, []string{class, open}, map[string][]string{"a": {class}, "b": {without, refused}}},
-		"a pool for one, classes for it":     {"[{name: fp}, {name: fp-a, domain: a, loadBalancerClasses: [{name: x, floatingSubnetName: a}]}]", "fp-a", classes, []string{open}, map[string][]string{"a": nil, "b": {without, refused}}},
-		"no pools":                           {"[]", "fp", classes, []string{without, refused}, map[string][]string{"": {without, refused}}},
-		"a domain that looks like no domain": {"[{name: fp, domain: \"?\"}, {name: fp, domain: \"\"}]", "fp", "", []string{open}, map[string][]string{"?": nil, "": nil, "??": {refused}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := compile(t, with(t, profileSpec, "floatingPools:\n"+poolList, "floatingPools: "+tc.pools+"\n"))
-			shoot := shootOf(t, with(t, shootSpec, "fp-public", tc.pool, "    loadBalancerProvider: haproxy", "    loadBalancerProvider: haproxy\n"+indent(tc.classes)))
-			expect(t, profile.CheckShoot(shoot, nil), tc.unknown)
-			for domain, want := range tc.known {
-				expect(t, profile.CheckShoot(shoot, &domain), want)
+	cases.Run(t, "testdata/domains.txtar", func(c *cases.Case) string {
+		profile := profileOf(c)
+		shoot, _ := shootsOf(c)
+		var found strings.Builder
+		check := func(label string, domain *string) {
+			for _, line := range lines(c.T(), profile.CheckShoot(shoot, domain)) {
+				fmt.Fprintf(&found, "%s: %s\n", label, line)
 			}
-		})
-	}
-}
-
-func indent(classes string) string {
-	if classes == "" {
-		return ""
-	}
-	return "    " + classes[len(", "):]
+		}
+		check("unknown", nil)
+		var domains []string
+		c.Decode("domains.yaml", &domains)
+		for _, domain := range domains {
+			check(strconv.Quote(domain), &domain)
+		}
+		return found.String()
+	})
 }
 
 // Property: what is found for an unknown domain follows from what is found for each domain. An error is one for all of
@@ -100,7 +68,8 @@ func TestUnknownDomainIsAnyDomain(t *testing.T) {
 		}
 		shoot := &v1beta1.Shoot{}
 		shoot.Spec.Region = "europe"
-		shoot.Spec.Provider.InfrastructureConfig = raw(fmt.Sprintf("{kind: InfrastructureConfig, floatingPoolName: %s}", rapid.SampledFrom([]string{"a", "ab", "b"}).Draw(t, "chosen")))
+		chosen := rapid.SampledFrom([]string{"a", "ab", "b"}).Draw(t, "chosen")
+		shoot.Spec.Provider.InfrastructureConfig = raw(fmt.Sprintf("{kind: InfrastructureConfig, floatingPoolName: %s}", chosen))
 		shoot.Spec.Provider.ControlPlaneConfig = raw("{kind: ControlPlaneConfig, loadBalancerClasses: [{name: c, subnetID: \"1\"}]}")
 		found := func(domain *string) (refused, open []string) {
 			report := constraints.Of(config).CheckShoot(consistency.ShootQuestion{Shoot: shoot, Profile: &v1beta1.CloudProfileSpec{}, Domain: domain})

@@ -29,44 +29,39 @@ import (
 // each time, each of a rule in the catalogue, and a config that can be read says the same after it was written and read
 // again.
 func FuzzShootConfigs(f *testing.F) {
-	files, err := filepath.Glob("../../apis/openstack/v1alpha1/testdata/complete-*.yaml")
-	if err != nil || len(files) == 0 {
-		f.Fatal(files, err)
-	}
-	const bad = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", `
-	seeds := []string{"", "null", "[]", "{", `"text"`,
-		bad + `"kind": "InfrastructureConfig", "floatingPoolSubnetName": "", "networks": {"router": {}, "worker": "10.0.0.1/8", "workers": "x", "subnetPool": {"prefixLength": -1}, "subnetId": "{}", "ipv6": {}}}`,
-		bad + `"kind": "InfrastructureConfig", "floatingPoolName": "fp-demo", "networks": {"workers": "::/0", "ipv6": {"nodeCIDR": "::/0", "podCIDR": "::ffff:1.2.3.4/97", "serviceCIDR": "1::/16"}}}`,
-		bad + `"kind": "ControlPlaneConfig", "loadBalancerClasses": [{"purpose": "vpn"}, {"name": "a", "floatingSubnetID": "1234"}], "zone": "", "cloudControllerManager": {"featureGates": {"": true, "AppArmor": false}}, "storage": {"csiManila": {"enabled": true}}}`,
-		bad + `"kind": "WorkerConfig", "nodeTemplate": {"capacity": {"cpu": "-1", "x": "1e400", "/": "1"}, "virtualCapacity": {"": "0.1"}}, "serverGroup": {}, "machineLabels": [{}, {"name": "[", "value": "\n"}, {"name": "kubernetes.io/role/x"}], "additionalSecurityGroups": ["", "", "a", "a"]}`,
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
+	seeds := []string{"", "null", "[]", "{", `"text"`}
+	for _, pattern := range []string{"testdata/bad-*.yaml", "../../apis/openstack/v1alpha1/testdata/complete-*.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			f.Fatal(pattern, err)
 		}
-		config, err := yaml.YAMLToJSON(text)
-		if err != nil {
-			f.Fatal(err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			config, err := yaml.YAMLToJSON(text)
+			if err != nil {
+				f.Fatal(err)
+			}
+			seeds = append(seeds, string(config))
 		}
-		seeds = append(seeds, string(config))
 	}
 	for _, seed := range seeds {
 		f.Add([]byte(seed), "1.33.2", "other")
 	}
 	spec := &v1beta1.CloudProfileSpec{}
 	base := &v1beta1.Shoot{}
-	if err := yaml.UnmarshalStrict([]byte(profileSpec), spec); err != nil {
-		f.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict([]byte(shootSpec), &base.Spec); err != nil {
-		f.Fatal(err)
-	}
+	decode(f, read(f, "profile.yaml"), spec)
+	decode(f, read(f, "shoot.yaml"), &base.Spec)
 	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	f.Fuzz(func(t *testing.T, config []byte, version, domain string) {
 		shoot := base.DeepCopy()
 		shoot.Spec.Kubernetes.Version = version
-		for _, place := range []**runtime.RawExtension{&shoot.Spec.Provider.InfrastructureConfig, &shoot.Spec.Provider.ControlPlaneConfig, &shoot.Spec.Provider.Workers[0].ProviderConfig} {
+		provider := &shoot.Spec.Provider
+		for _, place := range []**runtime.RawExtension{
+			&provider.InfrastructureConfig, &provider.ControlPlaneConfig, &provider.Workers[0].ProviderConfig,
+		} {
 			*place = &runtime.RawExtension{Raw: config}
 		}
 		for _, of := range []*string{nil, ptr.To(domain)} {

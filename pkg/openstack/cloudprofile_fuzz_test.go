@@ -25,43 +25,22 @@ import (
 )
 
 // configs are those that fuzzing starts from: those of the API types, and one with much that is wrong.
-func configs(t testing.TB) [][]byte {
+func configs(t testing.TB) (texts [][]byte) {
 	t.Helper()
 	files, err := filepath.Glob("../apis/openstack/v1alpha1/testdata/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	texts := [][]byte{[]byte(header + `
-keystoneURL: https://admin:topsecret@keystone
-keystoneCACert: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-keystoneForceInsecure: true
-keystoneURLs: [{region: mars}, {region: mars, url: "http://[::1"}, {}]
-constraints:
-  floatingPools:
-  - {name: "a*b", region: "", domain: "", defaultFloatingSubnet: "", nonConstraining: true}
-  - {name: x, loadBalancerClasses: [{name: default}, {name: a, purpose: default, floatingSubnetID: a b, floatingSubnetTags: ",", floatingSubnetName: ""}, {purpose: x}]}
-  - {name: x}
-  loadBalancerProviders: [{name: f5, region: mars}, {name: f5, region: mars}]
-dnsServers: [x, 10.0.0.1, "::ffff:10.0.0.1"]
-dhcpDomain: a b
-requestTimeout: -1s
-nodeVolumeAttachLimit: 0
-serverGroupPolicies: [affintity, affinity, affinity, ""]
-resolvConfOptions: ["timeout:x", "rotate edns0 rotate", "a\nb", ""]
-storageClasses: [{name: A, default: true, provisioner: "a b", parameters: {"": ""}, annotations: {"a b": ""}, labels: {a: "a b"}, reclaimPolicy: x, volumeBindingMode: ""}, {default: true}]
-machineImages: [{name: gl, versions: [{version: "1", regions: [{name: europe, id: "{}"}]}]}]
-`)}
-	for _, file := range files {
+	for _, file := range append([]string{"testdata/bad-cloudprofileconfig.yaml"}, files...) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, text)
-	}
-	for i := range texts {
-		if texts[i], err = yaml.YAMLToJSON(texts[i]); err != nil {
+		config, err := yaml.YAMLToJSON(text)
+		if err != nil {
 			t.Fatal(err)
 		}
+		texts = append(texts, config)
 	}
 	return texts
 }

@@ -6,6 +6,7 @@ package openstack_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,24 +14,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/cases"
 )
 
-const header = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: CloudProfileConfig\n"
-
-// images converts the versions of one image, written below "versions:", and renders the flavors one to a line, with the
-// references that each has in the regions europe, asia and elsewhere; "-" stands for none.
-func images(t *testing.T, versions string) (flavors []string, report consistency.Report) {
-	t.Helper()
-	raw, err := yaml.YAMLToJSON([]byte(header + "machineImages:\n- name: gardenlinux\n  versions:\n" + versions))
-	if err != nil {
-		t.Fatal(err)
-	}
-	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
+// images converts the images of a config and renders the flavors one to a line, with the references that each has in the
+// regions europe, asia and elsewhere; "-" stands for none.
+func images(config []byte) (flavors []string, report consistency.Report) {
+	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "hypervisor", Values: []string{"virtualized"}},
 	}, nil)
@@ -51,74 +45,10 @@ func images(t *testing.T, versions string) (flavors []string, report consistency
 }
 
 func TestImages(t *testing.T) {
-	const at = "config.machineImages[0].versions[0]"
-	for name, tc := range map[string]struct {
-		versions string
-		flavors  []string
-		report   []string
-	}{
-		"legacy, one flavor for each architecture in order of first appearance": {
-			"  - version: \"1\"\n    regions:\n    - {name: europe, id: e-arm, architecture: arm64}\n    - {name: europe, id: e}\n    - {name: asia, id: a, architecture: amd64}\n",
-			[]string{
-				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[0]: e-arm - -",
-				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".regions[1]: e a -",
-			}, nil,
-		},
-		"the image name serves amd64 where there is no ID": {
-			"  - version: \"1\"\n    image: gl\n    regions:\n    - {name: europe, id: e}\n    - {name: europe, id: e-arm, architecture: arm64}\n",
-			[]string{
-				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".regions[0]: e gl gl",
-				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[1]: e-arm - -",
-			}, nil,
-		},
-		"the image name makes an amd64 flavor if no region does": {
-			"  - version: \"1\"\n    image: gl\n    regions:\n    - {name: europe, id: e-arm, architecture: arm64}\n",
-			[]string{
-				"gardenlinux@1 legacy=true {architecture: [arm64]} at " + at + ".regions[0]: e-arm - -",
-				"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".image: gl gl gl",
-			}, nil,
-		},
-		"image name alone": {
-			"  - version: \"1\"\n    image: gl\n",
-			[]string{"gardenlinux@1 legacy=true {architecture: [amd64]} at " + at + ".image: gl gl gl"}, nil,
-		},
-		"empty image name is none": {"  - version: \"1\"\n    image: \"\"\n", nil, nil},
-		"IDs that were not meant": {
-			"  - version: \"1\"\n    regions: [{name: europe, id: TODO}]\n    capabilityFlavors:\n    - regions: [{name: asia, id: 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f}]\n",
-			[]string{"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[0]: - 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f -"},
-			[]string{
-				"error FieldValueForbidden " + at + ".regions version-format-mixed",
-				"warning FieldValueInvalid " + at + ".regions[0].id openstack-id-format",
-				"warning FieldValueInvalid " + at + ".capabilityFlavors[0].regions[0].id openstack-id-format",
-			},
-		},
-		"flavors": {
-			"  - version: \"1\"\n    capabilityFlavors:\n    - capabilities: {architecture: [arm64], hypervisor: [virtualized]}\n      regions: [{name: europe, id: e}]\n      image: gl-arm\n    - regions: [{name: asia, id: a}]\n",
-			[]string{
-				"gardenlinux@1 legacy=false {architecture: [arm64], hypervisor: [virtualized]} at " + at + ".capabilityFlavors[0]: e gl-arm gl-arm",
-				"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[1]: - a -",
-			}, nil,
-		},
-		"legacy fields beside flavors": {
-			"  - version: \"1\"\n    image: gl\n    regions: [{name: asia, id: a}]\n    capabilityFlavors:\n    - regions: [{name: europe, id: e, architecture: arm64}]\n",
-			[]string{"gardenlinux@1 legacy=false {} at " + at + ".capabilityFlavors[0]: e - -"},
-			[]string{
-				"error FieldValueForbidden " + at + ".regions version-format-mixed",
-				"error FieldValueForbidden " + at + ".capabilityFlavors[0].regions[0].architecture flavor-region-architecture",
-				"warning FieldValueForbidden " + at + ".image version-image-ignored",
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			flavors, report := images(t, tc.versions)
-			if diff := cmp.Diff(tc.flavors, flavors); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(tc.report, append(render("error", report.Errors), render("warning", report.Warnings)...)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/images.txtar", func(c *cases.Case) string {
+		flavors, report := images(c.JSON("config.yaml"))
+		return strings.Join(slices.Concat(flavors, render("error", report.Errors), render("warning", report.Warnings)), "\n")
+	})
 }
 
 func render(severity string, list field.ErrorList) []string {
@@ -130,25 +60,10 @@ func render(severity string, list field.ErrorList) []string {
 }
 
 func TestImagesRefusesAnotherObject(t *testing.T) {
-	for name, tc := range map[string]struct{ config, want string }{
-		"another group":   {"apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1\nkind: CloudProfileConfig\n", "error FieldValueNotSupported config.apiVersion provider-config-kind"},
-		"another version": {"apiVersion: openstack.provider.extensions.gardener.cloud/v1\nkind: CloudProfileConfig\n", "error FieldValueNotSupported config.apiVersion provider-config-kind"},
-		"another kind":    {"apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nx: 1\n", "error FieldValueNotSupported config.kind provider-config-kind"},
-		"null":            {"null", "error FieldValueRequired config provider-config-missing"},
-		"unknown field":   {header + "machineimages: []\n", "error FieldValueForbidden config.machineimages unknown-field"},
-		"no JSON":         {"", "error FieldValueRequired config provider-config-missing"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			raw, err := yaml.YAMLToJSON([]byte(tc.config))
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: raw}, field.NewPath("config"))
-			if diff := cmp.Diff([]string{tc.want}, render("error", report.Errors)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/another-object.txtar", func(c *cases.Case) string {
+		_, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
+		return strings.Join(render("error", report.Errors), "\n")
+	})
 	if _, report := (openstack.Provider{}).CloudProfileConfig(nil, field.NewPath("config")); len(report.Errors) != 1 {
 		t.Error(report.Errors)
 	}
@@ -173,9 +88,12 @@ func TestValidateRef(t *testing.T) {
 
 // Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
-	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
-		{"version": "1"}, {"version": "2", "image": "by-name", "regions": [{"name": "asia", "id": "i1", "architecture": "arm64"}, {"name": "europe", "id": "i2"}]},
-		{"version": "3", "capabilityFlavors": [{"image": "by-name"}, {"regions": [{"name": "asia", "id": "i3"}]}]}]}]}`
+	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "a"}, {"name": "b", "versions": [
+			{"version": "1"},
+			{"version": "2", "image": "by-name", "regions": [
+				{"name": "asia", "id": "i1", "architecture": "arm64"}, {"name": "europe", "id": "i2"}]},
+			{"version": "3", "capabilityFlavors": [{"image": "by-name"}, {"regions": [{"name": "asia", "id": "i3"}]}]}]}]}`
 	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report)
@@ -206,45 +124,16 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 	}
 }
 
-// What a WorkerConfig asks for: trusted launch if it is enabled, and else nothing.
 func TestWorkers(t *testing.T) {
-	const header = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\n"
-	enabled := []string{"openstack-trustedLaunch [enabled] because of trustedLaunch.enabled: true at w.providerConfig.trustedLaunch"}
-	for name, tc := range map[string]struct {
-		config string
-		want   []string
-		errs   []string
-	}{
-		"nothing":                 {"null", nil, nil},
-		"nothing of it":           {header, nil, nil},
-		"enabled":                 {header + "trustedLaunch: {enabled: true}\n", enabled, nil},
-		"not enabled":             {header + "trustedLaunch: {enabled: false}\n", nil, nil},
-		"empty":                   {header + "trustedLaunch: {}\n", nil, nil},
-		"null":                    {header + "trustedLaunch: null\n", nil, nil},
-		"beside other settings":   {header + "trustedLaunch: {enabled: true}\nmachineLabels: [{name: a, value: b}]\n", enabled, nil},
-		"misspelt":                {header + "trustedlaunch: {enabled: true}\n", nil, []string{"error FieldValueForbidden w.providerConfig.trustedlaunch unknown-field"}},
-		"a text":                  {header + "trustedLaunch: {enabled: \"true\"}\n", nil, []string{"error FieldValueInvalid w.providerConfig.trustedLaunch.enabled field-type"}},
-		"enabled, beside a wrong": {header + "trustedLaunch: {enabled: true}\nserverGroup: 5\n", enabled, []string{"error FieldValueInvalid w.providerConfig.serverGroup field-type"}},
-		"of another provider":     {"apiVersion: aws.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nvolume: {}\n", nil, []string{"error FieldValueNotSupported w.providerConfig.apiVersion provider-config-kind"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			raw, err := yaml.YAMLToJSON([]byte(tc.config))
-			if err != nil {
-				t.Fatal(err)
-			}
-			requirements, errs := openstack.Provider{}.Workers().Requirements(&runtime.RawExtension{Raw: raw}, field.NewPath("w", "providerConfig"))
-			var got []string
-			for _, r := range requirements {
-				got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(tc.errs, render("error", errs)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
+		config := &runtime.RawExtension{Raw: c.JSON("config.yaml")}
+		requirements, errs := openstack.Provider{}.Workers().Requirements(config, field.NewPath("w", "providerConfig"))
+		var got []string
+		for _, r := range requirements {
+			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
+		}
+		return strings.Join(append(got, render("error", errs)...), "\n")
+	})
 }
 
 func TestDefinitions(t *testing.T) {

@@ -75,8 +75,9 @@ func TestValidateRef(t *testing.T) {
 
 // Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
-	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [{"name": "a"}, {"name": "b", "versions": [
-		{"version": "1", "image": "node:1"}, {"version": "2", "image": "ignored", "capabilityFlavors": [{"image": "node:2"}, {"image": "node:3"}]}]}]}`
+	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "a"}, {"name": "b", "versions": [{"version": "1", "image": "node:1"},
+			{"version": "2", "image": "ignored", "capabilityFlavors": [{"image": "node:2"}, {"image": "node:3"}]}]}]}`
 	images, report := local.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 || len(report.Warnings) != 1 || report.Warnings[0].Field != "config.machineImages[1].versions[1].image" {
 		t.Fatal(report)
@@ -90,7 +91,9 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 		}
 	}
 	const versions = "config.machineImages[1].versions"
-	want := []string{versions + "[0].image: node:1", versions + "[1].capabilityFlavors[0].image: node:2", versions + "[1].capabilityFlavors[1].image: node:3"}
+	want := []string{
+		versions + "[0].image: node:1", versions + "[1].capabilityFlavors[0].image: node:2", versions + "[1].capabilityFlavors[1].image: node:3",
+	}
 	if !slices.Equal(found, want) {
 		t.Error(found)
 	}

@@ -50,7 +50,8 @@ func bodies(t testing.TB, kind, document string) map[string]string {
 		t.Fatal(err)
 	}
 	deep := func(open, inside, closed string, n int) string {
-		return `{"apiVersion": "core.gardener.cloud/v1beta1", "kind": "` + kind + `", "` + secret + `": ` + strings.Repeat(open, n) + inside + strings.Repeat(closed, n) + "}"
+		value := strings.Repeat(open, n) + inside + strings.Repeat(closed, n)
+		return `{"apiVersion": "core.gardener.cloud/v1beta1", "kind": "` + kind + `", "` + secret + `": ` + value + "}"
 	}
 	replace := func(old, with string) string { return object(strings.Replace(document, old, with, 1)) }
 	return map[string]string{
@@ -148,7 +149,8 @@ func TestBadRequests(t *testing.T) {
 func TestOtherOperations(t *testing.T) {
 	e := newEndpoints(t)
 	for _, operation := range []string{"DELETE", "CONNECT"} {
-		body := `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "705ab4f5", "operation": "` + operation + `", "oldObject": {"kind": "` + secret + `"}}}`
+		body := `{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+			"uid": "705ab4f5", "operation": "` + operation + `", "oldObject": {"kind": "` + secret + `"}}}`
 		for _, endpoint := range e.names {
 			response, logged := e.send(t, endpoint, "application/json", []byte(body))
 			if !response.Allowed || response.UID != "705ab4f5" || len(response.Patch) > 0 || strings.Contains(logged, secret) {

@@ -101,7 +101,8 @@ func (s *side) report(b *testing.B, name string, other *side) {
 	objects, bytes := float64(s.objects)/float64(other.objects), float64(s.bytes)/float64(other.bytes)
 	b.ReportMetric(time, name+"-time")
 	b.ReportMetric(objects, name+"-allocs")
-	b.Logf("%s: %v of %v (%.2f), %d of %d allocations (%.2f), %d of %d KiB (%.2f)", name, slices.Min(s.times).Round(rounding), slices.Min(other.times).Round(rounding),
+	b.Logf("%s: %v of %v (%.2f), %d of %d allocations (%.2f), %d of %d KiB (%.2f)",
+		name, slices.Min(s.times).Round(rounding), slices.Min(other.times).Round(rounding),
 		time, s.objects, other.objects, objects, s.bytes>>10, other.bytes>>10, bytes)
 }
 

@@ -119,15 +119,19 @@ func TestSecrets(t *testing.T) {
 		refused     []string
 		warned      []string
 	}{
-		"right":                   {newSecret("a"), nil, nil, nil},
-		"wrong":                   {newSecret("a", "password", "a\n", "domainName", "-"), nil, []string{"data[domainName]", "data[password]"}, nil},
-		"without a name yet":      {anonymous, nil, []string{"data[password]"}, nil},
-		"without data":            {&corev1.Secret{TypeMeta: newSecret("").TypeMeta}, nil, []string{"data[domainName]", "data[password]", "data[tenantName]", "data[username]"}, nil},
-		"made wrong":              {newSecret("a", "tenantName", " b"), newSecret("a"), []string{"data[tenantName]"}, nil},
-		"made right":              {newSecret("a"), newSecret("a", "tenantName", " b"), nil, nil},
-		"wrong as before":         {labelled, newSecret("a", "password", "a\n"), nil, nil},
-		"another value changed":   {newSecret("a", "password", "a\n", "username", "b"), newSecret("a", "password", "a\n"), nil, []string{"data[password]"}},
-		"made wrong otherwise":    {newSecret("a", "password", "a\n", "username", " b"), newSecret("a", "password", "a\n"), []string{"data[username]"}, []string{"data[password]"}},
+		"right":              {newSecret("a"), nil, nil, nil},
+		"wrong":              {newSecret("a", "password", "a\n", "domainName", "-"), nil, []string{"data[domainName]", "data[password]"}, nil},
+		"without a name yet": {anonymous, nil, []string{"data[password]"}, nil},
+		"without data": {
+			&corev1.Secret{TypeMeta: newSecret("").TypeMeta}, nil, []string{"data[domainName]", "data[password]", "data[tenantName]", "data[username]"}, nil,
+		},
+		"made wrong":            {newSecret("a", "tenantName", " b"), newSecret("a"), []string{"data[tenantName]"}, nil},
+		"made right":            {newSecret("a"), newSecret("a", "tenantName", " b"), nil, nil},
+		"wrong as before":       {labelled, newSecret("a", "password", "a\n"), nil, nil},
+		"another value changed": {newSecret("a", "password", "a\n", "username", "b"), newSecret("a", "password", "a\n"), nil, []string{"data[password]"}},
+		"made wrong otherwise": {
+			newSecret("a", "password", "a\n", "username", " b"), newSecret("a", "password", "a\n"), []string{"data[username]"}, []string{"data[password]"},
+		},
 		"another wrong value":     {newSecret("a", "password", "b\n"), newSecret("a", "password", "a\n"), []string{"data[password]"}, nil},
 		"still without":           {newSecret("a", "password", "-", "username", "b"), newSecret("a", "password", "-"), nil, []string{"data[password]"}},
 		"no longer there":         {newSecret("a", "password", "-"), newSecret("a", "password", "a\n"), []string{"data[password]"}, nil},
@@ -184,8 +188,12 @@ func TestBindings(t *testing.T) {
 		"an InternalSecret": {changed("openstack", func(r *corev1.ObjectReference) {
 			r.APIVersion, r.Kind = "core.gardener.cloud/v1beta1", "InternalSecret"
 		}), nil, []string{"credentialsRef"}, "InternalSecret garden-demo/openstack does not exist"},
-		"a Secret of another API":  {changed("openstack", func(r *corev1.ObjectReference) { r.APIVersion = "example.com/v1" }), nil, []string{"credentialsRef.kind"}, ""},
-		"nothing":                  {changed("openstack", func(r *corev1.ObjectReference) { *r = corev1.ObjectReference{} }), nil, []string{"credentialsRef.kind"}, ""},
+		"a Secret of another API": {
+			changed("openstack", func(r *corev1.ObjectReference) { r.APIVersion = "example.com/v1" }), nil, []string{"credentialsRef.kind"}, "",
+		},
+		"nothing": {
+			changed("openstack", func(r *corev1.ObjectReference) { *r = corev1.ObjectReference{} }), nil, []string{"credentialsRef.kind"}, "",
+		},
 		"SecretBinding":            {newSecretBinding("openstack"), nil, nil, ""},
 		"SecretBinding, broken":    {newSecretBinding("broken"), nil, []string{"secretRef"}, "Secret garden-demo/broken: data[password]: it ends with a line break"},
 		"SecretBinding, missing":   {newSecretBinding("missing"), nil, []string{"secretRef"}, "Secret garden-demo/missing does not exist"},
@@ -247,15 +255,18 @@ func TestCredentialsThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings and Shoots that use them. Neither an answer nor the
-// log, at its most talkative, has any value, as it is or in base64.
+// TestNothingOfASecretIsShown sends Secrets of which anything may be wrong, and bindings and Shoots that use them. Neither an
+// answer nor the log, at its most talkative, has any value, as it is or in base64.
 func TestNothingOfASecretIsShown(t *testing.T) {
 	const marker = "zq7kx2mv"
 	text := rapid.Custom(func(t *rapid.T) string {
 		odd := rapid.SampledFrom([]string{"", "", " ", "\n", "\x00", "\xff", "https://", "https://a:", "@", "-----BEGIN CERTIFICATE-----\n", strings.Repeat("x", 64)})
 		return odd.Draw(t, "before") + marker + odd.Draw(t, "after")
 	})
-	keys := []string{"domainName", "tenantName", "username", "password", "applicationCredentialID", "applicationCredentialName", "applicationCredentialSecret", "authURL", "caCert", "insecure", "userName", "other"}
+	keys := []string{
+		"domainName", "tenantName", "username", "password", "applicationCredentialID", "applicationCredentialName", "applicationCredentialSecret",
+		"authURL", "caCert", "insecure", "userName", "other",
+	}
 	drawn := func(t *rapid.T, name string) *corev1.Secret {
 		s := newSecret(name)
 		for _, key := range keys {
@@ -284,7 +295,7 @@ func TestNothingOfASecretIsShown(t *testing.T) {
 		ofShoot := object.DeepCopy()
 		ofShoot.Name = "shop"
 		reader.others = []client.Object{object, ofShoot, newBinding("shop")}
-		replaceConfig(t, reader.profiles["openstack"], `"floatingPools":[{`, `"floatingPools":[{"domain":"demo",`)
+		patchConfig(t, reader.profiles["openstack"].Spec.ProviderConfig, `[{"op": "add", "path": "/constraints/floatingPools/0/domain", "value": "demo"}]`)
 		e := newEndpointsWith(t, reader, 9)
 		bodies := map[string]string{
 			"validate-credentialsbinding": string(encode(t, reviewed(t, "CredentialsBinding", newBinding("openstack"), nil))),

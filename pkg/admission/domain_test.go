@@ -109,24 +109,28 @@ func TestDomainOfAShoot(t *testing.T) {
 		secret      = "spec.secretBindingName credentials-"
 	)
 	none := func(s *v1beta1.Shoot) { s.Spec.CredentialsBindingName = nil }
+	binding, demo, legacy := newBinding("openstack"), newSecret("openstack"), newSecretBinding("openstack")
+	foreign := newSecret("openstack", "domainName", "other")
 	for name, test := range map[string]struct {
 		change         func(*v1beta1.Shoot)
 		others         []client.Object
 		errs, warnings []string
 	}{
-		"its domain":                      {nil, []client.Object{newBinding("openstack"), newSecret("openstack")}, nil, nil},
-		"another domain":                  {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "domainName", "other")}, []string{refused}, nil},
-		"another namespace":               {nil, []client.Object{elsewhere, newSecret("openstack"), other}, []string{refused}, nil},
-		"no binding":                      {nil, []client.Object{newSecret("openstack")}, []string{credentials + "missing"}, []string{refused}},
-		"no Secret":                       {nil, []client.Object{newBinding("openstack")}, []string{credentials + "missing"}, []string{refused}},
-		"no domain":                       {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "domainName", "-")}, []string{credentials + "incomplete"}, []string{refused}},
-		"its domain, and no password":     {nil, []client.Object{newBinding("openstack"), newSecret("openstack", "password", "-")}, []string{credentials + "incomplete"}, nil},
+		"its domain":        {nil, []client.Object{binding, demo}, nil, nil},
+		"another domain":    {nil, []client.Object{binding, foreign}, []string{refused}, nil},
+		"another namespace": {nil, []client.Object{elsewhere, demo, other}, []string{refused}, nil},
+		"no binding":        {nil, []client.Object{demo}, []string{credentials + "missing"}, []string{refused}},
+		"no Secret":         {nil, []client.Object{binding}, []string{credentials + "missing"}, []string{refused}},
+		"no domain": {
+			nil, []client.Object{binding, newSecret("openstack", "domainName", "-")}, []string{credentials + "incomplete"}, []string{refused},
+		},
+		"its domain, and no password":     {nil, []client.Object{binding, newSecret("openstack", "password", "-")}, []string{credentials + "incomplete"}, nil},
 		"an identity":                     {nil, []client.Object{identity}, []string{credentials + "kind"}, []string{refused}},
 		"neither of the two":              {none, nil, nil, []string{refused}},
-		"SecretBinding":                   {bySecretBinding, []client.Object{newSecretBinding("openstack"), newSecret("openstack")}, nil, nil},
-		"SecretBinding of another domain": {bySecretBinding, []client.Object{newSecretBinding("openstack"), newSecret("openstack", "domainName", "other")}, []string{refused}, nil},
-		"no SecretBinding":                {bySecretBinding, []client.Object{newBinding("openstack"), newSecret("openstack")}, []string{secret + "missing"}, []string{refused}},
-		"SecretBinding without Secret":    {bySecretBinding, []client.Object{newSecretBinding("openstack")}, []string{secret + "missing"}, []string{refused}},
+		"SecretBinding":                   {bySecretBinding, []client.Object{legacy, demo}, nil, nil},
+		"SecretBinding of another domain": {bySecretBinding, []client.Object{legacy, foreign}, []string{refused}, nil},
+		"no SecretBinding":                {bySecretBinding, []client.Object{binding, demo}, []string{secret + "missing"}, []string{refused}},
+		"SecretBinding without Secret":    {bySecretBinding, []client.Object{legacy}, []string{secret + "missing"}, []string{refused}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := bound(t)
@@ -200,7 +204,8 @@ func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
 		check := shootCheck[openstack.Image]{shared, ruled{}}
 		for _, old := range []*v1beta1.Shoot{nil, bound(t, bySecretBinding)} {
 			report, err := check.check(t.Context(), bound(t), func() (*v1beta1.Shoot, error) { return old, nil })
-			if err == nil || !strings.Contains(err.Error(), "garden-demo/openstack could not be read, so nothing was checked: no answer") || len(report.Errors)+len(report.Warnings) > 0 {
+			const want = "garden-demo/openstack could not be read, so nothing was checked: no answer"
+			if err == nil || !strings.Contains(err.Error(), want) || len(report.Errors)+len(report.Warnings) > 0 {
 				t.Errorf("%T: %v, %v", what, report, err)
 			}
 		}

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	admissionv1 "k8s.io/api/admission/v1"
+	"sigs.k8s.io/yaml"
 )
 
 // TestWhatAForgedRequestTells asks as somebody would who is no API server, about Secrets that are not his: whether they
@@ -39,19 +42,26 @@ func TestWhatAForgedRequestTells(t *testing.T) {
 // TestWhatIsBeingDeletedIsNeverRefused breaks objects of all kinds, and adds when they were deleted.
 func TestWhatIsBeingDeletedIsNeverRefused(t *testing.T) {
 	e := newEndpoints(t)
-	broken := func(kind, document string, leaving bool) string {
-		object := map[string]any{}
+	broken := func(kind, document string, leaving bool) []byte {
+		var object, spec map[string]any
 		if err := json.Unmarshal([]byte(document), &object); err != nil {
 			t.Fatal(err)
 		}
-		object["spec"] = map[string]any{"type": "openstack", "provider": map[string]any{"type": "openstack", "workers": []any{map[string]any{"name": "a", "machine": map[string]any{"type": "none"}}}}}
+		if err := yaml.Unmarshal([]byte(`{type: openstack, provider: {type: openstack, workers: [{name: a, machine: {type: none}}]}}`), &spec); err != nil {
+			t.Fatal(err)
+		}
+		object["spec"] = spec
 		if leaving {
 			object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-11-21T00:00:00Z"
 		}
-		return string(encode(t, reviewed(t, kind, object, object)))
+		review := reviewed(t, kind, object, object)
+		review.Request.Operation = admissionv1.Create
+		return encode(t, review)
 	}
 	documents := kinds(t)
-	for kind, object := range map[string]any{"Secret": newSecret("broken", "password", "\n"), "SecretBinding": newSecretBinding("missing"), "CredentialsBinding": newBinding("missing")} {
+	for kind, object := range map[string]any{
+		"Secret": newSecret("broken", "password", "\n"), "SecretBinding": newSecretBinding("missing"), "CredentialsBinding": newBinding("missing"),
+	} {
 		documents[kind] = string(encode(t, object))
 	}
 	for kind, document := range documents {
@@ -59,11 +69,11 @@ func TestWhatIsBeingDeletedIsNeverRefused(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("there is no webhook for a %s", kind)
 		}
-		response, _ := e.send(t, e.names[i], "application/json", []byte(strings.Replace(broken(kind, document, true), `"operation":"UPDATE"`, `"operation":"CREATE"`, 1)))
+		response, _ := e.send(t, e.names[i], "application/json", broken(kind, document, true))
 		if !response.Allowed || len(response.Warnings) > 0 || len(response.Patch) > 0 {
 			t.Errorf("a %s that is being deleted: %v", kind, response)
 		}
-		if response, _ := e.send(t, e.names[i], "application/json", []byte(strings.Replace(broken(kind, document, false), `"operation":"UPDATE"`, `"operation":"CREATE"`, 1))); response.Allowed {
+		if response, _ := e.send(t, e.names[i], "application/json", broken(kind, document, false)); response.Allowed {
 			t.Errorf("a %s that is as wrong, and is not being deleted: %v", kind, response)
 		}
 	}

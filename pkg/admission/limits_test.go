@@ -34,7 +34,7 @@ func eachProtocol(t *testing.T, handler http.HandlerFunc, test func(t *testing.T
 	for _, second := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %t", second), func(t *testing.T) {
 			t.Parallel()
-			l := &limits{log: logr.Discard(), mostHeld: 1 << 20, mostReceiving: time.Second, mostAnswering: 2 * time.Second}
+			l := &limits{log: logr.Discard(), mostHeld: 1 << 20, mostReceiving: time.Second, mostAnswering: time.Minute}
 			s := limitedServer{httptest.NewUnstartedServer(l.limited(handler)), l}
 			s.EnableHTTP2 = second
 			s.StartTLS()
@@ -65,9 +65,16 @@ func (s limitedServer) answerTo(body io.Reader) (*http.Response, string, error) 
 	return response, string(text), err
 }
 
-func (s limitedServer) expect(t *testing.T, body io.Reader, status int, text string) {
+// expect tries again while the machine is too busy to send a body in time.
+func (s limitedServer) expect(t *testing.T, bytes, status int, text string) {
 	t.Helper()
-	response, got, err := s.answerTo(body)
+	var response *http.Response
+	var got string
+	var err error
+	eventually(t, "the body arrives in time", func() bool {
+		response, got, err = s.answerTo(some(bytes))
+		return err == nil && response.StatusCode != http.StatusRequestTimeout
+	})
 	if err != nil || response.StatusCode != status || !strings.Contains(got, text) {
 		t.Errorf("the answer is %v %q, %v; it should be %d %q", response, got, err, status, text)
 	}
@@ -79,7 +86,12 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, n, " bytes, ", err)
 }
 
-func some(bytes int) io.Reader { return strings.NewReader(strings.Repeat("x", bytes)) }
+func some(bytes int) io.Reader {
+	if bytes == 0 {
+		return http.NoBody
+	}
+	return strings.NewReader(strings.Repeat("x", bytes))
+}
 
 func TestSlowRequestsAreCutOff(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
@@ -89,42 +101,39 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 				body, feed := io.Pipe()
 				defer func() { _ = feed.Close() }()
 				go func() { _, _ = feed.Write([]byte(`{"request": `)) }()
-				begin := time.Now()
 				response, text, err := s.answerTo(body)
 				switch {
 				case err != nil:
 					ends <- err.Error()
 				case response.StatusCode != http.StatusRequestTimeout || text != "the request did not arrive within 1s\n":
 					ends <- response.Status + " " + text
-				case time.Since(begin) > 20*time.Second:
-					ends <- fmt.Sprint("it took ", time.Since(begin))
 				default:
 					ends <- ""
 				}
 			}()
 		}
-		s.expect(t, some(1000), http.StatusOK, "1000 bytes, <nil>")
+		s.expect(t, 1000, http.StatusOK, "1000 bytes, <nil>")
 		for range 20 {
 			if end := <-ends; end != "" {
 				t.Error(end)
 			}
 		}
-		s.expect(t, some(1000), http.StatusOK, "1000 bytes, <nil>")
+		s.expect(t, 1000, http.StatusOK, "1000 bytes, <nil>")
 	})
 }
 
 func TestLargeRequestsAreCutOff(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostHeld, s.limits.mostReceiving, s.limits.mostAnswering = mostHeld, time.Minute, time.Minute // the machine may be busy
-		s.expect(t, some(mostReceived), http.StatusOK, fmt.Sprint(mostReceived, " bytes"))
-		s.expect(t, some(mostReceived+1), http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", mostReceived))
-		s.expect(t, http.NoBody, http.StatusOK, "0 bytes, <nil>")
+		s.limits.mostHeld, s.limits.mostReceiving = mostHeld, time.Minute // the machine may be busy
+		s.expect(t, mostReceived, http.StatusOK, fmt.Sprint(mostReceived, " bytes"))
+		s.expect(t, mostReceived+1, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", mostReceived))
+		s.expect(t, 0, http.StatusOK, "0 bytes, <nil>")
 	})
 }
 
 func TestManyBytesAtOnceAreRefused(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostReceiving, s.limits.mostAnswering = 30*time.Second, time.Minute
+		s.limits.mostReceiving = time.Minute
 		body, feed := io.Pipe()
 		first := make(chan string)
 		go func() {
@@ -139,12 +148,12 @@ func TestManyBytesAtOnceAreRefused(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "1" || text != errCrowded.Error()+"\n" {
 			t.Errorf("what there is no room for is answered with %v %q, %v", response, text, err)
 		}
-		s.expect(t, some(1000), http.StatusOK, "1000 bytes")
+		s.expect(t, 1000, http.StatusOK, "1000 bytes")
 		_ = feed.Close()
 		if got := <-first; got != "true921600 bytes, <nil><nil>" {
 			t.Errorf("the first request ended with %s", got)
 		}
-		s.expect(t, some(500<<10), http.StatusOK, "512000 bytes")
+		s.expect(t, 500<<10, http.StatusOK, "512000 bytes")
 	})
 }
 
@@ -155,8 +164,8 @@ func TestConnectionsOutliveDeadlines(t *testing.T) {
 		echo(w, r)
 	}
 	eachProtocol(t, handler, func(t *testing.T, s limitedServer) {
-		s.limits.mostAnswering = time.Minute
-		for i := range 2 {
+		served := 0
+		eventually(t, "two requests are served in a row", func() bool {
 			reused := false
 			trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
 			request, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, s.URL, some(100))
@@ -167,11 +176,17 @@ func TestConnectionsOutliveDeadlines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if text, err := io.ReadAll(response.Body); err != nil || string(text) != "100 bytes, <nil>" || reused != (i > 0) {
-				t.Errorf("request %d: %q, %v; the connection was used before: %t", i, text, err, reused)
+			defer func() { _ = response.Body.Close() }()
+			if response.StatusCode == http.StatusRequestTimeout { // the machine is too busy
+				served = 0
+				return false
 			}
-			_ = response.Body.Close()
-		}
+			if text, err := io.ReadAll(response.Body); err != nil || string(text) != "100 bytes, <nil>" || served > 0 && !reused {
+				t.Errorf("request %d: %q, %v; the connection was used before: %t", served, text, err, reused)
+			}
+			served++
+			return served == 2
+		})
 	})
 }
 
@@ -186,23 +201,22 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 		}
 	}
 	eachProtocol(t, handler, func(t *testing.T, s limitedServer) {
-		response, err := s.Client().Post(s.URL, "application/json", some(10))
-		if err != nil {
-			t.Fatal(err)
+		s.limits.mostReceiving, s.limits.mostAnswering = time.Minute, 2*time.Second
+		if response, err := s.Client().Post(s.URL, "application/json", some(10)); err == nil { // or the time is over already
+			defer func() { _ = response.Body.Close() }()
 		}
 		select {
 		case <-ended:
 		case <-time.After(time.Minute):
 			t.Error("the handler goes on writing")
 		}
-		_ = response.Body.Close()
 	})
 }
 
 // TestAPIServersTryAgain asks as an API server does while there is no room.
 func TestAPIServersTryAgain(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostReceiving, s.limits.mostAnswering = 30*time.Second, time.Minute
+		s.limits.mostReceiving = time.Minute
 		var refused atomic.Int32
 		transport := s.Client().Transport
 		counting := func(http.RoundTripper) http.RoundTripper {
@@ -223,7 +237,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.limits.held.Add(s.limits.mostHeld)
-		result, err := api.Post().Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(mostReceiving).DoRaw(t.Context())
+		result, err := api.Post().Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(time.Minute).DoRaw(t.Context())
 		if err != nil || string(result) != "512000 bytes, <nil>" || refused.Load() != 1 {
 			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused.Load())
 		}

@@ -34,7 +34,8 @@ func TestFailuresAreLogged(t *testing.T) {
 	e := newEndpoints(t)
 	review := reviewed(t, "CloudProfile", example[map[string]any](t, "cloudprofile.yaml"), map[string]any{"kind": secret, "spec": secret})
 	response, logged := e.send(t, "validate-cloudprofile", "application/json", encode(t, review))
-	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "the request could not be decoded") || strings.Contains(logged, secret) {
+	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "the request could not be decoded") ||
+		strings.Contains(logged, secret) {
 		t.Errorf("a stored object that cannot be decoded: %s", logged)
 	}
 	e = newEndpointsWith(t, failing{}, 0)

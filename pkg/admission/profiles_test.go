@@ -154,7 +154,8 @@ func TestStripShoot(t *testing.T) {
 	if string(encode(t, before)) != string(encode(t, shoot)) {
 		t.Error("the Shoot that was given has changed")
 	}
-	if stripped.Name != shoot.Name || stripped.Namespace != shoot.Namespace || stripped.UID != "a" || stripped.ResourceVersion != "1" || stripped.Labels["b"] != "c" {
+	if stripped.Name != shoot.Name || stripped.Namespace != shoot.Namespace || stripped.UID != "a" || stripped.ResourceVersion != "1" ||
+		stripped.Labels["b"] != "c" {
 		t.Errorf("the metadata are %v", stripped.ObjectMeta)
 	}
 	if profileOf(stripped)[0] != profileOf(shoot)[0] {

@@ -27,7 +27,8 @@ func findings(number, size int, origins ...string) field.ErrorList {
 func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 	errs := findings(20, 100, "a", "a", "b")
 	invalid := deny(coreKind("Shoot"), "shop", errs)
-	if invalid.ErrStatus.Code != 422 || invalid.ErrStatus.Reason != "Invalid" || invalid.ErrStatus.Details.Kind != "Shoot" || invalid.ErrStatus.Details.Name != "shop" {
+	if invalid.ErrStatus.Code != 422 || invalid.ErrStatus.Reason != "Invalid" ||
+		invalid.ErrStatus.Details.Kind != "Shoot" || invalid.ErrStatus.Details.Name != "shop" {
 		t.Errorf("the status is %v", invalid.ErrStatus)
 	}
 	if len(invalid.ErrStatus.Details.Causes) != len(errs) {
@@ -52,7 +53,8 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 	if size := len(invalid.ErrStatus.Message); size > mostText+10<<10 || size < mostText/2 {
 		t.Errorf("the message has %d bytes", size)
 	}
-	if want := fmt.Sprintf("and %d more errors; capkit lint lists all", len(errs)-shown); causes[shown].Message != want || !strings.HasSuffix(invalid.ErrStatus.Message, want) {
+	want := fmt.Sprintf("and %d more errors; capkit lint lists all", len(errs)-shown)
+	if causes[shown].Message != want || !strings.HasSuffix(invalid.ErrStatus.Message, want) {
 		t.Errorf("the end is %q, and %q is wanted", causes[shown].Message, want)
 	}
 	if causes[0].Message != errs[0].ErrorBody() || causes[1].Message != errs[900].ErrorBody() || causes[2].Message != errs[1].ErrorBody() {

@@ -54,7 +54,8 @@ func fitting(b *testing.B, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	b.Helper()
 	shoot := example[v1beta1.Shoot](b, "shoot.yaml")
 	shoot.Spec.CloudProfile.Name, shoot.Spec.Region = profile.Name, profile.Spec.Regions[0].Name
-	shoot.Spec.Provider.InfrastructureConfig.Raw = bytes.ReplaceAll(shoot.Spec.Provider.InfrastructureConfig.Raw, []byte("fp-pool-1"), []byte("FloatingIP-external-1"))
+	config := shoot.Spec.Provider.InfrastructureConfig
+	config.Raw = bytes.ReplaceAll(config.Raw, []byte("fp-pool-1"), []byte("FloatingIP-external-1"))
 	profile.Spec.Regions[0].Zones = []v1beta1.AvailabilityZone{{Name: shoot.Spec.Provider.Workers[0].Zones[0]}}
 	kept := newProfiles(openstack.Provider{}).get("CloudProfile", profile, &profile.Spec).profile
 	var fit []v1beta1.Worker

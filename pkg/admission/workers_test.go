@@ -13,10 +13,12 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
@@ -111,19 +113,21 @@ func TestStrippedWorkers(t *testing.T) {
 // removeFlavor removes the flavor of gardenlinux 1877.5.0 that has trusted launch, on both sides.
 func removeFlavor(t testing.TB, profile *v1beta1.CloudProfile) {
 	t.Helper()
-	replaceConfig(t, profile, `,{"capabilities":{"architecture":["amd64"],"openstack-trustedLaunch":["enabled"]},"regions":[{"id":"1234-amd64-trusted","name":"europe"}]}`, "")
+	patchConfig(t, profile.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
 	flavors := &profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors
 	*flavors = (*flavors)[:1]
 }
 
-// replaceConfig replaces a text in a provider config, which has to be there.
-func replaceConfig(t testing.TB, profile *v1beta1.CloudProfile, old, replacement string) {
+// patchConfig applies a JSON patch to a provider config.
+func patchConfig(t testing.TB, config *runtime.RawExtension, changes string) {
 	t.Helper()
-	raw := string(profile.Spec.ProviderConfig.Raw)
-	if !strings.Contains(raw, old) {
-		t.Fatalf("%s is not in %s", old, raw)
+	patch, err := jsonpatch.DecodePatch([]byte(changes))
+	if err == nil {
+		config.Raw, err = patch.Apply(config.Raw)
 	}
-	profile.Spec.ProviderConfig.Raw = []byte(strings.Replace(raw, old, replacement, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // kept returns Shoots as the informers keep them.
@@ -171,9 +175,15 @@ func TestWarningsAboutWorkerCapabilities(t *testing.T) {
 	flavors := either.Spec.MachineImages[0].Versions[0].CapabilityFlavors
 	slices.Reverse(flavors)
 	flavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}, openstack.TrustedLaunch: {"enabled", "disabled"}}
-	replaceConfig(t, either, `"openstack-trustedLaunch":["enabled"]`, `"openstack-trustedLaunch":["enabled","disabled"]`)
-	lost := "spec.providerConfig.machineImages: %s: no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back until nobody uses it"
-	asking := fmt.Sprintf(lost, "gardenlinux@1877.5.0", "Shoots garden-demo/asking, garden-demo/bank")
+	const declared = "/machineImages/0/versions/0/capabilityFlavors/1/capabilities/openstack-trustedLaunch"
+	patchConfig(t, either.Spec.ProviderConfig, `[{"op": "replace", "path": "`+declared+`", "value": ["enabled", "disabled"]}]`)
+	const (
+		asking = "spec.providerConfig.machineImages: gardenlinux@1877.5.0: no image is left for worker pools of Shoots garden-demo/asking, " +
+			"garden-demo/bank: they get no new machines; put the flavor or the reference back until nobody uses it"
+		inPlaceNoMore = "spec.machineImages: gardenlinux@2150.1.0: the image is still there, but worker pools of Shoot garden-demo/in-place " +
+			"cannot boot it any more, because what is said about it or about their machine types has changed: " +
+			"they get no new machines; undo that until nobody uses it"
+	)
 	for name, test := range map[string]struct {
 		from, to *v1beta1.CloudProfile
 		want     []string
@@ -183,13 +193,14 @@ func TestWarningsAboutWorkerCapabilities(t *testing.T) {
 		"a flavor for both is added":          {without, either, nil},
 		"the capability is removed":           {profile, unregistered, []string{asking}},
 		"the capability is added":             {unregistered, profile, nil},
-		"updates in place are not supported":  {profile, rolling, []string{"spec.machineImages: gardenlinux@2150.1.0: the image is still there, but worker pools of Shoot garden-demo/in-place cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines; undo that until nobody uses it"}},
+		"updates in place are not supported":  {profile, rolling, []string{inPlaceNoMore}},
 		"updates in place are supported then": {rolling, profile, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := test.from.DeepCopy()
 			reader := &stored{profiles: map[string]*v1beta1.CloudProfile{before.Name: before}, shoots: shoots}
-			check := cloudProfileCheck[openstack.Image]{provider: openstack.Provider{}, lookup: &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}}
+			shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
+			check := cloudProfileCheck[openstack.Image]{openstack.Provider{}, shared}
 			report, err := check.check(t.Context(), test.to.DeepCopy(), func() (*v1beta1.CloudProfile, error) { return before, nil })
 			if err != nil || len(report.Errors) > 0 {
 				t.Fatal(err, report.Errors)
@@ -211,9 +222,23 @@ func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
 		CapabilityFlavors: parent.Spec.MachineImages[0].Versions[0].CapabilityFlavors,
 	}
 	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{version}}}
-	const flavor = `,{"capabilities":{"architecture":["amd64"],"openstack-trustedLaunch":["enabled"]},"regions":[{"name":"europe","id":"a"}]}`
-	child.Spec.ProviderConfig = config(strings.Replace(`{`+head+`,"machineImages":[{"name":"gardenlinux","versions":[{"version":"2000.1.0","capabilityFlavors":[`+
-		`{"capabilities":{"architecture":["amd64"]},"regions":[{"name":"europe","id":"a"}]}`+flavor+`]}]}]}`, "WorkerConfig", "CloudProfileConfig", 1))
+	raw, err := yaml.YAMLToJSON([]byte(`
+apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+kind: CloudProfileConfig
+machineImages:
+- name: gardenlinux
+  versions:
+  - version: 2000.1.0
+    capabilityFlavors:
+    - capabilities: {architecture: [amd64]}
+      regions: [{name: europe, id: a}]
+    - capabilities: {architecture: [amd64], openstack-trustedLaunch: [enabled]}
+      regions: [{name: europe, id: a}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	child.Spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
 	own := withPools(shoot, "own", 0, 1)
 	for i := range own.Spec.Provider.Workers {
 		own.Spec.Provider.Workers[i].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2000.1.0")}
@@ -236,14 +261,15 @@ func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
 		}
 	}
 	without := child.DeepCopy()
-	without.Spec.ProviderConfig.Raw = []byte(strings.Replace(string(child.Spec.ProviderConfig.Raw), flavor, "", 1))
+	patchConfig(t, without.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
 	without.Spec.MachineImages[0].Versions[0].CapabilityFlavors = version.CapabilityFlavors[:1]
 	report, err := namespacedCheck[openstack.Image]{shared}.check(t.Context(), without, func() (*v1beta1.NamespacedCloudProfile, error) { return child, nil })
 	warnsAbout(report, err, "gardenlinux@2000.1.0", "own")
 
 	above := parent.DeepCopy()
 	removeFlavor(t, above)
-	report, err = cloudProfileCheck[openstack.Image]{openstack.Provider{}, shared}.check(t.Context(), above, func() (*v1beta1.CloudProfile, error) { return parent, nil })
+	check := cloudProfileCheck[openstack.Image]{openstack.Provider{}, shared}
+	report, err = check.check(t.Context(), above, func() (*v1beta1.CloudProfile, error) { return parent, nil })
 	warnsAbout(report, err, "gardenlinux@1877.5.0", "inherited")
 }
 
@@ -251,8 +277,8 @@ func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
 func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) consistency.Report {
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
-	check := shootCheck[openstack.Image]{&lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}, constraints.Extension{}}
-	report, err := check.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
+	report, err := shootCheck[openstack.Image]{shared, constraints.Extension{}}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

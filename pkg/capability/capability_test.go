@@ -88,14 +88,25 @@ func TestSet(t *testing.T) {
 		want     string
 		errs     []string
 	}{
-		"nothing declared":     {nil, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"empty":                {caps{}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"order, repetition":    {caps{"storage": {"SCSI", "NVMe", "SCSI"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"narrowed":             {caps{"net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}", nil},
-		"empty list":           {caps{"net": {}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: []}", []string{"FieldValueRequired at.net capability-value-missing"}},
-		"unknown value":        {caps{"net": {"fast", "basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}", []string{"FieldValueNotSupported at.net[0] capability-value-unregistered"}},
-		"unknown names":        {caps{"b": {"x"}, "a": {"x"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", []string{"FieldValueNotSupported at.a capability-unregistered", "FieldValueNotSupported at.b capability-unregistered"}},
-		"name differs in case": {caps{"Net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", []string{"FieldValueNotSupported at.Net capability-unregistered"}},
+		"nothing declared":  {nil, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
+		"empty":             {caps{}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
+		"order, repetition": {caps{"storage": {"SCSI", "NVMe", "SCSI"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
+		"narrowed":          {caps{"net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}", nil},
+		"empty list": {
+			caps{"net": {}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: []}", []string{"FieldValueRequired at.net capability-value-missing"},
+		},
+		"unknown value": {
+			caps{"net": {"fast", "basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}",
+			[]string{"FieldValueNotSupported at.net[0] capability-value-unregistered"},
+		},
+		"unknown names": {
+			caps{"b": {"x"}, "a": {"x"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}",
+			[]string{"FieldValueNotSupported at.a capability-unregistered", "FieldValueNotSupported at.b capability-unregistered"},
+		},
+		"name differs in case": {
+			caps{"Net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}",
+			[]string{"FieldValueNotSupported at.Net capability-unregistered"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, errs := v.Set(tc.declared, field.NewPath("at"))

@@ -28,11 +28,13 @@ func ExampleCompile() {
 	_, errs = capability.Compile([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "amd64"}},
 	}, field.NewPath("spec", "machineCapabilities"))
-	fmt.Println(errs[0])
+	fmt.Println(errs[0].Field)
+	fmt.Println(errs[0].ErrorBody())
 	// Output:
 	// 0 false {architecture: [amd64, arm64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64, arm64]}
-	// spec.machineCapabilities[0].values[1]: Duplicate value: "amd64": value "amd64" of capability "architecture" is registered already, as number 1; remove one of the two
+	// spec.machineCapabilities[0].values[1]
+	// Duplicate value: "amd64": value "amd64" of capability "architecture" is registered already, as number 1; remove one of the two
 }
 
 func ExampleVocabulary_Set() {
@@ -47,7 +49,8 @@ func ExampleVocabulary_Set() {
 	fmt.Println(arm.Compatible(machine), c.Capability, c.Offer, c.Need)
 
 	_, errs := v.Set(v1beta1.Capabilities{"hypervisor": {"metal"}}, field.NewPath("capabilities"))
-	fmt.Println(errs[0])
+	fmt.Println(errs[0].Field)
+	fmt.Println(errs[0].ErrorBody())
 	// Output:
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64], hypervisor: [virtualized]}

@@ -133,7 +133,8 @@ func TestEffectiveIsWhatAllShare(t *testing.T) {
 			if got := effective.Values(name); !slices.Equal(got, want) {
 				t.Fatalf("%+v, %+v: %s is %v, want %v", f, p, name, got, want)
 			}
-			if values, there := printed[name]; there && !slices.Equal(values, want) || !there && !w.leavesOut(f, name) && w.matters(p, name) || there && !w.matters(p, name) {
+			if values, there := printed[name]; there && !slices.Equal(values, want) ||
+				!there && !w.leavesOut(f, name) && w.matters(p, name) || there && !w.matters(p, name) {
 				t.Fatalf("%+v, %+v: %s is printed as %s", f, p, name, effective)
 			}
 		}

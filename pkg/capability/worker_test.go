@@ -127,8 +127,11 @@ func TestRules(t *testing.T) {
 	}
 	at := field.NewPath("workers").Index(0).Child("providerConfig")
 	for c, want := range map[config][]string{
-		{}:                          {"acme-launch [fast slow] because of no launch at workers[0].providerConfig.launch"},
-		{trusted: true, fast: true}: {"acme-trusted [on] because of trusted: true at workers[0].providerConfig.trusted", "acme-launch [fast] because of launch: fast at workers[0].providerConfig.launch.speed"},
+		{}: {"acme-launch [fast slow] because of no launch at workers[0].providerConfig.launch"},
+		{trusted: true, fast: true}: {
+			"acme-trusted [on] because of trusted: true at workers[0].providerConfig.trusted",
+			"acme-launch [fast] because of launch: fast at workers[0].providerConfig.launch.speed",
+		},
 	} {
 		var got []string
 		for _, q := range rules.Requirements(&c, at) {
@@ -153,6 +156,9 @@ func TestRequest(t *testing.T) {
 	asks := func(name string, values ...string) capability.Requirement {
 		return capability.Requirement{Capability: name, Values: values}
 	}
+	type asked = []capability.Requirement
+	secure := asks("gardener-bootType", "secure")
+	launching := []v1beta1.CapabilityDefinition{{Name: "acme-launch", Values: []string{"fast", "slow"}}}
 	both := caps{"gardener-bootType": {"secure", "standard"}, "acme-trusted": {"on", "off"}}
 	few := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"on"}}, {Name: "gardener-updateType", Values: []string{"rolling"}}}
 	all := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"off", "on"}}}
@@ -163,25 +169,27 @@ func TestRequest(t *testing.T) {
 		fits       bool
 		unmet      []int
 	}{
-		"nothing":                               {nil, nil, nil, true, nil},
-		"reserved":                              {nil, []capability.Requirement{asks("gardener-bootType", "secure")}, caps{"gardener-bootType": {"secure"}}, true, nil},
-		"reserved, undeclared":                  {nil, []capability.Requirement{asks("gardener-bootType", "secure")}, nil, false, nil},
-		"two that one value meets":              {all, []capability.Requirement{asks("acme-trusted", "on"), asks("acme-trusted", "off", "on")}, both, true, nil},
-		"two that only two values meet":         {all, []capability.Requirement{asks("acme-trusted", "on"), asks("acme-trusted", "off")}, both, false, nil},
-		"two reserved that only two meet":       {nil, []capability.Requirement{asks("gardener-bootType", "secure"), asks("gardener-bootType", "standard")}, caps{"gardener-bootType": {"secure", "standard"}}, false, nil},
-		"not registered":                        {nil, []capability.Requirement{asks("gardener-bootType", "secure"), asks("acme-trusted", "on")}, caps{"gardener-bootType": {"secure"}}, true, []int{1}},
-		"not registered, and off":               {nil, []capability.Requirement{asks("acme-trusted", "off"), asks("acme-launch", "slow")}, nil, true, []int{1}},
-		"an ordinary capability":                {nil, []capability.Requirement{asks("architecture", "amd64")}, nil, true, []int{0}},
-		"a capability that nobody knows":        {nil, []capability.Requirement{asks("gardener-bootTypes", "secure"), asks("acme-x", "y")}, nil, true, []int{0, 1}},
-		"a value that nobody knows":             {nil, []capability.Requirement{asks("gardener-bootType", "unsafe")}, nil, true, []int{0}},
-		"no value":                              {nil, []capability.Requirement{asks("gardener-bootType")}, nil, true, []int{0}},
-		"a value that is not registered":        {few, []capability.Requirement{asks("acme-trusted", "off")}, nil, true, []int{0}},
-		"one of two values registered":          {few, []capability.Requirement{asks("acme-trusted", "off", "on")}, caps{"acme-trusted": {"on"}}, true, nil},
-		"a reserved value that is not":          {few, []capability.Requirement{asks("gardener-updateType", "inPlace")}, nil, true, []int{0}},
-		"the undeclared value, not registered":  {few, []capability.Requirement{asks("acme-trusted", "on", "off")}, nil, false, nil},
-		"what cannot be met hides nothing":      {nil, []capability.Requirement{asks("acme-trusted", "on"), asks("gardener-bootType", "secure"), asks("acme-launch", "fast")}, nil, false, []int{0, 2}},
-		"without an undeclared value":           {[]v1beta1.CapabilityDefinition{{Name: "acme-launch", Values: []string{"fast", "slow"}}}, []capability.Requirement{asks("acme-launch", "slow", "fast")}, nil, false, nil},
-		"without an undeclared value, declared": {[]v1beta1.CapabilityDefinition{{Name: "acme-launch", Values: []string{"fast", "slow"}}}, []capability.Requirement{asks("acme-launch", "slow")}, caps{"acme-launch": {"slow"}}, true, nil},
+		"nothing":                       {nil, nil, nil, true, nil},
+		"reserved":                      {nil, asked{secure}, caps{"gardener-bootType": {"secure"}}, true, nil},
+		"reserved, undeclared":          {nil, asked{secure}, nil, false, nil},
+		"two that one value meets":      {all, asked{asks("acme-trusted", "on"), asks("acme-trusted", "off", "on")}, both, true, nil},
+		"two that only two values meet": {all, asked{asks("acme-trusted", "on"), asks("acme-trusted", "off")}, both, false, nil},
+		"two reserved that only two meet": {
+			nil, asked{secure, asks("gardener-bootType", "standard")}, caps{"gardener-bootType": {"secure", "standard"}}, false, nil,
+		},
+		"not registered":                        {nil, asked{secure, asks("acme-trusted", "on")}, caps{"gardener-bootType": {"secure"}}, true, []int{1}},
+		"not registered, and off":               {nil, asked{asks("acme-trusted", "off"), asks("acme-launch", "slow")}, nil, true, []int{1}},
+		"an ordinary capability":                {nil, asked{asks("architecture", "amd64")}, nil, true, []int{0}},
+		"a capability that nobody knows":        {nil, asked{asks("gardener-bootTypes", "secure"), asks("acme-x", "y")}, nil, true, []int{0, 1}},
+		"a value that nobody knows":             {nil, asked{asks("gardener-bootType", "unsafe")}, nil, true, []int{0}},
+		"no value":                              {nil, asked{asks("gardener-bootType")}, nil, true, []int{0}},
+		"a value that is not registered":        {few, asked{asks("acme-trusted", "off")}, nil, true, []int{0}},
+		"one of two values registered":          {few, asked{asks("acme-trusted", "off", "on")}, caps{"acme-trusted": {"on"}}, true, nil},
+		"a reserved value that is not":          {few, asked{asks("gardener-updateType", "inPlace")}, nil, true, []int{0}},
+		"the undeclared value, not registered":  {few, asked{asks("acme-trusted", "on", "off")}, nil, false, nil},
+		"what cannot be met hides nothing":      {nil, asked{asks("acme-trusted", "on"), secure, asks("acme-launch", "fast")}, nil, false, []int{0, 2}},
+		"without an undeclared value":           {launching, asked{asks("acme-launch", "slow", "fast")}, nil, false, nil},
+		"without an undeclared value, declared": {launching, asked{asks("acme-launch", "slow")}, caps{"acme-launch": {"slow"}}, true, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := acme(t, tc.registered...)
@@ -207,20 +215,34 @@ func TestFlavorReportsWhatIsWrong(t *testing.T) {
 		declared   caps
 		want       []string
 	}{
-		"reserved names need not be registered": {nil, caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}, "gardener-gpuSupport": {"none"}}, nil},
-		"another reserved value":                {nil, caps{"gardener-bootType": {"secure", "Secure"}}, []string{"FieldValueNotSupported at.gardener-bootType[1] reserved-capability-value"}},
-		"another reserved name":                 {nil, caps{"gardener-bootTypes": {"secure"}}, []string{"FieldValueNotSupported at.gardener-bootTypes reserved-capability-unknown"}},
-		"an empty list":                         {nil, caps{"gardener-bootType": {}}, []string{"FieldValueRequired at.gardener-bootType capability-value-missing"}},
-		"a provider's that is not registered":   {nil, caps{"acme-trusted": {"on"}}, []string{"FieldValueNotSupported at.acme-trusted capability-unregistered"}},
-		"all of that, in order": {nil, caps{"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"gpu"}, "gardener-bootType": {}, "architecture": {"arm64"}}, []string{
-			"FieldValueNotSupported at.architecture[0] capability-value-unregistered", "FieldValueRequired at.gardener-bootType capability-value-missing",
-			"FieldValueNotSupported at.gardener-gpuSupport[0] reserved-capability-value",
-			"FieldValueNotSupported at.acme-trusted capability-unregistered", "FieldValueNotSupported at.gardener-z reserved-capability-unknown",
-		}},
+		"reserved names need not be registered": {
+			nil, caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}, "gardener-gpuSupport": {"none"}}, nil,
+		},
+		"another reserved value": {
+			nil, caps{"gardener-bootType": {"secure", "Secure"}}, []string{"FieldValueNotSupported at.gardener-bootType[1] reserved-capability-value"},
+		},
+		"another reserved name": {
+			nil, caps{"gardener-bootTypes": {"secure"}}, []string{"FieldValueNotSupported at.gardener-bootTypes reserved-capability-unknown"},
+		},
+		"an empty list":                       {nil, caps{"gardener-bootType": {}}, []string{"FieldValueRequired at.gardener-bootType capability-value-missing"}},
+		"a provider's that is not registered": {nil, caps{"acme-trusted": {"on"}}, []string{"FieldValueNotSupported at.acme-trusted capability-unregistered"}},
+		"all of that, in order": {
+			nil, caps{"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"gpu"}, "gardener-bootType": {}, "architecture": {"arm64"}},
+			[]string{
+				"FieldValueNotSupported at.architecture[0] capability-value-unregistered",
+				"FieldValueRequired at.gardener-bootType capability-value-missing",
+				"FieldValueNotSupported at.gardener-gpuSupport[0] reserved-capability-value",
+				"FieldValueNotSupported at.acme-trusted capability-unregistered",
+				"FieldValueNotSupported at.gardener-z reserved-capability-unknown",
+			},
+		},
 		"registered with fewer values": {
 			[]v1beta1.CapabilityDefinition{{Name: "gardener-bootType", Values: []string{"standard"}}, {Name: "acme-trusted", Values: []string{"on"}}},
 			caps{"gardener-bootType": {"secure"}, "acme-trusted": {"off"}},
-			[]string{"FieldValueNotSupported at.gardener-bootType[0] capability-value-unregistered", "FieldValueNotSupported at.acme-trusted[0] capability-value-unregistered"},
+			[]string{
+				"FieldValueNotSupported at.gardener-bootType[0] capability-value-unregistered",
+				"FieldValueNotSupported at.acme-trusted[0] capability-value-unregistered",
+			},
 		},
 		"registered, an empty list": {
 			[]v1beta1.CapabilityDefinition{{Name: "gardener-bootType", Values: []string{"standard"}}}, caps{"gardener-bootType": {}},
@@ -247,9 +269,12 @@ func TestFlavorReportsWhatIsWrong(t *testing.T) {
 func TestMessagesAboutReservedCapabilities(t *testing.T) {
 	_, errs := acme(t).Flavor(caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}, nil, field.NewPath("at"))
 	want := []string{
-		"at.gardener-bootType: Required value: an empty list matches nothing: list values of gardener-bootType, or leave the capability out if the image does not support it",
-		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
-		`at.gardener-boot: Unsupported value: "gardener-boot": names with gardener- are Gardener's own, and "gardener-boot" is none of them, which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]`,
+		"at.gardener-bootType: Required value: an empty list matches nothing: " +
+			"list values of gardener-bootType, or leave the capability out if the image does not support it",
+		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, ` +
+			`with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
+		`at.gardener-boot: Unsupported value: "gardener-boot": names with gardener- are Gardener's own, ` +
+			`and "gardener-boot" is none of them, which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]`,
 	}
 	var got []string
 	for _, err := range errs {
@@ -273,13 +298,19 @@ func TestConflictsOfWorkerCapabilities(t *testing.T) {
 		want            *capability.Conflict
 	}{
 		"undeclared": {nil, nil, secure, conflict(capability.CauseWorker, true, standard, both, secure)},
-		"undeclared, on a machine type that lacks it":   {nil, caps{boot: standard}, secure, conflict(capability.CauseWorker, true, standard, standard, secure)},
-		"undeclared, on a machine type that has it":     {nil, caps{boot: secure}, secure, conflict(capability.CauseWorker, true, standard, secure, secure)},
-		"undeclared, and the machine type is another":   {nil, caps{boot: secure}, standard, conflict(capability.CauseMachine, true, standard, secure, standard)},
-		"declared, and the machine type is another":     {caps{boot: secure}, caps{boot: standard}, secure, conflict(capability.CauseMachine, false, secure, standard, secure)},
-		"declared, and the pool is another":             {caps{boot: secure}, nil, standard, conflict(capability.CauseWorker, false, secure, both, standard)},
-		"declared, and both are another":                {caps{boot: secure}, caps{boot: standard}, standard, conflict(capability.CauseMachine, false, secure, standard, standard)},
-		"declared as both, machine type and pool clash": {caps{boot: both}, caps{boot: secure}, standard, conflict(capability.CauseBoth, false, both, secure, standard)},
+		"undeclared, on a machine type that lacks it": {nil, caps{boot: standard}, secure, conflict(capability.CauseWorker, true, standard, standard, secure)},
+		"undeclared, on a machine type that has it":   {nil, caps{boot: secure}, secure, conflict(capability.CauseWorker, true, standard, secure, secure)},
+		"undeclared, and the machine type is another": {nil, caps{boot: secure}, standard, conflict(capability.CauseMachine, true, standard, secure, standard)},
+		"declared, and the machine type is another": {
+			caps{boot: secure}, caps{boot: standard}, secure, conflict(capability.CauseMachine, false, secure, standard, secure),
+		},
+		"declared, and the pool is another": {caps{boot: secure}, nil, standard, conflict(capability.CauseWorker, false, secure, both, standard)},
+		"declared, and both are another": {
+			caps{boot: secure}, caps{boot: standard}, standard, conflict(capability.CauseMachine, false, secure, standard, standard),
+		},
+		"declared as both, machine type and pool clash": {
+			caps{boot: both}, caps{boot: secure}, standard, conflict(capability.CauseBoth, false, both, secure, standard),
+		},
 		"fits":                         {caps{boot: both}, caps{boot: secure}, secure, nil},
 		"nobody asks":                  {caps{boot: secure}, caps{boot: standard}, nil, nil},
 		"nobody asks, nobody declares": {nil, nil, nil, nil},
@@ -361,14 +392,20 @@ func TestSetsOfOtherVocabulariesFitNothing(t *testing.T) {
 
 func TestFormatOfWorkerCapabilities(t *testing.T) {
 	v := acme(t, v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"off", "on"}})
-	got := v.Format(caps{"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "acme-trusted": {"on", "off"}, "gardener-bootType": {"standard", "secure"}, "acme-launch": {"slow"}})
-	if want := "{acme-trusted: [off, on], gardener-bootType: [secure, standard], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"; got != want {
+	got := v.Format(caps{
+		"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "gardener-bootType": {"standard", "secure"},
+		"acme-trusted": {"on", "off"}, "acme-launch": {"slow"},
+	})
+	want := "{acme-trusted: [off, on], gardener-bootType: [secure, standard], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"
+	if got != want {
 		t.Error(got)
 	}
 }
 
 func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
-	registered := []v1beta1.CapabilityDefinition{{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}}}
+	registered := []v1beta1.CapabilityDefinition{
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+	}
 	v := acme(t, registered...)
 	a, _ := v.Flavor(caps{"acme-trusted": {"on", "off"}, "gardener-bootType": {"secure", "standard"}}, nil, nil)
 	b, _ := v.Flavor(nil, nil, nil)

@@ -162,8 +162,9 @@ func TestVerdictsShowWhatWasCompared(t *testing.T) {
 		global(caps{"net": {"basic"}}, "slow"),
 		global(caps{}, "any"),
 	), m, capability.GEP33)
-	if want := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine}}; cmp.Diff(want, d.Verdicts[0].Conflicts) != "" {
-		t.Error(d.Verdicts[0].Conflicts)
+	conflicts := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine}}
+	if diff := cmp.Diff(conflicts, d.Verdicts[0].Conflicts); diff != "" {
+		t.Error(diff)
 	}
 	var zero capability.Set
 	if d.Verdicts[0].Effective != zero {
@@ -261,11 +262,13 @@ func TestPreference(t *testing.T) {
 			flavors{global(caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}, "A"), global(caps{"storage": {"SCSI"}, "net": {"accelerated"}}, "B")},
 			caps{"storage": {"SCSI"}}, "B", "A",
 		},
-		"operator guide":                            {storageAccess("NVMe", "SCSI"), guide, nil, "A", "A"},
-		"operator guide, values reordered":          {storageAccess("SCSI", "NVMe"), guide, nil, "B", "B"},
-		"operator guide, machine narrowed to SCSI":  {storageAccess("NVMe", "SCSI"), guide, caps{"storageAccess": {"SCSI"}}, "B", "B"},
-		"more of the same wins":                     {storageNet, flavors{global(caps{"storage": {"NVMe"}}, "A"), global(nil, "B")}, nil, "B", "B"},
-		"more of what the machine lacks wins a tie": {storageNet, flavors{global(caps{"storage": {"SCSI"}}, "A"), global(nil, "B")}, caps{"storage": {"SCSI"}}, "B", "B"},
+		"operator guide":                           {storageAccess("NVMe", "SCSI"), guide, nil, "A", "A"},
+		"operator guide, values reordered":         {storageAccess("SCSI", "NVMe"), guide, nil, "B", "B"},
+		"operator guide, machine narrowed to SCSI": {storageAccess("NVMe", "SCSI"), guide, caps{"storageAccess": {"SCSI"}}, "B", "B"},
+		"more of the same wins":                    {storageNet, flavors{global(caps{"storage": {"NVMe"}}, "A"), global(nil, "B")}, nil, "B", "B"},
+		"more of what the machine lacks wins a tie": {
+			storageNet, flavors{global(caps{"storage": {"SCSI"}}, "A"), global(nil, "B")}, caps{"storage": {"SCSI"}}, "B", "B",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := vocabulary(t, tc.defs)
@@ -338,20 +341,23 @@ func TestRequests(t *testing.T) {
 		worker     capability.Worker
 		want       string
 	}{
-		"nothing special":                      {flavors{secure, both, plain}, nil, capability.Worker{}, "plain"},
-		"nothing special, and nothing plain":   {flavors{secure, both}, nil, capability.Worker{}, "both"},
-		"secure boot":                          {flavors{plain, secure}, nil, capability.Worker{SecureBoot: true}, "secure"},
-		"secure boot, and more of the same":    {flavors{secure, both}, nil, capability.Worker{SecureBoot: true}, "both"},
-		"secure boot that nobody declares":     {flavors{plain}, nil, capability.Worker{SecureBoot: true}, ""},
-		"in place":                             {flavors{plain}, nil, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, ""},
-		"in place, which the version supports": {flavors{plain}, caps{"gardener-updateType": {"inPlace", "rolling"}}, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "plain"},
+		"nothing special":                    {flavors{secure, both, plain}, nil, capability.Worker{}, "plain"},
+		"nothing special, and nothing plain": {flavors{secure, both}, nil, capability.Worker{}, "both"},
+		"secure boot":                        {flavors{plain, secure}, nil, capability.Worker{SecureBoot: true}, "secure"},
+		"secure boot, and more of the same":  {flavors{secure, both}, nil, capability.Worker{SecureBoot: true}, "both"},
+		"secure boot that nobody declares":   {flavors{plain}, nil, capability.Worker{SecureBoot: true}, ""},
+		"in place":                           {flavors{plain}, nil, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, ""},
+		"in place, which the version supports": {
+			flavors{plain}, caps{"gardener-updateType": {"inPlace", "rolling"}}, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "plain",
+		},
 		"in place, which one flavor does not support": {
 			flavors{global(caps{"gardener-updateType": {"rolling"}}, "rolling")}, caps{"gardener-updateType": {"inPlace", "rolling"}},
 			capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{{Version: "1", Flavors: tc.flavors, Undeclared: tc.undeclared}}}})
+			version := versions{{Version: "1", Flavors: tc.flavors, Undeclared: tc.undeclared}}
+			c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: version}})
 			request, _ := v.Request(tc.worker.Requirements(nil))
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
 				d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: request, Order: order})
@@ -369,7 +375,8 @@ func TestVerdictsOfRequests(t *testing.T) {
 	c := linux(v, global(caps{"gardener-bootType": {"secure", "standard"}, "gardener-gpuSupport": {"nvidia"}}, "image"))
 	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
 	r := imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: ordinary}
-	if got, want := agree(t, c, r).Verdicts[0].Effective.String(), "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic], gardener-bootType: [standard]}"; got != want {
+	const want = "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic], gardener-bootType: [standard]}"
+	if got := agree(t, c, r).Verdicts[0].Effective.String(); got != want {
 		t.Error(got)
 	}
 	other, _ := storageAndNet(t).Request(nil)

@@ -49,8 +49,7 @@ func ExampleVocabulary_Set() {
 	fmt.Println(arm.Compatible(machine), c.Capability, c.Offer, c.Need)
 
 	_, errs := v.Set(v1beta1.Capabilities{"hypervisor": {"metal"}}, field.NewPath("capabilities"))
-	fmt.Println(errs[0].Field)
-	fmt.Println(errs[0].ErrorBody())
+	fmt.Println(errs[0])
 	// Output:
 	// {architecture: [amd64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64], hypervisor: [virtualized]}

@@ -5,17 +5,17 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
-	"os"
-	"path/filepath"
-	"strings"
-	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -51,155 +51,114 @@ func secretBinding(name string) *v1beta1.SecretBinding {
 	}
 }
 
-// discreet demands that an error does not show the password.
-func discreet(t *testing.T, err error) {
-	t.Helper()
-	status, _ := json.Marshal(err)
-	if text := err.Error() + string(status); strings.Contains(text, password) {
-		t.Errorf("the password is shown: %s", text)
-	}
-}
-
-func TestSecretWithCredentials(t *testing.T) {
-	u, s := newUser(t), secret("written", "demo")
-	s.Labels = map[string]string{shootProvider: "true"}
-	s.Data["password"] = []byte(password + "\n")
-	s.Data["applicationCredentialID"] = []byte("a1")
-	delete(s.Data, "tenantName")
-	err := u.Create(t.Context(), s)
-	refused(t, err, "data[password]", "data[password]", "data[tenantName]")
-	discreet(t, err)
-
-	s.Data["password"], s.Data["tenantName"] = []byte(password), []byte("shops")
-	delete(s.Data, "applicationCredentialID")
-	u.accepted(t, u.Create(t.Context(), s))
-	err = change(t, u, s, func(s *corev1.Secret) {
-		s.Data["authURL"] = []byte("https://anna:" + password + "@keystone.example.com")
-	})
-	refused(t, err, "data[authURL]")
-	discreet(t, err)
-}
-
-// What was wrong with a Secret before Gardener has made it one with credentials is in nobody's way.
-func TestSecretThatWasWrongBefore(t *testing.T) {
-	u, s := newUser(t), secret("wrong", "demo\n")
-	u.create(t, s)
-	u.accepted(t, change(t, u, s, func(s *corev1.Secret) { s.Labels = map[string]string{shootProvider: "true"} }))
-	u.accepted(t, change(t, u, s, func(s *corev1.Secret) { s.Data["username"] = []byte("berta") }), "data[domainName]: it ends with a line break")
-	refused(t, change(t, u, s, func(s *corev1.Secret) { s.Data["domainName"] = []byte("other\n") }), "data[domainName]")
-	u.accepted(t, change(t, u, s, func(s *corev1.Secret) { s.Data["domainName"] = []byte("other") }))
-	if err := u.Delete(t.Context(), s); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestBindings(t *testing.T) {
-	u := newUser(t)
-	u.create(t, secret("bound", "demo"))
-	u.accepted(t, u.Create(t.Context(), binding("bound")))
-	u.heard()
-	if err := u.Create(t.Context(), secretBinding("bound")); err != nil {
-		t.Error(err)
-	}
-	// From now on the Secret is one with credentials.
-	s := secret("bound", "demo")
-	eventually(t, "Gardener has labelled the Secret", func() bool {
-		return u.Get(t.Context(), client.ObjectKeyFromObject(s), s) == nil && s.Labels[shootProvider] == "true"
-	})
-	refused(t, change(t, u, s, func(s *corev1.Secret) { delete(s.Data, "domainName") }), "data[domainName]")
-
-	broken := secret("unbound", "demo")
-	broken.Data["password"] = []byte(password + "\n")
-	u.create(t, broken)
-	for _, object := range []client.Object{binding("unbound"), secretBinding("unbound")} {
-		err := u.Create(t.Context(), object)
-		if err == nil || !strings.Contains(err.Error(), "data[password]: Invalid value: it ends with a line break") {
-			t.Errorf("%T: %v", object, err)
-			continue
-		}
-		discreet(t, err)
-	}
-	for _, object := range []client.Object{binding("nothing"), secretBinding("nothing")} {
-		if err := u.Create(t.Context(), object); err == nil {
-			t.Errorf("%T is created without Secret", object)
-		}
-	}
-}
-
-func TestBindingToAnIdentity(t *testing.T) {
-	u := newUser(t)
-	identity := &securityv1alpha1.WorkloadIdentity{
-		ObjectMeta: metav1.ObjectMeta{Name: "identity", Namespace: "garden-demo"},
-		Spec:       securityv1alpha1.WorkloadIdentitySpec{Audiences: []string{"openstack"}, TargetSystem: securityv1alpha1.TargetSystem{Type: "openstack"}},
-	}
-	u.create(t, identity)
-	b := binding("identity")
-	b.CredentialsRef.APIVersion, b.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
-	refused(t, u.Create(t.Context(), b), "credentialsRef.kind")
-}
-
-// A Shoot whose Secret is gone can be changed, hibernated and deleted. Another one cannot be created.
-func TestShootWhoseSecretIsGone(t *testing.T) {
-	u := newUser(t)
-	u.create(t, constrained(t, "secret-gone"))
-	bind(t, u, "gone", "demo")
-	s := shoot(t, "gone", "secret-gone")
-	s.Spec.CredentialsBindingName = &[]string{"gone"}[0]
-	chooseFloatingPool(s, "fp-demo")
-	u.accepted(t, u.Create(t.Context(), s))
-	remove(t, u, secret("gone", "demo"))
-
-	const why = "spec.credentialsBindingName: Secret garden-demo/gone does not exist"
-	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Labels = map[string]string{"a": "b"} }))
-	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }), why)
-	u.accepted(t, change(t, u, s, hibernate), why)
-	another := s.DeepCopy()
-	another.ObjectMeta = metav1.ObjectMeta{Name: "another", Namespace: s.Namespace}
-	refused(t, u.Create(t.Context(), another), "spec.credentialsBindingName")
-	destroy(t, u, s)
-}
-
 // bind creates credentials of a domain, and a CredentialsBinding and a SecretBinding to them, all of one name.
-func bind(t *testing.T, u *user, name, domain string) {
-	t.Helper()
-	u.create(t, secret(name, domain))
-	u.create(t, binding(name))
-	u.create(t, secretBinding(name))
-	u.heard()
-	eventually(t, "Gardener knows the bindings", func() bool {
-		s := secret(name, domain)
-		return u.Get(t.Context(), client.ObjectKeyFromObject(s), s) == nil && len(s.Finalizers) > 0
-	})
+func bind(ctx context.Context, name, domain string) {
+	GinkgoHelper()
+	create(ctx, secret(name, domain))
+	create(ctx, binding(name))
+	create(ctx, secretBinding(name))
 }
 
-// remove deletes an object together with what holds it back.
-func remove(t *testing.T, u *user, object client.Object) {
-	t.Helper()
-	if err := u.Delete(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "it is gone", func() bool {
-		err := u.Get(t.Context(), client.ObjectKeyFromObject(object), object)
-		if err == nil {
-			object.SetFinalizers(nil)
-			err = u.Update(t.Context(), object)
-		}
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-			t.Fatal(err)
-		}
-		return apierrors.IsNotFound(err)
-	})
+// set returns a change of a Secret.
+func set(key, value string) func(*corev1.Secret) {
+	return func(s *corev1.Secret) { s.Data[key] = []byte(value) }
 }
 
-// TestNothingOfASecretIsLogged looks at what the component has logged so far.
-func TestNothingOfASecretIsLogged(t *testing.T) {
-	logs, err := filepath.Glob(filepath.Join(g.Logs(), "*.log"))
-	if err != nil || len(logs) == 0 {
-		t.Fatal(logs, err)
-	}
-	for _, log := range logs {
-		if content, err := os.ReadFile(log); err != nil || strings.Contains(string(content), password) {
-			t.Errorf("%s shows the password (%v)", log, err)
-		}
-	}
+// beDiscreet matches a refusal that does not show the password.
+func beDiscreet() types.GomegaMatcher {
+	return WithTransform(func(err error) string {
+		status, _ := json.Marshal(err)
+		return err.Error() + string(status)
+	}, Not(ContainSubstring(password)))
 }
+
+var _ = Describe("A Secret with credentials", func() {
+	It("is refused for what is wrong with it, without its values", func(ctx SpecContext) {
+		s := secret("written", "demo")
+		s.Labels = map[string]string{shootProvider: "true"}
+		set("password", password+"\n")(s)
+		set("applicationCredentialID", "a1")(s)
+		delete(s.Data, "tenantName")
+		Expect(u.Create(ctx, s)).To(And(beRefusedAt("data[password]", "data[password]", "data[tenantName]"), beDiscreet()))
+
+		set("password", password)(s)
+		set("tenantName", "shops")(s)
+		delete(s.Data, "applicationCredentialID")
+		expectAccepted(u.Create(ctx, s))
+		Expect(change(ctx, s, set("authURL", "https://anna:"+password+"@keystone.example.com"))).To(And(beRefusedAt("data[authURL]"), beDiscreet()))
+	})
+
+	It("may keep what was wrong with it before Gardener made it one with credentials", func(ctx SpecContext) {
+		s := secret("wrong", "demo\n")
+		create(ctx, s)
+		expectAccepted(change(ctx, s, func(s *corev1.Secret) { s.Labels = map[string]string{shootProvider: "true"} }))
+		expectAccepted(change(ctx, s, set("username", "berta")), "data[domainName]: it ends with a line break")
+		Expect(change(ctx, s, set("domainName", "other\n"))).To(beRefusedAt("data[domainName]"))
+		expectAccepted(change(ctx, s, set("domainName", "other")))
+		Expect(u.Delete(ctx, s)).To(Succeed())
+	})
+
+	It("is one from when a Shoot can use it", func(ctx SpecContext) {
+		s := secret("bound", "demo")
+		create(ctx, s)
+		expectAccepted(u.Create(ctx, binding(s.Name)))
+		Expect(u.Create(ctx, secretBinding(s.Name))).To(Succeed())
+		Eventually(ctx, func() (map[string]string, error) {
+			err := u.Get(ctx, client.ObjectKeyFromObject(s), s)
+			return s.Labels, err
+		}).Should(HaveKeyWithValue(shootProvider, "true"))
+		Expect(change(ctx, s, func(s *corev1.Secret) { delete(s.Data, "domainName") })).To(beRefusedAt("data[domainName]"))
+	})
+})
+
+var _ = Describe("A binding", func() {
+	DescribeTable("to credentials that are not sound is refused", func(ctx SpecContext, name string, to func(name string) client.Object) {
+		create(ctx, secret(name, "demo"))
+		broken := secret(name+"-broken", "demo")
+		set("password", password+"\n")(broken)
+		create(ctx, broken)
+		Expect(u.Create(ctx, to(broken.Name))).To(And(MatchError(ContainSubstring("data[password]: Invalid value: it ends with a line break")), beDiscreet()))
+		Expect(u.Create(ctx, to("nothing"))).To(HaveOccurred())
+		Expect(u.Create(ctx, to(name))).To(Succeed())
+	},
+		Entry("as a CredentialsBinding", "by-credentialsbinding", func(name string) client.Object { return binding(name) }),
+		Entry("as a SecretBinding", "by-secretbinding", func(name string) client.Object { return secretBinding(name) }),
+	)
+
+	It("to a WorkloadIdentity is refused", func(ctx SpecContext) {
+		create(ctx, &securityv1alpha1.WorkloadIdentity{
+			ObjectMeta: metav1.ObjectMeta{Name: "identity", Namespace: "garden-demo"},
+			Spec: securityv1alpha1.WorkloadIdentitySpec{
+				Audiences: []string{"openstack"}, TargetSystem: securityv1alpha1.TargetSystem{Type: "openstack"},
+			},
+		})
+		b := binding("identity")
+		b.CredentialsRef.APIVersion, b.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
+		Expect(u.Create(ctx, b)).To(beRefusedAt("credentialsRef.kind"))
+	})
+})
+
+var _ = Describe("A Shoot whose Secret is gone", func() {
+	It("can be changed, hibernated and deleted, and no other one can be created", func(ctx SpecContext) {
+		create(ctx, constrained("secret-gone"))
+		bind(ctx, "gone", "demo")
+		s := shoot("gone", "secret-gone")
+		s.Spec.CredentialsBindingName = ptr.To("gone")
+		chooseFloatingPool("fp-demo")(s)
+		expectAccepted(u.Create(ctx, s))
+		destroy(ctx, secret("gone", "demo"))
+
+		const why = "spec.credentialsBindingName: Secret garden-demo/gone does not exist"
+		Eventually(ctx, func(g Gomega) []string { // once the component knows
+			g.Expect(change(ctx, s, scale)).To(Succeed())
+			return u.heard()
+		}).Should(ContainElement(ContainSubstring(why)))
+		expectAccepted(change(ctx, s, label))
+		expectAccepted(change(ctx, s, scale), why)
+		expectAccepted(change(ctx, s, hibernate), why)
+		another := s.DeepCopy()
+		another.ObjectMeta = metav1.ObjectMeta{Name: "another", Namespace: s.Namespace}
+		Expect(u.Create(ctx, another)).To(beRefusedAt("spec.credentialsBindingName"))
+		destroy(ctx, s)
+	})
+})

@@ -5,15 +5,15 @@
 package admission
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,38 +24,24 @@ import (
 	"github.com/capkit/capkit/test/fixtures"
 )
 
-const root = "../.."
-
-func allFixtures(t *testing.T) []fixtures.Fixture {
-	t.Helper()
-	all, err := fixtures.All(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // writer sends manifests to the API as they are written, and demands strict validation of their fields. What it has
-// created goes away with its test, so that another fixture may have objects of the same names.
+// created goes away with its spec, so that another fixture may have objects of the same names.
 type writer struct {
-	t       *testing.T
 	client  rest.Interface
 	lock    sync.Mutex
 	heard   []string
 	created []string // paths
 }
 
-func newWriter(t *testing.T) *writer {
-	t.Helper()
-	w := &writer{t: t}
+func newWriter() *writer {
+	GinkgoHelper()
+	w := &writer{}
 	config := g.RESTConfig()
 	config.WarningHandlerWithContext = w
 	clients, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	w.client = clients.Discovery().RESTClient()
-	t.Cleanup(w.clean)
+	DeferCleanup(w.clean)
 	return w
 }
 
@@ -78,73 +64,57 @@ func path(d *fixtures.Document) (all, one string) {
 	return all, all + "/" + d.Name
 }
 
+// write is a way to write the object of a manifest: create or update. If dry is set, nothing is stored.
+type write func(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer
+
 // create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, for without that
-// there can be no Shoot. Who admits objects reads profiles from informers, and is asked again while they are behind.
-func (w *writer) create(d *fixtures.Document) *fixtures.Answer {
-	w.t.Helper()
+// there can be no Shoot.
+func (w *writer) create(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
+	GinkgoHelper()
 	all, one := path(d)
-	var answer *fixtures.Answer
-	eventually(w.t, "the profiles that were created are known", func() bool {
-		answer = w.send(w.client.Post().AbsPath(all).SetHeader("Content-Type", "application/yaml").Body(d.Text))
-		return !w.behind(answer)
-	})
-	if answer.Status != nil {
+	request := w.client.Post().AbsPath(all).SetHeader("Content-Type", "application/yaml").Body(d.Text)
+	answer := w.send(ctx, request, dry)
+	if answer.Status != nil || dry {
 		return answer
 	}
 	w.created = append(w.created, one)
 	if d.Kind == "NamespacedCloudProfile" {
-		eventually(w.t, d.Name+" is rendered", func() bool {
-			status, generation := w.get(one)["status"].(map[string]any), w.get(one)["metadata"].(map[string]any)["generation"]
-			return status["observedGeneration"] == generation
-		})
+		Eventually(ctx, func(g Gomega) {
+			object := w.get(ctx, one)
+			observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration")
+			g.Expect(observed).To(Equal(object.GetGeneration()))
+		}).Should(Succeed())
 	}
 	return answer
 }
 
-// behind tells whether an answer shows that an informer does not have a profile that was created, or not as it was rendered.
-func (w *writer) behind(answer *fixtures.Answer) bool {
-	return answer.Status != nil && (strings.Contains(answer.Status.Message, "the cloud profile does not contain any machine image") ||
-		strings.Contains(answer.Status.Message, "has not been rendered yet; try again") ||
-		slices.ContainsFunc(w.created, func(path string) bool { return answer.NotFound(path[strings.LastIndex(path, "/")+1:]) }))
-}
-
 // update replaces the object of a manifest. It does so again if somebody else was faster.
-func (w *writer) update(d *fixtures.Document) *fixtures.Answer { return w.put(d, nil) }
-
-// propose asks what would be said about an update, and changes nothing.
-func (w *writer) propose(d *fixtures.Document) *fixtures.Answer {
-	return w.put(d, []string{metav1.DryRunAll})
-}
-
-func (w *writer) put(d *fixtures.Document, dryRun []string) *fixtures.Answer {
-	w.t.Helper()
+func (w *writer) update(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
+	GinkgoHelper()
 	_, one := path(d)
 	for {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(d.Text, &object.Object); err != nil {
-			w.t.Fatal(err)
-		}
-		stored := &unstructured.Unstructured{Object: w.get(one)}
+		object, stored := &unstructured.Unstructured{}, w.get(ctx, one)
+		Expect(yaml.Unmarshal(d.Text, &object.Object)).To(Succeed())
 		object.SetResourceVersion(stored.GetResourceVersion())
 		object.SetFinalizers(stored.GetFinalizers())
 		body, err := json.Marshal(object)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		answer := w.send(w.client.Put().AbsPath(one).VersionedParams(&metav1.UpdateOptions{DryRun: dryRun}, metav1.ParameterCodec).
-			SetHeader("Content-Type", "application/json").Body(body))
+		Expect(err).NotTo(HaveOccurred())
+		answer := w.send(ctx, w.client.Put().AbsPath(one).SetHeader("Content-Type", "application/json").Body(body), dry)
 		if answer.Status == nil || answer.Status.Reason != metav1.StatusReasonConflict {
 			return answer
 		}
 	}
 }
 
-func (w *writer) send(request *rest.Request) *fixtures.Answer {
-	w.t.Helper()
+func (w *writer) send(ctx context.Context, request *rest.Request, dry bool) *fixtures.Answer {
+	GinkgoHelper()
 	w.lock.Lock()
 	w.heard = nil
 	w.lock.Unlock()
-	err := request.Param("fieldValidation", "Strict").Do(w.t.Context()).Error()
+	if dry {
+		request = request.Param("dryRun", metav1.DryRunAll)
+	}
+	err := request.Param("fieldValidation", "Strict").Do(ctx).Error()
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	answer := &fixtures.Answer{Warnings: w.heard}
@@ -152,120 +122,118 @@ func (w *writer) send(request *rest.Request) *fixtures.Answer {
 	if errors.As(err, &refusal) {
 		status := refusal.Status()
 		answer.Status = &status
-	} else if err != nil {
-		w.t.Fatal(err)
+	} else {
+		Expect(err).NotTo(HaveOccurred())
 	}
 	return answer
 }
 
-func (w *writer) get(path string) map[string]any {
-	w.t.Helper()
-	raw, err := w.client.Get().AbsPath(path).DoRaw(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var object map[string]any
-	if err := json.Unmarshal(raw, &object); err != nil {
-		w.t.Fatal(err)
-	}
+func (w *writer) get(ctx context.Context, path string) *unstructured.Unstructured {
+	GinkgoHelper()
+	raw, err := w.client.Get().AbsPath(path).DoRaw(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	object := &unstructured.Unstructured{}
+	Expect(object.UnmarshalJSON(raw)).To(Succeed())
 	return object
 }
 
 // clean deletes what was created, and waits until each is gone.
-func (w *writer) clean() {
-	ctx := context.WithoutCancel(w.t.Context())
+func (w *writer) clean(ctx context.Context) {
 	for _, path := range slices.Backward(w.created) {
 		if strings.Contains(path, "/shoots/") {
 			confirm := []byte(`{"metadata":{"annotations":{"confirmation.gardener.cloud/deletion":"true"}}}`)
-			if err := w.client.Patch("application/merge-patch+json").AbsPath(path).Body(confirm).Do(ctx).Error(); err != nil {
-				w.t.Error(err)
-			}
+			Expect(w.client.Patch("application/merge-patch+json").AbsPath(path).Body(confirm).Do(ctx).Error()).To(Succeed())
 		}
-		if err := w.client.Delete().AbsPath(path).Do(ctx).Error(); err != nil {
-			w.t.Error(err)
-		}
-		eventually(w.t, path+" is gone", func() bool {
-			return apierrors.IsNotFound(w.client.Get().AbsPath(path).Do(ctx).Error())
-		})
+		Expect(w.client.Delete().AbsPath(path).Do(ctx).Error()).To(Succeed())
+		Eventually(ctx, func() error { return w.client.Get().AbsPath(path).Do(ctx).Error() }).
+			Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
 	}
-	w.created = nil
 }
 
-// Whoever writes a fixture to the API is told what the command says about it.
-func TestFixtures(t *testing.T) {
-	for _, f := range allFixtures(t) {
+// must demands that an object is accepted without a warning.
+func (w *writer) must(ctx context.Context, write write, d *fixtures.Document) {
+	GinkgoHelper()
+	// The servers may have to see what was written before: an object of that name, perhaps, in a spec that has ended.
+	Eventually(ctx, func() string { return write(ctx, d, true).String() }).Should(Equal("accepted"), d.Object())
+	Expect(write(ctx, d, false).String()).To(Equal("accepted"), d.Object())
+}
+
+// expect writes an object, and demands that the answer is what findings about it amount to.
+func (w *writer) expect(ctx context.Context, write write, d *fixtures.Document, findings []fixtures.Finding) *fixtures.Answer {
+	GinkgoHelper()
+	// Nothing is stored until the servers have seen what was written before.
+	Eventually(ctx, func() error { return write(ctx, d, true).Agrees(d.Object(), findings) }).Should(Succeed(), d.Object())
+	answer := write(ctx, d, false)
+	Expect(answer.Agrees(d.Object(), findings)).To(Succeed(), d.Object())
+	return answer
+}
+
+// allFixtures returns all fixtures, of which specs are made.
+func allFixtures() []fixtures.Fixture {
+	all, err := fixtures.All(root)
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+func documentsIn(file string) []fixtures.Document {
+	GinkgoHelper()
+	documents, err := fixtures.Documents(file)
+	Expect(err).NotTo(HaveOccurred())
+	return documents
+}
+
+var _ = Describe("Whoever writes a fixture to the API is told what the command says:", func() {
+	for _, f := range allFixtures() {
 		if fixtures.OfflineOnly[f.Name] == "" {
-			t.Run(f.Name, func(t *testing.T) { compare(t, &f) })
+			It(f.Name, func(ctx SpecContext) { compare(ctx, &f) })
 		}
 	}
-}
+})
 
-func compare(t *testing.T, f *fixtures.Fixture) {
-	t.Helper()
+func compare(ctx context.Context, f *fixtures.Fixture) {
+	GinkgoHelper()
 	report, err := f.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	documents, err := f.Documents()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := newWriter(t)
+	Expect(err).NotTo(HaveOccurred())
+	w := newWriter()
 	var before []fixtures.Document
 	if f.Before != "" {
-		before = documentsIn(t, f.Before)
+		before = documentsIn(f.Before)
 	}
 	for i := range before {
-		if answer := w.create(&before[i]); answer.Status != nil {
-			t.Fatalf("before: %s", answer)
-		}
+		Expect(w.create(ctx, &before[i], false).Status).To(BeNil(), before[i].Object())
 	}
 	var refused []string // profiles
 	for i := range documents {
-		d := &documents[i]
+		d, write := &documents[i], w.create
 		if d.Kind == "" {
 			continue // there is no address to send it to
 		}
-		write := w.create
 		if k := slices.IndexFunc(before, func(b fixtures.Document) bool { return b.Object() == d.Object() }); k >= 0 {
-			if sameYAML(t, before[k].Text, d.Text) {
+			if sameYAML(before[k].Text, d.Text) {
 				continue // an update that changes nothing is told nothing
 			}
 			write = w.update
 		}
-		answer := write(d)
 		// What refers to a profile that was refused cannot be there either.
-		if slices.ContainsFunc(refused, answer.NotFound) {
+		if len(refused) > 0 && slices.ContainsFunc(refused, write(ctx, d, true).NotFound) {
 			continue
 		}
 		second := slices.ContainsFunc(documents[:i], func(other fixtures.Document) bool { return other.Object() == d.Object() })
-		if err := answer.Agrees(d.Object(), fixtures.About(report, d, second)); err != nil {
-			t.Errorf("%s: %v", d.Object(), err)
-		}
-		if answer.Status != nil {
+		if answer := w.expect(ctx, write, d, fixtures.About(report, d, second)); answer.Status != nil {
 			refused = append(refused, d.Name)
 		}
 	}
 }
 
-func documentsIn(t *testing.T, file string) []fixtures.Document {
-	t.Helper()
-	documents, err := fixtures.Documents(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return documents
-}
-
-func sameYAML(t *testing.T, a, b []byte) bool {
-	t.Helper()
+func sameYAML(a, b []byte) bool {
+	GinkgoHelper()
 	x, err := yaml.YAMLToJSON(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	y, err := yaml.YAMLToJSON(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Equal(x, y)
+	Expect(err).NotTo(HaveOccurred())
+	return slices.Equal(x, y)
 }

@@ -5,14 +5,13 @@
 package admission
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
-	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -20,181 +19,164 @@ import (
 )
 
 // preview returns the NamespacedCloudProfile of the demo, which has the version 2000.0.0 of its own, under another name.
-func preview(t *testing.T, name, parent string) *v1beta1.NamespacedCloudProfile {
-	t.Helper()
-	profile := read[v1beta1.NamespacedCloudProfile](t, "../../hack/garden/demo/namespacedcloudprofile.yaml")
+func preview(name, parent string) *v1beta1.NamespacedCloudProfile {
+	GinkgoHelper()
+	profile := read[v1beta1.NamespacedCloudProfile](root + "/hack/garden/demo/namespacedcloudprofile.yaml")
 	profile.Name, profile.Spec.Parent.Name = name, parent
 	return profile
 }
 
-// images returns the versions of gardenlinux in a provider config, in their order, each with the image ID of its first
-// flavor in europe.
-func images(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
-	t.Helper()
+// images returns the versions of the first image in a provider config, in their order, each with the image ID of its first
+// flavor in the first region.
+func images(spec *v1beta1.CloudProfileSpec) ([]string, error) {
+	if spec.ProviderConfig == nil {
+		return nil, nil
+	}
+	type regions []struct{ ID string }
 	var config struct {
 		MachineImages []struct {
 			Versions []struct {
 				Version           string
-				Regions           []struct{ ID string }
-				CapabilityFlavors []struct{ Regions []struct{ ID string } }
+				Regions           regions
+				CapabilityFlavors []struct{ Regions regions }
 			}
 		}
 	}
-	if err := json.Unmarshal(spec.ProviderConfig.Raw, &config); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal(spec.ProviderConfig.Raw, &config); err != nil || len(config.MachineImages) == 0 {
+		return nil, err
 	}
 	var found []string
 	for _, version := range config.MachineImages[0].Versions {
-		if len(version.Regions) > 0 {
-			found = append(found, version.Version+"="+version.Regions[0].ID)
-			continue
+		of := version.Regions
+		if len(of) == 0 {
+			of = version.CapabilityFlavors[0].Regions
 		}
-		found = append(found, version.Version+"="+version.CapabilityFlavors[0].Regions[0].ID)
+		found = append(found, version.Version+"="+of[0].ID)
 	}
-	return found
+	return found, nil
 }
 
 // rendered waits until the status has these images.
-func rendered(t *testing.T, u *user, profile *v1beta1.NamespacedCloudProfile, want ...string) {
-	t.Helper()
-	eventually(t, fmt.Sprintf("the status of %s has the images %s", profile.Name, want), func() bool {
-		if err := u.Get(t.Context(), client.ObjectKeyFromObject(profile), profile); err != nil {
-			t.Fatal(err)
+func rendered(ctx context.Context, profile *v1beta1.NamespacedCloudProfile, want ...string) {
+	GinkgoHelper()
+	Eventually(ctx, func(g Gomega) {
+		g.Expect(u.Get(ctx, client.ObjectKeyFromObject(profile), profile)).To(Succeed())
+		g.Expect(profile.Status.ObservedGeneration).To(Equal(profile.Generation))
+		g.Expect(images(&profile.Status.CloudProfileSpec)).To(Equal(want))
+	}).Should(Succeed())
+}
+
+var _ = Describe("A NamespacedCloudProfile", func() {
+	It("is rendered with the images of both provider configs, once", func(ctx SpecContext) {
+		create(ctx, openstack("rendered"))
+		profile := preview("rendered", "rendered")
+		expectAccepted(u.Create(ctx, profile))
+		Expect(profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors).To(HaveExactElements(
+			HaveField("Capabilities", HaveKeyWithValue("hypervisor", v1beta1.CapabilityValues{"virtualized"}))))
+		rendered(ctx, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
+
+		// Gardener's controller writes the status again and again, each time with the provider config of the parent.
+		before := profile.DeepCopy()
+		var owner client.FieldOwner
+		for _, entry := range profile.ManagedFields {
+			if entry.Subresource == "status" {
+				owner = client.FieldOwner(entry.Manager)
+			}
 		}
-		return profile.Status.ObservedGeneration == profile.Generation && slices.Equal(images(t, &profile.Status.CloudProfileSpec), want)
+		Expect(owner).NotTo(BeEmpty())
+		for range 2 {
+			status := fmt.Sprintf(`{"status":{"cloudProfileSpec":{"providerConfig":%s}}}`, openstack("").Spec.ProviderConfig.Raw)
+			Expect(u.Status().Patch(ctx, profile, client.RawPatch(types.MergePatchType, []byte(status)), owner)).To(Succeed())
+			Expect(string(profile.Status.CloudProfileSpec.ProviderConfig.Raw)).To(Equal(string(before.Status.CloudProfileSpec.ProviderConfig.Raw)))
+			Expect(profile.ResourceVersion).To(Equal(before.ResourceVersion), "the object was written again")
+		}
 	})
-}
 
-func TestNamespacedCloudProfileIsRendered(t *testing.T) {
-	u := newUser(t)
-	u.create(t, openstack(t, "rendered"))
-	profile := preview(t, "rendered", "rendered")
-	u.accepted(t, u.Create(t.Context(), profile))
-	if flavors := profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors; len(flavors) != 1 || flavors[0].Capabilities["hypervisor"][0] != "virtualized" {
-		t.Errorf("the flavors that admission should have filled in are %v", flavors)
-	}
-	rendered(t, u, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
-
-	// Gardener's controller writes the status again and again, each time with the provider config of the parent.
-	before := profile.DeepCopy()
-	owner := client.FieldOwner(statusManager(t, profile))
-	for range 2 {
-		status := fmt.Sprintf(`{"status":{"cloudProfileSpec":{"providerConfig":%s}}}`, openstack(t, "").Spec.ProviderConfig.Raw)
-		if err := u.Status().Patch(t.Context(), profile, client.RawPatch(types.MergePatchType, []byte(status)), owner); err != nil {
-			t.Fatal(err)
+	DescribeTable("is refused", func(ctx SpecContext, name string, change func(*v1beta1.NamespacedCloudProfile), fields ...string) {
+		create(ctx, openstack(name))
+		profile := preview(name, name)
+		profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors = []v1beta1.MachineImageFlavor{
+			{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}},
 		}
-		if got, want := profile.Status.CloudProfileSpec.ProviderConfig.Raw, before.Status.CloudProfileSpec.ProviderConfig.Raw; string(got) != string(want) {
-			t.Errorf("the provider config was\n%s, is\n%s", want, got)
-		}
-		if profile.ResourceVersion != before.ResourceVersion {
-			t.Errorf("the object was written again: resource version %s became %s", before.ResourceVersion, profile.ResourceVersion)
-		}
-	}
-}
-
-// statusManager returns the name under which the status was written.
-func statusManager(t *testing.T, profile *v1beta1.NamespacedCloudProfile) string {
-	t.Helper()
-	for _, entry := range profile.ManagedFields {
-		if entry.Subresource == "status" {
-			return entry.Manager
-		}
-	}
-	t.Fatal("nobody has written the status")
-	return ""
-}
-
-func TestNamespacedCloudProfileIsRefused(t *testing.T) {
-	u := newUser(t)
-	u.create(t, openstack(t, "refusing"))
-	for name, test := range map[string]struct {
-		change func(*v1beta1.NamespacedCloudProfile)
-		fields []string
-	}{
-		"mapping-of-parent": {func(p *v1beta1.NamespacedCloudProfile) {
-			p.Spec.ProviderConfig = openstack(t, "").Spec.ProviderConfig
-		}, []string{
+		change(profile)
+		Expect(u.Create(ctx, profile)).To(beRefusedAt(fields...))
+	},
+		Entry("if it maps versions of its parent", "mapping-of-parent",
+			func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = openstack("").Spec.ProviderConfig },
 			"spec.machineImages[0].versions[0]",
 			"spec.providerConfig.constraints",
 			"spec.providerConfig.keystoneURL",
 			"spec.providerConfig.machineImages[0].versions[0]",
-			"spec.providerConfig.machineImages[0].versions[1]",
-		}},
-		"no-config": {func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil },
-			[]string{"spec.machineImages[0]"}},
-		"other-flavor": {func(p *v1beta1.NamespacedCloudProfile) {
-			p.Spec.MachineImages[0].Versions[0].CapabilityFlavors = []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
-		}, []string{"spec.machineImages[0].versions[0].capabilityFlavors[0]", "spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := preview(t, name, "refusing")
-			profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors = []v1beta1.MachineImageFlavor{
-				{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}},
-			}
-			test.change(profile)
-			refused(t, u.Create(t.Context(), profile), test.fields...)
-		})
-	}
-}
+			"spec.providerConfig.machineImages[0].versions[1]"),
+		Entry("if it has a version and no provider config", "no-config",
+			func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil },
+			"spec.machineImages[0]"),
+		Entry("if its sides disagree", "other-flavor",
+			func(p *v1beta1.NamespacedCloudProfile) {
+				p.Spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"arm64"}}
+			},
+			"spec.machineImages[0].versions[0].capabilityFlavors[0]",
+			"spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"),
+	)
 
-func TestParentGainsAVersionOfTheNamespacedCloudProfile(t *testing.T) {
-	u, parent := newUser(t), openstack(t, "gains-version")
-	u.create(t, parent)
-	profile := preview(t, "gains-version", "gains-version")
-	u.create(t, profile)
-	rendered(t, u, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
+	It("keeps a version that its parent gains later", func(ctx SpecContext) {
+		parent := openstack("gains-version")
+		create(ctx, parent)
+		profile := preview("gains-version", "gains-version")
+		create(ctx, profile)
+		want := []string{"1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt"}
+		rendered(ctx, profile, want...)
+		expectAccepted(change(ctx, parent, func(p *v1beta1.CloudProfile) {
+			versions := &p.Spec.MachineImages[0].Versions
+			*versions = append(*versions, (*versions)[1])
+			(*versions)[2].Version = "2000.0.0"
+			edit(p.Spec.ProviderConfig,
+				operation{Op: "copy", From: "/machineImages/0/versions/1", Path: "/machineImages/0/versions/-"},
+				replace("/machineImages/0/versions/2/version", "2000.0.0"),
+				replace(flavorAt(2, 0)+"/regions/0/id", "of-the-parent"))
+		}))
 
-	err := change(t, u, parent, func(p *v1beta1.CloudProfile) {
-		versions := &p.Spec.MachineImages[0].Versions
-		*versions = append(*versions, (*versions)[1])
-		(*versions)[2].Version = "2000.0.0"
-		replaceConfig(t, p, `"version":"1592.9.0"}`, `"version":"1592.9.0"},{"version":"2000.0.0","capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},`+
-			`"regions":[{"name":"europe","id":"of-the-parent"},{"name":"asia","id":"of-the-parent"}]}]}`)
+		// The definition of the NamespacedCloudProfile wins, and the profile can still be updated.
+		expires := metav1.Unix(1<<31, 0)
+		Eventually(ctx, func(g Gomega) []string { // once the component has seen the parent as it is now
+			g.Expect(change(ctx, profile, func(p *v1beta1.NamespacedCloudProfile) {
+				expires = metav1.NewTime(expires.AddDate(0, 0, 1))
+				p.Spec.MachineImages[0].Versions[0].ExpirationDate = &expires //nolint:staticcheck // as people write it
+			})).To(Succeed())
+			return u.heard()
+		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages[0].versions[0]: gardenlinux@2000.0.0: " +
+			"the parent, CloudProfile gains-version, has this version")))
+		rendered(ctx, profile, want...)
+
+		By("changing it so that its sides disagree")
+		Expect(change(ctx, profile, func(p *v1beta1.NamespacedCloudProfile) {
+			edit(p.Spec.ProviderConfig,
+				operation{Op: "copy", From: flavorAt(0, 0), Path: flavorAt(0, 1)},
+				operation{Op: "replace", Path: flavorAt(0, 0) + "/capabilities", Value: map[string][]string{"architecture": {"arm64"}}})
+		})).To(beRefusedAt("spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"))
+		Expect(change(ctx, profile, func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil })).
+			To(beRefusedAt("spec.machineImages[0].versions[0].capabilityFlavors"))
+
+		By("creating another one with the version, too late")
+		late := preview("gains-version-too-late", "gains-version")
+		late.Spec.MachineImages[0].Versions[0] = v1beta1.MachineImageVersion{
+			ExpirableVersion: v1beta1.ExpirableVersion{Version: "2000.0.0", ExpirationDate: ptr.To(metav1.Unix(1<<31, 0))}, //nolint:staticcheck // as people write it
+		}
+		Expect(u.Create(ctx, late)).To(beRefusedAt("spec.providerConfig.machineImages[0].versions[0]"))
+		destroy(ctx, profile)
 	})
-	u.accepted(t, err)
 
-	// The definition of the NamespacedCloudProfile wins, and the profile can still be updated.
-	eventually(t, "the profile can be updated", func() bool {
-		err := change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) {
-			p.Spec.MachineImages[0].Versions[0].ExpirationDate = ptr.To(metav1.Unix(1<<31, 0)) //nolint:staticcheck // as people write it
-		})
-		u.accepted(t, err, "spec.providerConfig.machineImages[0].versions[0]: gardenlinux@2000.0.0: the parent, CloudProfile gains-version, has this version")
-		return true
+	It("is converted to the format of its parent", func(ctx SpecContext) {
+		parent := read[v1beta1.CloudProfile](root + "/example/cloudprofile-legacy.yaml")
+		parent.Name = "legacy-parent"
+		create(ctx, parent)
+		profile := preview("converted", "legacy-parent")
+		image := &profile.Spec.MachineImages[0]
+		image.Name, image.Versions[0].Architectures = "coreos", []string{"amd64"}
+		edit(profile.Spec.ProviderConfig,
+			replace("/machineImages/0/name", "coreos"),
+			remove(flavorAt(0, 0)+"/capabilities/hypervisor"))
+		expectAccepted(u.Create(ctx, profile))
+		rendered(ctx, profile, "2135.6.0=1234-amd64", "2135.5.0=1233-amd64", "2000.0.0=2000-amd64-virt")
 	})
-	rendered(t, u, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
-	more := `{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"2000-arm64","name":"europe"},{"id":"2001-arm64","name":"asia"}]}`
-	err = change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) {
-		p.Spec.ProviderConfig.Raw = []byte(strings.Replace(string(p.Spec.ProviderConfig.Raw), `"capabilityFlavors":[`, `"capabilityFlavors":[`+more+",", 1))
-	})
-	refused(t, err, "spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]")
-	err = change(t, u, profile, func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil })
-	refused(t, err, "spec.machineImages[0].versions[0].capabilityFlavors")
-
-	late := preview(t, "gains-version-too-late", "gains-version")
-	late.Spec.MachineImages[0].Versions[0] = v1beta1.MachineImageVersion{
-		ExpirableVersion: v1beta1.ExpirableVersion{Version: "2000.0.0", ExpirationDate: ptr.To(metav1.Unix(1<<31, 0))}, //nolint:staticcheck // as people write it
-	}
-	refused(t, u.Create(t.Context(), late), "spec.providerConfig.machineImages[0].versions[0]")
-
-	if err := u.Delete(t.Context(), profile); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the NamespacedCloudProfile is gone", func() bool {
-		return apierrors.IsNotFound(u.Get(t.Context(), client.ObjectKeyFromObject(profile), profile))
-	})
-}
-
-func TestFormatsAreConverted(t *testing.T) {
-	u, parent := newUser(t), read[v1beta1.CloudProfile](t, "../../example/cloudprofile-legacy.yaml")
-	parent.Name = "legacy-parent"
-	u.create(t, parent)
-	profile := preview(t, "converted", "legacy-parent")
-	image := &profile.Spec.MachineImages[0]
-	image.Name, image.Versions[0].Architectures = parent.Spec.MachineImages[0].Name, []string{"amd64"}
-	profile.Spec.ProviderConfig.Raw = []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig",` +
-		`"machineImages":[{"name":"coreos","versions":[{"version":"2000.0.0","capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},` +
-		`"regions":[{"name":"europe","id":"converted"},{"name":"asia","id":"converted"}]}]}]}]}`)
-	u.accepted(t, u.Create(t.Context(), profile))
-	want := append(images(t, &parent.Spec), "2000.0.0=converted")
-	rendered(t, u, profile, want...)
-}
+})

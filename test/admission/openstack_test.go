@@ -7,12 +7,14 @@ package admission
 import (
 	"encoding/json"
 	"strings"
-	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
@@ -30,16 +32,20 @@ const (
 	otherNetwork = "4f9e5e0a-6d0a-4d5b-9d0c-1f0b6f5b8a04"
 )
 
+// shootChange is a change of a Shoot.
+type shootChange func(*v1beta1.Shoot)
+
 // constrained returns the example CloudProfile under another name, with more that constrains Shoots: in europe the domain
 // demo has a floating pool of its own and no other one, and the domain dev one more than all have. In asia there are other
 // load balancer providers.
-func constrained(t *testing.T, name string) *v1beta1.CloudProfile {
-	t.Helper()
-	profile := openstack(t, name)
-	config := &v1alpha1.CloudProfileConfig{}
-	edit(t, profile.Spec.ProviderConfig, config, func() {
+func constrained(name string) *v1beta1.CloudProfile {
+	GinkgoHelper()
+	profile := openstack(name)
+	reshape(profile.Spec.ProviderConfig, func(config *v1alpha1.CloudProfileConfig) {
 		config.Constraints.FloatingPools = []v1alpha1.FloatingPool{
-			{Name: "fp-pool-1", LoadBalancerClasses: []v1alpha1.LoadBalancerClass{{Name: "internet", FloatingNetworkID: ptr.To(someNetwork), FloatingSubnetID: ptr.To(subnet)}}},
+			{Name: "fp-pool-1", LoadBalancerClasses: []v1alpha1.LoadBalancerClass{
+				{Name: "internet", FloatingNetworkID: ptr.To(someNetwork), FloatingSubnetID: ptr.To(subnet)},
+			}},
 			{Name: "fp-demo", Region: ptr.To("europe"), Domain: ptr.To("demo")},
 			{Name: "fp-dev", Region: ptr.To("europe"), Domain: ptr.To("dev"), NonConstraining: ptr.To(true)},
 		}
@@ -49,239 +55,205 @@ func constrained(t *testing.T, name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// edit changes a config.
-func edit(t *testing.T, raw *runtime.RawExtension, config any, change func()) {
-	t.Helper()
-	err := json.Unmarshal(raw.Raw, config)
-	if err == nil {
-		change()
-		raw.Raw, err = json.Marshal(config)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+// reshape changes a config that is sound.
+func reshape[C any](raw *runtime.RawExtension, change func(*C)) {
+	GinkgoHelper()
+	config := new(C)
+	Expect(json.Unmarshal(raw.Raw, config)).To(Succeed())
+	change(config)
+	var err error
+	raw.Raw, err = json.Marshal(config)
+	Expect(err).NotTo(HaveOccurred())
 }
 
-// infrastructure changes the InfrastructureConfig of a Shoot.
-func infrastructure(t *testing.T, change func(*v1alpha1.InfrastructureConfig)) func(*v1beta1.Shoot) {
-	t.Helper()
-	return func(s *v1beta1.Shoot) {
-		config := &v1alpha1.InfrastructureConfig{}
-		edit(t, s.Spec.Provider.InfrastructureConfig, config, func() { change(config) })
-	}
+// infrastructure, networks and controlPlane change a config of a Shoot, and workerConfig that of its first worker pool, which need
+// not have one yet.
+func infrastructure(change func(*v1alpha1.InfrastructureConfig)) shootChange {
+	return func(s *v1beta1.Shoot) { reshape(s.Spec.Provider.InfrastructureConfig, change) }
 }
 
-// controlPlane changes the ControlPlaneConfig of a Shoot.
-func controlPlane(t *testing.T, change func(*v1alpha1.ControlPlaneConfig)) func(*v1beta1.Shoot) {
-	t.Helper()
-	return func(s *v1beta1.Shoot) {
-		config := &v1alpha1.ControlPlaneConfig{}
-		edit(t, s.Spec.Provider.ControlPlaneConfig, config, func() { change(config) })
-	}
+func networks(change func(*v1alpha1.Networks)) shootChange {
+	return infrastructure(func(c *v1alpha1.InfrastructureConfig) { change(&c.Networks) })
 }
 
-// workerConfig changes the WorkerConfig of a Shoot's first worker pool, which need not have one yet.
-func workerConfig(t *testing.T, change func(*v1alpha1.WorkerConfig)) func(*v1beta1.Shoot) {
-	t.Helper()
+func controlPlane(change func(*v1alpha1.ControlPlaneConfig)) shootChange {
+	return func(s *v1beta1.Shoot) { reshape(s.Spec.Provider.ControlPlaneConfig, change) }
+}
+
+func workerConfig(change func(*v1alpha1.WorkerConfig)) shootChange {
 	return func(s *v1beta1.Shoot) {
-		worker, config := &s.Spec.Provider.Workers[0], &v1alpha1.WorkerConfig{}
+		worker := &s.Spec.Provider.Workers[0]
 		if worker.ProviderConfig == nil {
-			worker.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"}`)}
+			worker.ProviderConfig = &runtime.RawExtension{
+				Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"}`),
+			}
 		}
-		edit(t, worker.ProviderConfig, config, func() { change(config) })
+		reshape(worker.ProviderConfig, change)
 	}
 }
 
-func chooseFloatingPool(s *v1beta1.Shoot, name string) {
-	raw := s.Spec.Provider.InfrastructureConfig
-	raw.Raw = []byte(strings.Replace(string(raw.Raw), `"fp-pool-1"`, `"`+name+`"`, 1))
+func chooseFloatingPool(name string) shootChange {
+	return infrastructure(func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolName = name })
 }
 
-func hibernate(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)} }
-
-func TestFloatingPoolOfADomain(t *testing.T) {
-	u := newUser(t)
-	u.create(t, constrained(t, "domains"))
-	bind(t, u, "of-demo", "demo")
-	bind(t, u, "of-dev", "dev")
-	bind(t, u, "of-other", "other")
-	for _, test := range []struct {
-		credentials, pool string
-		allowed           bool
-	}{
-		{"of-demo", "fp-demo", true},
-		{"of-demo", "fp-pool-1", false},
-		{"of-demo", "fp-dev", false},
-		{"of-dev", "fp-dev", true},
-		{"of-dev", "fp-pool-1", true},
-		{"of-dev", "fp-demo", false},
-		{"of-other", "fp-pool-1", true},
-		{"of-other", "fp-demo", false},
-	} {
-		name := test.credentials + "-" + strings.TrimPrefix(test.pool, "fp-")
-		t.Run(name, func(t *testing.T) {
-			s := shoot(t, name, "domains")
-			s.Spec.CredentialsBindingName = ptr.To(test.credentials)
-			chooseFloatingPool(s, test.pool)
-			bySecretBinding := s.DeepCopy()
-			bySecretBinding.Spec.SecretBindingName, bySecretBinding.Spec.CredentialsBindingName = s.Spec.CredentialsBindingName, nil
-			bySecretBinding.Name += "-s"
-			for _, s := range []*v1beta1.Shoot{s, bySecretBinding} {
-				u.heard()
-				switch err := u.Create(t.Context(), s); {
-				case !test.allowed:
-					refused(t, err, inInfrastructure+"floatingPoolName")
-				case err != nil:
-					t.Error(err)
-				}
-				if warnings := strings.Join(u.heard(), "\n"); strings.Contains(warnings, "domain") {
-					t.Errorf("the domain is known, and there are warnings: %s", warnings)
-				}
-			}
-		})
-	}
+func chooseWorkers(cidr string) shootChange {
+	return networks(func(n *v1alpha1.Networks) { n.Workers = cidr })
 }
 
-func TestLoadBalancerProviderOfARegion(t *testing.T) {
-	u := newUser(t)
-	u.create(t, constrained(t, "lb-regions"))
-	for _, test := range []struct {
-		region, provider string
-		allowed          bool
-	}{
-		{"europe", "haproxy", true}, {"europe", "f5", false},
-		{"asia", "f5", true}, {"asia", "haproxy", false},
-	} {
-		s := shoot(t, "lb-"+test.region+"-"+test.provider, "lb-regions")
-		s.Spec.Region, s.Spec.Provider.Workers[0].Zones = test.region, []string{test.region + "-1a"}
-		controlPlane(t, func(c *v1alpha1.ControlPlaneConfig) { c.LoadBalancerProvider = test.provider })(s)
-		if err := u.Create(t.Context(), s); !test.allowed {
-			refused(t, err, inControlPlane+"loadBalancerProvider")
-		} else {
-			u.accepted(t, err)
-		}
-	}
+func chooseProvider(name string) shootChange {
+	return controlPlane(func(c *v1alpha1.ControlPlaneConfig) { c.LoadBalancerProvider = name })
 }
 
-func TestConstraintsOfShoots(t *testing.T) {
-	u := newUser(t)
-	u.create(t, constrained(t, "constraints"))
-	class := func(subnet string) func(*v1beta1.Shoot) {
-		return controlPlane(t, func(c *v1alpha1.ControlPlaneConfig) {
-			c.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "mine", FloatingNetworkID: ptr.To(someNetwork), FloatingSubnetID: ptr.To(subnet)}}
-		})
-	}
-	floatingPool := infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolName = "fp-pool-2" })
-	workers := func(cidr string) func(*v1beta1.Shoot) {
-		return infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.Networks.Workers = cidr })
-	}
-	provider := controlPlane(t, func(c *v1alpha1.ControlPlaneConfig) { c.LoadBalancerProvider = "octavia" })
-	policy := func(policy string) func(*v1beta1.Shoot) {
-		return workerConfig(t, func(c *v1alpha1.WorkerConfig) { c.ServerGroup = &v1alpha1.ServerGroup{Policy: policy} })
-	}
-	for name, test := range map[string]struct {
-		change []func(*v1beta1.Shoot)
-		fields []string
-	}{
-		"floating-pool":    {[]func(*v1beta1.Shoot){floatingPool}, []string{inInfrastructure + "floatingPoolName"}},
-		"lb-provider":      {[]func(*v1beta1.Shoot){provider}, []string{inControlPlane + "loadBalancerProvider"}},
-		"lb-class":         {[]func(*v1beta1.Shoot){class(otherSubnet)}, []string{inControlPlane + "loadBalancerClasses[0]"}},
-		"lb-class-allowed": {[]func(*v1beta1.Shoot){class(subnet)}, nil},
-		"policy":           {[]func(*v1beta1.Shoot){policy("affinity")}, []string{inWorker + "serverGroup.policy"}},
-		"policy-allowed":   {[]func(*v1beta1.Shoot){policy("soft-anti-affinity")}, nil},
-		"outside-of-nodes": {[]func(*v1beta1.Shoot){workers("10.251.0.0/16")}, []string{inInfrastructure + "networks.workers"}},
-		"within-nodes":     {[]func(*v1beta1.Shoot){workers("10.250.4.0/22")}, nil},
-		"no-network":       {[]func(*v1beta1.Shoot){workers("10.250.0.0")}, []string{inInfrastructure + "networks.workers"}},
-		"all-at-once": {[]func(*v1beta1.Shoot){floatingPool, provider, workers("10.251.0.0/16"), policy("affinity")}, []string{
-			inControlPlane + "loadBalancerProvider", inInfrastructure + "floatingPoolName", inInfrastructure + "networks.workers", inWorker + "serverGroup.policy",
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := shoot(t, name, "constraints")
-			for _, change := range test.change {
-				change(s)
-			}
-			if err := u.Create(t.Context(), s); test.fields != nil {
-				refused(t, err, test.fields...)
-			} else if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	elsewhere := shoot(t, "elsewhere", "constraints") // that is for Gardener's own admission
-	elsewhere.Spec.Provider.Workers[0].Zones = []string{"europe-1z"}
-	if err := u.Create(t.Context(), elsewhere); err == nil || !strings.Contains(err.Error(), "spec.provider.workers[0].zones") {
-		t.Errorf("a zone that is not there: %v", err)
-	}
+func choosePolicy(policy string) shootChange {
+	return workerConfig(func(c *v1alpha1.WorkerConfig) { c.ServerGroup = &v1alpha1.ServerGroup{Policy: policy} })
 }
 
-func TestUpdatesOfConfigs(t *testing.T) {
-	u := newUser(t)
-	u.create(t, constrained(t, "config-updates"))
-	s := shoot(t, "config-updates", "config-updates")
-	infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.Networks.Workers = "10.250.0.0/18" })(s)
-	u.accepted(t, u.Create(t.Context(), s))
-	update := func(by func(*v1beta1.Shoot)) error { return change(t, u, s, by) }
-	networks := func(change func(*v1alpha1.Networks)) func(*v1beta1.Shoot) {
-		return infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { change(&c.Networks) })
-	}
-	for field, by := range map[string]func(*v1beta1.Shoot){
-		inInfrastructure + "networks.workers":       networks(func(n *v1alpha1.Networks) { n.Workers = "10.250.0.0/19" }),
-		inInfrastructure + "networks.id":            networks(func(n *v1alpha1.Networks) { n.ID = ptr.To(otherNetwork) }),
-		inInfrastructure + "networks.router.id":     networks(func(n *v1alpha1.Networks) { n.Router = &v1alpha1.Router{ID: otherNetwork} }),
-		inInfrastructure + "floatingPoolSubnetName": infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolSubnetName = ptr.To("a") }),
-	} {
-		refused(t, update(by), field)
-	}
-	// The domain makes no difference: the pool cannot be changed, whichever there are.
-	if err := update(infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolName = "fp-demo" })); err == nil || !strings.Contains(err.Error(), inInfrastructure+"floatingPoolName") {
-		t.Errorf("another floating pool: %v", err)
-	}
-
-	u.accepted(t, update(networks(func(n *v1alpha1.Networks) { n.ShareNetwork = &v1alpha1.ShareNetwork{Enabled: true} })))
-	u.accepted(t, update(networks(func(n *v1alpha1.Networks) { n.Worker, n.Workers = n.Workers, "" })), "networks.worker")
-	u.accepted(t, update(networks(func(n *v1alpha1.Networks) { n.Worker, n.Workers = "", n.Worker })))
-	u.accepted(t, update(controlPlane(t, func(c *v1alpha1.ControlPlaneConfig) {
+func addClass(subnet string) shootChange {
+	return controlPlane(func(c *v1alpha1.ControlPlaneConfig) {
 		c.LoadBalancerClasses = []v1alpha1.LoadBalancerClass{{Name: "mine", FloatingNetworkID: ptr.To(someNetwork), FloatingSubnetID: ptr.To(subnet)}}
-	})))
-	u.accepted(t, update(workerConfig(t, func(c *v1alpha1.WorkerConfig) {
-		c.MachineLabels = []v1alpha1.MachineLabel{{Name: "team", Value: "shops"}}
-	})))
-	u.accepted(t, update(workerConfig(t, func(c *v1alpha1.WorkerConfig) {
-		c.MachineLabels[0].TriggerRollingOnUpdate = ptr.To(true)
-	})), inWorker+"machineLabels")
-	u.accepted(t, update(workerConfig(t, func(c *v1alpha1.WorkerConfig) {
-		c.ServerGroup = &v1alpha1.ServerGroup{Policy: "soft-anti-affinity"}
-	})), inWorker+"serverGroup")
-	destroy(t, u, s)
+	})
 }
 
-// What an operator takes away from a Shoot does not keep it from being changed, hibernated and deleted (semantics S10).
-func TestShootWhoseFloatingPoolIsGone(t *testing.T) {
-	u, profile := newUser(t), openstack(t, "pool-gone")
-	u.create(t, profile)
-	s := shoot(t, "pool-gone", "pool-gone")
-	u.create(t, s)
-	err := change(t, u, profile, func(p *v1beta1.CloudProfile) { replaceConfig(t, p, `"fp-pool-1"`, `"fp-pool-2"`) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	const why = inInfrastructure + "floatingPoolName"
-	another := s.DeepCopy()
-	another.ObjectMeta = metav1.ObjectMeta{Name: "pool-gone-too", Namespace: s.Namespace}
-	eventually(t, "the component knows that the floating pool is gone", func() bool {
-		another := another.DeepCopy()
-		err := u.Create(t.Context(), another)
-		if err == nil {
-			destroy(t, u, another)
-			return false
+var _ = Describe("What the provider config constrains", Ordered, func() {
+	BeforeAll(func(ctx SpecContext) {
+		create(ctx, constrained("constraints"))
+		for _, domain := range []string{"demo", "dev", "other"} {
+			bind(ctx, "of-"+domain, domain)
 		}
-		refused(t, err, why)
-		return true
 	})
-	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Labels = map[string]string{"a": "b"} }))
-	u.accepted(t, change(t, u, s, func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }), why)
-	u.accepted(t, change(t, u, s, hibernate), why)
-	refused(t, change(t, u, s, infrastructure(t, func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolName = "fp-pool-2" })), why)
-	destroy(t, u, s)
-}
+
+	DescribeTable("is the floating pool, by the domain of the credentials", func(ctx SpecContext, credentials, pool string, allowed bool) {
+		name := credentials + "-" + strings.TrimPrefix(pool, "fp-")
+		s := shoot(name, "constraints")
+		s.Spec.CredentialsBindingName = ptr.To(credentials)
+		chooseFloatingPool(pool)(s)
+		bySecretBinding := s.DeepCopy()
+		bySecretBinding.Spec.SecretBindingName, bySecretBinding.Spec.CredentialsBindingName = s.Spec.CredentialsBindingName, nil
+		bySecretBinding.Name += "-s"
+		for _, s := range []*v1beta1.Shoot{s, bySecretBinding} {
+			if err := u.Create(ctx, s); allowed {
+				Expect(err).NotTo(HaveOccurred())
+			} else {
+				Expect(err).To(beRefusedAt(inInfrastructure + "floatingPoolName"))
+			}
+			Expect(u.heard()).NotTo(ContainElement(ContainSubstring("domain")), "the domain is known")
+		}
+	},
+		Entry("of the domain", "of-demo", "fp-demo", true),
+		Entry("of all, where the domain has one of its own", "of-demo", "fp-pool-1", false),
+		Entry("of another domain", "of-demo", "fp-dev", false),
+		Entry("of the domain, besides those of all", "of-dev", "fp-dev", true),
+		Entry("of all, where the domain has one more", "of-dev", "fp-pool-1", true),
+		Entry("of another domain that keeps its own", "of-dev", "fp-demo", false),
+		Entry("of all", "of-other", "fp-pool-1", true),
+		Entry("of some domain that is not theirs", "of-other", "fp-demo", false),
+	)
+
+	DescribeTable("is the load balancer provider, by region", func(ctx SpecContext, region, provider string, allowed bool) {
+		s := shoot("lb-"+region+"-"+provider, "constraints")
+		s.Spec.Region, s.Spec.Provider.Workers[0].Zones = region, []string{region + "-1a"}
+		chooseProvider(provider)(s)
+		if err := u.Create(ctx, s); allowed {
+			expectAccepted(err)
+		} else {
+			Expect(err).To(beRefusedAt(inControlPlane + "loadBalancerProvider"))
+		}
+	},
+		Entry("that of all", "europe", "haproxy", true),
+		Entry("that of another region", "europe", "f5", false),
+		Entry("that of the region", "asia", "f5", true),
+		Entry("that of all where the region has its own", "asia", "haproxy", false),
+	)
+
+	DescribeTable("is what a Shoot may choose", func(ctx SpecContext, name string, changes []shootChange, fields ...string) {
+		s := shoot(name, "constraints")
+		for _, change := range changes {
+			change(s)
+		}
+		if err := u.Create(ctx, s); len(fields) > 0 {
+			Expect(err).To(beRefusedAt(fields...))
+		} else {
+			Expect(err).NotTo(HaveOccurred())
+		}
+	},
+		Entry("a floating pool", "floating-pool", []shootChange{chooseFloatingPool("fp-pool-2")}, inInfrastructure+"floatingPoolName"),
+		Entry("a load balancer provider", "lb-provider", []shootChange{chooseProvider("octavia")}, inControlPlane+"loadBalancerProvider"),
+		Entry("a load balancer class", "lb-class", []shootChange{addClass(otherSubnet)}, inControlPlane+"loadBalancerClasses[0]"),
+		Entry("an allowed class", "lb-class-allowed", []shootChange{addClass(subnet)}),
+		Entry("a server group policy", "policy", []shootChange{choosePolicy("affinity")}, inWorker+"serverGroup.policy"),
+		Entry("an allowed policy", "policy-allowed", []shootChange{choosePolicy("soft-anti-affinity")}),
+		Entry("workers beside the nodes", "outside-of-nodes", []shootChange{chooseWorkers("10.251.0.0/16")}, inInfrastructure+"networks.workers"),
+		Entry("workers within the nodes", "within-nodes", []shootChange{chooseWorkers("10.250.4.0/22")}),
+		Entry("workers that are no network", "no-network", []shootChange{chooseWorkers("10.250.0.0")}, inInfrastructure+"networks.workers"),
+		Entry("all at once", "all-at-once",
+			[]shootChange{chooseFloatingPool("fp-pool-2"), chooseProvider("octavia"), chooseWorkers("10.251.0.0/16"), choosePolicy("affinity")},
+			inControlPlane+"loadBalancerProvider", inInfrastructure+"floatingPoolName", inInfrastructure+"networks.workers", inWorker+"serverGroup.policy"),
+	)
+
+	It("is not the zone, which is for Gardener's own admission", func(ctx SpecContext) {
+		s := shoot("elsewhere", "constraints")
+		s.Spec.Provider.Workers[0].Zones = []string{"europe-1z"}
+		Expect(u.Create(ctx, s)).To(MatchError(ContainSubstring("spec.provider.workers[0].zones")))
+	})
+})
+
+var _ = Describe("The configs of a Shoot", Ordered, func() {
+	var s *v1beta1.Shoot
+
+	BeforeAll(func(ctx SpecContext) {
+		create(ctx, constrained("config-updates"))
+		s = shoot("config-updates", "config-updates")
+		chooseWorkers("10.250.0.0/18")(s)
+		expectAccepted(u.Create(ctx, s))
+	})
+	AfterAll(func(ctx SpecContext) { destroy(ctx, s) })
+
+	DescribeTable("cannot be changed", func(ctx SpecContext, at string, by shootChange) {
+		Expect(change(ctx, s, by)).To(beRefusedAt(inInfrastructure + at))
+	},
+		Entry("in the network of the workers", "networks.workers", networks(func(n *v1alpha1.Networks) { n.Workers = "10.250.0.0/19" })),
+		Entry("in the network", "networks.id", networks(func(n *v1alpha1.Networks) { n.ID = ptr.To(otherNetwork) })),
+		Entry("in the router", "networks.router.id", networks(func(n *v1alpha1.Networks) { n.Router = &v1alpha1.Router{ID: otherNetwork} })),
+		Entry("in the subnet of the floating pool", "floatingPoolSubnetName",
+			infrastructure(func(c *v1alpha1.InfrastructureConfig) { c.FloatingPoolSubnetName = ptr.To("a") })),
+	)
+
+	It("cannot be changed in the floating pool, whichever domain it is of", func(ctx SpecContext) {
+		Expect(change(ctx, s, chooseFloatingPool("fp-demo"))).To(MatchError(ContainSubstring(inInfrastructure + "floatingPoolName")))
+	})
+
+	It("can be changed elsewhere, with a warning if machines are replaced", func(ctx SpecContext) {
+		expectAccepted(change(ctx, s, networks(func(n *v1alpha1.Networks) { n.ShareNetwork = &v1alpha1.ShareNetwork{Enabled: true} })))
+		expectAccepted(change(ctx, s, networks(func(n *v1alpha1.Networks) { n.Worker, n.Workers = n.Workers, "" })), "networks.worker")
+		expectAccepted(change(ctx, s, networks(func(n *v1alpha1.Networks) { n.Worker, n.Workers = "", n.Worker })))
+		expectAccepted(change(ctx, s, addClass(subnet)))
+		expectAccepted(change(ctx, s, workerConfig(func(c *v1alpha1.WorkerConfig) {
+			c.MachineLabels = []v1alpha1.MachineLabel{{Name: "team", Value: "shops"}}
+		})))
+		expectAccepted(change(ctx, s, workerConfig(func(c *v1alpha1.WorkerConfig) { c.MachineLabels[0].TriggerRollingOnUpdate = ptr.To(true) })),
+			inWorker+"machineLabels")
+		expectAccepted(change(ctx, s, choosePolicy("soft-anti-affinity")), inWorker+"serverGroup")
+	})
+})
+
+var _ = Describe("A Shoot whose floating pool is gone", func() {
+	It("can be changed, hibernated and deleted (semantics S10), and no other one can be created", func(ctx SpecContext) {
+		profile := openstack("pool-gone")
+		create(ctx, profile)
+		s := shoot("pool-gone", "pool-gone")
+		create(ctx, s)
+		another := s.DeepCopy()
+		another.ObjectMeta = metav1.ObjectMeta{Name: "pool-gone-too", Namespace: s.Namespace}
+		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {
+			edit(p.Spec.ProviderConfig, replace("/constraints/floatingPools/0/name", "fp-pool-2"))
+		})).To(Succeed())
+
+		const why = inInfrastructure + "floatingPoolName"
+		Eventually(ctx, func() error { return u.Create(ctx, another.DeepCopy(), client.DryRunAll) }).Should(beRefusedAt(why))
+		expectAccepted(change(ctx, s, label))
+		expectAccepted(change(ctx, s, scale), why)
+		expectAccepted(change(ctx, s, hibernate), why)
+		Expect(change(ctx, s, chooseFloatingPool("fp-pool-2"))).To(beRefusedAt(why))
+		destroy(ctx, s)
+	})
+})

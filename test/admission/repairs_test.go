@@ -6,14 +6,15 @@ package admission
 
 import (
 	"bytes"
-	"io/fs"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
@@ -40,13 +41,13 @@ var irreparable = map[string]string{
 
 	constraints.RuleRegionWithoutKeystone:  "the profile is warned about for the same reason, wherever the Shoot goes",
 	constraints.RuleFloatingPoolDomain:     "a garden knows the domain",
-	validation.OriginFieldImmutable:        "TestUpdatesOfConfigs has several",
-	constraints.RuleMachinesReplaced:       "TestUpdatesOfConfigs has both ways to get there",
-	validation.OriginCredentialsIncomplete: "TestSecretWithCredentials repairs a Secret",
-	validation.OriginCredentialsAmbiguous:  "TestSecretWithCredentials repairs a Secret",
-	validation.OriginCredentialsValue:      "TestSecretWithCredentials repairs a Secret",
-	"credentials-missing":                  "TestShootWhoseSecretIsGone takes the Secret away",
-	"credentials-kind":                     "TestBindingToAnIdentity refers to something else",
+	validation.OriginFieldImmutable:        "the specs about the configs of a Shoot have several",
+	constraints.RuleMachinesReplaced:       "the specs about the configs of a Shoot have both ways to get there",
+	validation.OriginCredentialsIncomplete: "the specs about a Secret with credentials repair one",
+	validation.OriginCredentialsAmbiguous:  "the specs about a Secret with credentials repair one",
+	validation.OriginCredentialsValue:      "the specs about a Secret with credentials repair one",
+	"credentials-missing":                  "a spec about credentials takes the Secret away",
+	"credentials-kind":                     "a spec about bindings refers to something else",
 }
 
 // needed are manifests with what a repair refers to.
@@ -62,129 +63,102 @@ var updates = map[string]string{
 // allRules are those of the command and of the provider.
 func allRules() []consistency.Rule { return cli.Rules(cli.For(provider.Provider{})) }
 
-func TestRepairs(t *testing.T) {
-	all := allFixtures(t)
+var _ = Describe("What the catalogue says about a rule repairs its example:", func() {
+	all := allFixtures()
 	for _, rule := range allRules() {
 		if irreparable[rule.Name] != "" {
 			continue
 		}
-		t.Run(rule.Name, func(t *testing.T) {
+		It(rule.Name, func(ctx SpecContext) {
 			if said := updates[rule.Name]; said != "" {
-				repairUpdate(t, rule.Name, said)
+				repairUpdate(ctx, rule.Name, said)
 				return
 			}
 			i := slices.IndexFunc(all, func(f fixtures.Fixture) bool { return f.Name == "broken/"+rule.Name })
-			if i < 0 {
-				t.Fatal("the rule has no broken example")
-			}
-			repair(t, rule.Name, &all[i])
+			Expect(i).NotTo(Equal(-1), "the rule has no broken example")
+			repair(ctx, rule.Name, &all[i])
 		})
 	}
-}
+
+	It("each repair is that of a rule", func() {
+		names := []string{"objects"}
+		for _, rule := range allRules() {
+			names = append(names, rule.Name)
+		}
+		for _, folder := range []string{"testdata/repairs", "testdata/updates"} {
+			entries, err := os.ReadDir(folder)
+			Expect(err).NotTo(HaveOccurred())
+			for _, entry := range entries {
+				Expect(names).To(ContainElement(strings.TrimSuffix(entry.Name(), ".yaml")), folder)
+			}
+		}
+	})
+})
 
 // repair writes a broken example, repairs it, and writes it again.
-func repair(t *testing.T, rule string, broken *fixtures.Fixture) {
-	t.Helper()
+func repair(ctx context.Context, rule string, broken *fixtures.Fixture) {
+	GinkgoHelper()
 	documents, err := broken.Documents()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	if file := needed[rule]; file != "" {
-		documents = append(documentsIn(t, file), documents...)
+		documents = append(documentsIn(file), documents...)
 	}
-	w, last := newWriter(t), len(documents)-1
+	w, last := newWriter(), len(documents)-1
 	for i := range documents[:last] {
-		if answer := w.create(&documents[i]); answer.Status != nil {
-			t.Fatalf("%s: %s", documents[i].Object(), answer)
-		}
+		Expect(w.create(ctx, &documents[i], false).Status).To(BeNil(), documents[i].Object())
 	}
-	first := w.create(&documents[last])
 	report, err := broken.Report()
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	findings := fixtures.About(report, &documents[last], false)
-	if !slices.ContainsFunc(findings, func(f fixtures.Finding) bool { return f.Rule == rule }) {
-		t.Errorf("the example does not break the rule")
-	}
-	if err := first.Agrees(documents[last].Object(), findings); err != nil {
-		t.Error(err)
-	}
-	repaired := patched(t, &documents[last], filepath.Join("testdata", "repairs", rule+".yaml"))
+	Expect(findings).To(ContainElement(HaveField("Rule", rule)), "the example does not break the rule")
 	write := w.create
-	if first.Status == nil {
+	if w.expect(ctx, w.create, &documents[last], findings).Status == nil {
 		write = w.update
 	}
-	if answer := write(repaired); answer.Status != nil || len(answer.Warnings) > 0 {
-		t.Errorf("still not right: %s", answer)
-	}
+	repaired := patched(&documents[last], filepath.Join("testdata", "repairs", rule+".yaml"))
+	w.must(ctx, write, repaired)
 	documents[last] = *repaired
-	lint(t, documents)
+	lint(documents)
 }
 
 // repairUpdate proposes an update that is worth a warning, repairs it, and carries it out.
-func repairUpdate(t *testing.T, rule, said string) {
-	t.Helper()
-	w, documents := newWriter(t), documentsIn(t, "testdata/updates/objects.yaml")
+func repairUpdate(ctx context.Context, rule, said string) {
+	GinkgoHelper()
+	w, documents := newWriter(), documentsIn("testdata/updates/objects.yaml")
 	for i := range documents {
-		if answer := w.create(&documents[i]); answer.Status != nil || len(answer.Warnings) > 0 {
-			t.Fatalf("%s: %s", documents[i].Object(), answer)
-		}
+		w.must(ctx, w.create, &documents[i])
 	}
-	update := patched(t, &documents[0], filepath.Join("testdata", "updates", rule+".yaml"))
-	warned := func(answer *fixtures.Answer) bool {
-		return slices.ContainsFunc(answer.Warnings, func(warning string) bool { return strings.Contains(warning, said) })
-	}
-	eventually(t, "there is a warning about the update, once the Shoot is known", func() bool {
-		answer := w.propose(update)
-		if answer.Status != nil {
-			t.Fatal(answer)
-		}
-		return warned(answer)
-	})
-	repaired := patched(t, update, filepath.Join("testdata", "repairs", rule+".yaml"))
-	if answer := w.update(repaired); answer.Status != nil || len(answer.Warnings) > 0 {
-		t.Errorf("still not right: %s", answer)
-	}
+	update := patched(&documents[0], filepath.Join("testdata", "updates", rule+".yaml"))
+	Eventually(ctx, func() *fixtures.Answer { return w.update(ctx, update, true) }). // once the component knows the Shoot
+												Should(And(HaveField("Status", BeNil()), HaveField("Warnings", ContainElement(ContainSubstring(said)))))
+	w.must(ctx, w.update, patched(update, filepath.Join("testdata", "repairs", rule+".yaml")))
 }
 
 // patched returns the object of a manifest with a JSON patch applied.
-func patched(t *testing.T, d *fixtures.Document, file string) *fixtures.Document {
-	t.Helper()
+func patched(d *fixtures.Document, file string) *fixtures.Document {
+	GinkgoHelper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	operations, err := yaml.YAMLToJSON(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	patch, err := jsonpatch.DecodePatch(operations)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	object, err := yaml.YAMLToJSON(d.Text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if object, err = patch.Apply(object); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	Expect(err).NotTo(HaveOccurred())
+	object, err = patch.Apply(object)
+	Expect(err).NotTo(HaveOccurred(), file)
 	after := *d
-	if after.Text, err = yaml.JSONToYAML(object); err != nil {
-		t.Fatal(err)
-	}
+	after.Text, err = yaml.JSONToYAML(object)
+	Expect(err).NotTo(HaveOccurred())
 	var head struct{ APIVersion string }
-	if err := yaml.Unmarshal(object, &head); err != nil {
-		t.Fatal(err)
-	}
+	Expect(yaml.Unmarshal(object, &head)).To(Succeed())
 	after.APIVersion = head.APIVersion
 	return &after
 }
 
 // lint demands that the command has nothing to say about manifests either.
-func lint(t *testing.T, documents []fixtures.Document) {
-	t.Helper()
+func lint(documents []fixtures.Document) {
+	GinkgoHelper()
 	var texts [][]byte
 	for _, d := range documents {
 		texts = append(texts, d.Text)
@@ -192,23 +166,5 @@ func lint(t *testing.T, documents []fixtures.Document) {
 	var stdout, stderr bytes.Buffer
 	status := cli.Run([]string{"capkit", "lint", "--fail-on=warning", "-"}, bytes.NewReader(bytes.Join(texts, []byte("\n---\n"))), &stdout, &stderr,
 		cli.For(provider.Provider{}))
-	if status != 0 {
-		t.Errorf("capkit lint, with status %d: %s%s", status, stdout.String(), stderr.String())
-	}
-}
-
-// Every repair is that of a rule.
-func TestRepairsHaveRules(t *testing.T) {
-	for _, folder := range []string{"testdata/repairs", "testdata/updates"} {
-		entries, err := fs.ReadDir(os.DirFS(folder), ".")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, entry := range entries {
-			known := slices.ContainsFunc(allRules(), func(rule consistency.Rule) bool { return rule.Name+".yaml" == entry.Name() })
-			if !known && entry.Name() != "objects.yaml" {
-				t.Errorf("%s/%s belongs to no rule", folder, entry.Name())
-			}
-		}
-	}
+	Expect(status).To(BeZero(), "capkit lint says: %s%s", &stdout, &stderr)
 }

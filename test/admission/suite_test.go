@@ -7,48 +7,58 @@
 package admission
 
 import (
-	"context"
-	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/suite"
 )
 
-// g is the garden of all tests here. Each uses objects with names of its own, in the project demo.
-var g *garden.Garden
+// root is that of the repository.
+const root = "../.."
 
-// program is the path of the component.
-var program string
+var (
+	// g is the garden of all specs. Each uses objects with names of its own, in the project demo.
+	g *garden.Garden
+	// u is who writes to it in a spec.
+	u *user
+)
 
-func TestMain(m *testing.M) { garden.Main(m, run) }
+func TestAdmission(t *testing.T) { suite.Run(t, "test/admission", "garden") }
 
-func run(m *testing.M) (status int, err error) {
-	ctx := context.Background()
-	if program, err = extension.Build(ctx); err != nil {
-		return 1, err
-	}
-	if g, err = garden.Start(ctx, garden.Options{FeatureGates: []string{"InPlaceNodeUpdates"}}); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, g.Stop()) }()
-	if err := prepare(ctx); err != nil {
-		return 1, err
-	}
-	if _, err := extension.Run(ctx, g, program); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+var _ = BeforeSuite(func(ctx SpecContext) {
+	program, err := extension.Build(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	g = suite.StartGarden(ctx, garden.Options{FeatureGates: []string{"InPlaceNodeUpdates"}})
 
-// prepare creates what was there before the component was installed: a project that can have Shoots, and objects that the
-// component would refuse.
-func prepare(ctx context.Context) error {
-	if _, err := g.NewProject(ctx, "demo"); err != nil {
-		return err
+	// What is there before the component is installed: a project that can have Shoots, and objects that the component would refuse.
+	_, err = g.NewProject(ctx, "demo")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())
+	Expect(g.Apply(ctx, root+"/hack/garden/demo/setup.yaml", "testdata/before")).To(Succeed())
+
+	_, err = extension.Run(ctx, g, program)
+	Expect(err).NotTo(HaveOccurred())
+})
+
+var _ = BeforeEach(func() { u = newUser() })
+
+// Nothing of a Secret is logged, whatever the specs have done.
+var _ = AfterSuite(func() {
+	if g == nil {
+		return
 	}
-	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
-		return err
+	logs, err := filepath.Glob(filepath.Join(g.Logs(), "*.log"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(logs).NotTo(BeEmpty())
+	for _, log := range logs {
+		content, err := os.ReadFile(log)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(content)).NotTo(ContainSubstring(password), log)
 	}
-	return g.Apply(ctx, "../../hack/garden/demo/setup.yaml", "testdata/before")
-}
+})

@@ -6,16 +6,22 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
-	"testing"
-	"time"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -27,16 +33,14 @@ type user struct {
 	warnings []string
 }
 
-func newUser(t *testing.T) *user {
-	t.Helper()
+func newUser() *user {
+	GinkgoHelper()
 	u := &user{}
 	config := g.RESTConfig()
 	config.WarningHandlerWithContext = u
-	c, err := client.New(config, client.Options{Scheme: g.Client().Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Client = c
+	var err error
+	u.Client, err = client.New(config, client.Options{Scheme: g.Client().Scheme()})
+	Expect(err).NotTo(HaveOccurred())
 	return u
 }
 
@@ -59,121 +63,153 @@ func (u *user) heard() []string {
 }
 
 // read decodes the first object of a manifest.
-func read[T any](t *testing.T, file string) *T {
-	t.Helper()
+func read[T any](file string) *T {
+	GinkgoHelper()
 	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	object := new(T)
 	first, _, _ := strings.Cut(string(content), "\n---")
-	if err := yaml.UnmarshalStrict([]byte(first), object); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
+	Expect(yaml.UnmarshalStrict([]byte(first), object)).To(Succeed(), file)
 	return object
 }
 
 // openstack returns the example CloudProfile under another name.
-func openstack(t *testing.T, name string) *v1beta1.CloudProfile {
-	t.Helper()
-	profile := read[v1beta1.CloudProfile](t, "../../example/cloudprofile.yaml")
+func openstack(name string) *v1beta1.CloudProfile {
+	GinkgoHelper()
+	profile := read[v1beta1.CloudProfile](root + "/example/cloudprofile.yaml")
 	profile.Name = name
 	return profile
 }
 
-// shoot returns the example Shoot under another name, with the first of its worker pools, for a CloudProfile.
-func shoot(t *testing.T, name, profile string) *v1beta1.Shoot {
-	t.Helper()
-	s := read[v1beta1.Shoot](t, "../../example/shoot.yaml")
+// shootOf returns the Shoot of a manifest under another name, with the first of its worker pools, for a CloudProfile.
+func shootOf(file, name, profile string) *v1beta1.Shoot {
+	GinkgoHelper()
+	s := read[v1beta1.Shoot](file)
 	s.Name, s.Spec.CloudProfile.Name = name, profile
 	s.Spec.Provider.Workers = s.Spec.Provider.Workers[:1]
 	return s
 }
 
-// replaceConfig replaces a text in the provider config of a CloudProfile, which has to be there.
-func replaceConfig(t *testing.T, profile *v1beta1.CloudProfile, old, replacement string) {
-	t.Helper()
-	raw := string(profile.Spec.ProviderConfig.Raw)
-	if !strings.Contains(raw, old) {
-		t.Fatalf("%s is not in %s", old, raw)
-	}
-	profile.Spec.ProviderConfig.Raw = []byte(strings.ReplaceAll(raw, old, replacement))
+// shoot returns the example Shoot, as shootOf does.
+func shoot(name, profile string) *v1beta1.Shoot {
+	GinkgoHelper()
+	return shootOf(root+"/example/shoot.yaml", name, profile)
 }
 
-// Create creates an object. Gardener's own admission reads CloudProfiles from an informer; while that does not have one yet
-// that was just created it is asked again.
-func (u *user) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		err := u.Client.Create(ctx, object, options...)
-		behind := apierrors.IsInternalError(err) && strings.Contains(err.Error(), "cloudprofile.core.gardener.cloud") && strings.HasSuffix(err.Error(), "not found")
-		if !behind || time.Now().After(end) {
-			return err
-		}
-	}
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	From  string `json:"from,omitempty"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func replace(path string, value any) operation {
+	return operation{Op: "replace", Path: path, Value: value}
+}
+func add(path string, value any) operation { return operation{Op: "add", Path: path, Value: value} }
+func remove(path string) operation         { return operation{Op: "remove", Path: path} }
+
+// flavorAt is where a flavor is in the provider config of a profile that has one image.
+func flavorAt(version, flavor int) string {
+	return fmt.Sprintf("/machineImages/0/versions/%d/capabilityFlavors/%d", version, flavor)
+}
+
+// edit changes a config as it is written, which need not be sound.
+func edit(raw *runtime.RawExtension, operations ...operation) {
+	GinkgoHelper()
+	encoded, err := json.Marshal(operations)
+	Expect(err).NotTo(HaveOccurred())
+	patch, err := jsonpatch.DecodePatch(encoded)
+	Expect(err).NotTo(HaveOccurred())
+	raw.Raw, err = patch.Apply(raw.Raw)
+	Expect(err).NotTo(HaveOccurred())
 }
 
 // create creates an object, which has to be accepted.
-func (u *user) create(t *testing.T, object client.Object) {
-	t.Helper()
-	if err := u.Create(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+func create(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	Expect(u.Create(ctx, object)).To(Succeed())
+	u.heard()
 }
 
 // change reads an object, changes it and writes it. It does so again if somebody else was faster.
-func change[P client.Object](t *testing.T, u *user, object P, change func(P)) error {
-	t.Helper()
+func change[P client.Object](ctx context.Context, object P, change func(P)) error {
+	GinkgoHelper()
 	for {
-		if err := u.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			t.Fatal(err)
-		}
+		Expect(u.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		change(object)
 		u.heard()
-		if err := u.Update(t.Context(), object); !apierrors.IsConflict(err) {
+		if err := u.Update(ctx, object); !apierrors.IsConflict(err) {
 			return err
 		}
 	}
 }
 
-// refused demands that an error is the denial of an object, at the fields given and in that order.
-func refused(t *testing.T, err error, fields ...string) {
-	t.Helper()
+// destroy deletes an object as its owner does. There is nothing to be destroyed, so it is for the spec to remove finalizers.
+func destroy(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	if s, ok := object.(*v1beta1.Shoot); ok {
+		Expect(change(ctx, s, func(s *v1beta1.Shoot) {
+			s.Annotations = map[string]string{"confirmation.gardener.cloud/deletion": "true"}
+		})).To(Succeed())
+	}
+	Expect(u.Delete(ctx, object)).To(Succeed())
+	Eventually(ctx, func() error {
+		err := u.Get(ctx, client.ObjectKeyFromObject(object), object)
+		if err == nil {
+			object.SetFinalizers(nil)
+			err = u.Update(ctx, object)
+		}
+		return err
+	}).Should(MatchError(apierrors.IsNotFound, "IsNotFound"))
+}
+
+// causes returns what a denial names. The error is about anything that is none.
+func causes(err error) ([]metav1.StatusCause, error) {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) {
-		t.Fatalf("got %v, want a refusal at %s", err, fields)
+		return nil, fmt.Errorf("not the denial of an object: %w", err)
 	}
-	var got []string
-	for _, cause := range status.Status().Details.Causes {
-		got = append(got, cause.Field)
-	}
-	if !slices.Equal(got, fields) {
-		t.Errorf("refused at %s, want %s: %v", got, fields, err)
-	}
+	return status.Status().Details.Causes, nil
 }
 
-// accepted demands that there was no error, and that each of the texts is in one of the warnings.
-func (u *user) accepted(t *testing.T, err error, warnings ...string) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+// beRefusedAt matches the denial of an object, at the fields given and in that order.
+func beRefusedAt(fields ...string) types.GomegaMatcher {
+	return WithTransform(func(err error) ([]string, error) {
+		var at []string
+		all, err := causes(err)
+		for _, cause := range all {
+			at = append(at, cause.Field)
+		}
+		return at, err
+	}, Equal(fields))
+}
+
+// cause is one reason for a denial: its type, its place, and a part of what it says.
+type cause struct {
+	kind        field.ErrorType
+	field, says string
+}
+
+// beRefusedFor matches the denial of an object by the component, for these reasons in this order.
+func beRefusedFor(want ...cause) types.GomegaMatcher {
+	each := make([]any, 0, len(want))
+	for _, w := range want {
+		each = append(each, And(HaveField("Type", metav1.CauseType(w.kind)), HaveField("Field", w.field), HaveField("Message", ContainSubstring(w.says))))
 	}
+	return And(MatchError(ContainSubstring(".admission-openstack.")), WithTransform(causes, HaveExactElements(each...)))
+}
+
+// expectAccepted demands that there was no error, and that each of the texts is in one of the warnings.
+func expectAccepted(err error, warnings ...string) {
+	GinkgoHelper()
+	Expect(err).NotTo(HaveOccurred())
 	heard := u.heard()
 	for _, want := range warnings {
-		if !slices.ContainsFunc(heard, func(warning string) bool { return strings.Contains(warning, want) }) {
-			t.Errorf("no warning says %q: %q", want, heard)
-		}
+		Expect(heard).To(ContainElement(ContainSubstring(want)))
 	}
-	if len(warnings) == 0 && len(heard) > 0 {
-		t.Errorf("warnings: %q", heard)
-	}
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("still not: %s", what)
-		}
+	if len(warnings) == 0 {
+		Expect(heard).To(BeEmpty())
 	}
 }

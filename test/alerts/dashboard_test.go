@@ -6,10 +6,10 @@ package alerts
 
 import (
 	"encoding/json"
-	"os"
-	"slices"
 	"strings"
-	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
 // dashboard is what is used here of Grafana's format.
@@ -17,11 +17,7 @@ type dashboard struct {
 	Title      string `json:"title"`
 	UID        string `json:"uid"`
 	Templating struct {
-		List []struct {
-			Name  string `json:"name"`
-			Type  string `json:"type"`
-			Query string `json:"query"`
-		} `json:"list"`
+		List []variable `json:"list"`
 	} `json:"templating"`
 	Panels []struct {
 		ID          int    `json:"id"`
@@ -39,43 +35,60 @@ type dashboard struct {
 	} `json:"panels"`
 }
 
-// TestDashboard reads the dashboard as Prometheus and Grafana will: each panel has a place of its own and asks for what is
-// there.
-func TestDashboard(t *testing.T) {
-	content, err := os.ReadFile(chart + "dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	board := dashboard{}
-	if err := json.Unmarshal(content, &board); err != nil {
-		t.Fatal(err)
-	}
-	if board.Title == "" || board.UID == "" || len(board.Panels) == 0 {
-		t.Error("it has no title, no uid or no panels")
-	}
-	if l := board.Templating.List; len(l) != 1 || l[0].Name != "datasource" || l[0].Type != "datasource" || l[0].Query != "prometheus" {
-		t.Errorf("variables: %v", l)
-	}
-	ids, places := map[int]bool{}, map[[2]int]string{}
-	for _, panel := range board.Panels {
-		if ids[panel.ID] || panel.Title == "" || panel.Description == "" || len(panel.Targets) == 0 || panel.Datasource != "$datasource" {
-			t.Errorf("panel %d, %q: the id is there twice, or something is missing", panel.ID, panel.Title)
+// variable is what people choose at the top of a dashboard.
+type variable struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`
+	Query string `json:"query"`
+}
+
+// The dashboard as Prometheus and Grafana read it.
+var _ = Describe("The dashboard", func() {
+	var board dashboard
+
+	BeforeEach(func() {
+		board = dashboard{}
+		Expect(json.Unmarshal([]byte(read(chart+"dashboard.json")), &board)).To(Succeed())
+		Expect(board.Panels).NotTo(BeEmpty())
+	})
+
+	It("has a title and an identity, and lets people choose the Prometheus", func() {
+		Expect(board.Title).NotTo(BeEmpty())
+		Expect(board.UID).NotTo(BeEmpty())
+		Expect(board.Templating.List).To(ConsistOf(variable{Name: "datasource", Type: "datasource", Query: "prometheus"}))
+	})
+
+	It("has panels that are explained, and of types that Plutono knows", func() {
+		ids := map[int]bool{}
+		for _, panel := range board.Panels {
+			Expect(ids).NotTo(HaveKey(panel.ID), panel.Title)
+			ids[panel.ID] = true
+			Expect(panel).To(And(
+				HaveField("Title", Not(BeEmpty())), HaveField("Description", Not(BeEmpty())), HaveField("Targets", Not(BeEmpty())),
+				HaveField("Datasource", "$datasource"), HaveField("Type", BeElementOf("timeseries", "stat")),
+			))
 		}
-		ids[panel.ID] = true
-		if !slices.Contains([]string{"timeseries", "stat"}, panel.Type) {
-			t.Errorf("%s: Plutono may not know panels of type %s", panel.Title, panel.Type)
-		}
-		for x := range panel.GridPos.W {
-			for y := range panel.GridPos.H {
-				place := [2]int{panel.GridPos.X + x, panel.GridPos.Y + y}
-				if places[place] != "" || place[0] >= 24 {
-					t.Fatalf("%s is on top of %q at %v, or outside", panel.Title, places[place], place)
+	})
+
+	It("gives each panel a place of its own", func() {
+		places := map[[2]int]string{}
+		for _, panel := range board.Panels {
+			for x := range panel.GridPos.W {
+				for y := range panel.GridPos.H {
+					place := [2]int{panel.GridPos.X + x, panel.GridPos.Y + y}
+					Expect(places).NotTo(HaveKey(place), panel.Title)
+					Expect(place[0]).To(BeNumerically("<", 24), panel.Title)
+					places[place] = panel.Title
 				}
-				places[place] = panel.Title
 			}
 		}
-		for _, target := range panel.Targets {
-			known(t, panel.Title, parse(t, strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")))
+	})
+
+	It("asks for metrics that the component has", func() {
+		for _, panel := range board.Panels {
+			for _, target := range panel.Targets {
+				Expect(unknown(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))).To(BeEmpty(), panel.Title)
+			}
 		}
-	}
-}
+	})
+})

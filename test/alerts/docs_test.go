@@ -5,12 +5,10 @@
 package alerts
 
 import (
-	"os"
 	"regexp"
-	"slices"
-	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
 // Rows of the tables of docs/metrics.md.
@@ -20,35 +18,36 @@ var (
 	alertRow        = regexp.MustCompile("(?m)^\\| `(Capkit[A-Za-z]+)` \\| ([a-z]+) \\| [^|]+ \\|$")
 )
 
-// TestDocumented checks that what docs/metrics.md says of queries, alerts and the metrics of libraries is so.
-func TestDocumented(t *testing.T) {
-	content, err := os.ReadFile("../../docs/metrics.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, names := string(content), registered(t)
-	queries, foreign := query.FindAllStringSubmatch(text, -1), metricOfLibrary.FindAllStringSubmatch(text, -1)
-	if len(queries) < 5 || len(foreign) < 5 {
-		t.Errorf("only %d queries, and %d metrics of libraries", len(queries), len(foreign))
-	}
-	for _, match := range queries {
-		known(t, "docs/metrics.md", parse(t, match[1]))
-	}
-	for _, match := range foreign {
-		if !names[match[1]] {
-			t.Errorf("docs/metrics.md mentions %s, which the component does not have", match[1])
+var _ = Describe("docs/metrics.md", func() {
+	var text string
+
+	BeforeEach(func() { text = read("../../docs/metrics.md") })
+
+	It("has queries for metrics that the component has", func() {
+		queries := query.FindAllStringSubmatch(text, -1)
+		Expect(len(queries)).To(BeNumerically(">=", 5))
+		for _, match := range queries {
+			Expect(unknown(match[1])).To(BeEmpty(), match[1])
 		}
-	}
-	var documented, defined []string
-	for _, match := range alertRow.FindAllStringSubmatch(text, -1) {
-		documented = append(documented, match[1]+", "+match[2])
-	}
-	for _, alert := range alerts(t) {
-		defined = append(defined, alert.Alert+", "+alert.Labels["severity"])
-	}
-	slices.Sort(documented)
-	slices.Sort(defined)
-	if diff := cmp.Diff(defined, documented); diff != "" {
-		t.Errorf("the alerts in docs/metrics.md (-defined +documented):\n%s", diff)
-	}
-}
+	})
+
+	It("mentions metrics of libraries that the component has", func() {
+		foreign := metricOfLibrary.FindAllStringSubmatch(text, -1)
+		Expect(len(foreign)).To(BeNumerically(">=", 5))
+		names := registered()
+		for _, match := range foreign {
+			Expect(names).To(HaveKey(match[1]))
+		}
+	})
+
+	It("lists every alert with its severity", func() {
+		var documented, defined []string
+		for _, match := range alertRow.FindAllStringSubmatch(text, -1) {
+			documented = append(documented, match[1]+", "+match[2])
+		}
+		for _, alert := range alerts() {
+			defined = append(defined, alert.Alert+", "+alert.Labels["severity"])
+		}
+		Expect(documented).To(ConsistOf(defined))
+	})
+})

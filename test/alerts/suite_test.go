@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alerts tests the alerts and the dashboard of the admission component: Prometheus evaluates the alerts over series
+// that were made up, and every metric that either uses is one that the component has.
+package alerts
+
+import (
+	"log/slog"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/prometheus/prometheus/promql/parser"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	// Registers the metrics.
+	_ "github.com/capkit/capkit/pkg/admission"
+	"github.com/capkit/capkit/test/suite"
+)
+
+const (
+	chart    = "../../charts/gardener-extension-admission-openstack/charts/runtime/"
+	runbooks = "https://github.com/capkit/capkit/blob/main/docs/operations.md"
+)
+
+func TestAlerts(t *testing.T) { suite.Run(t, "test/alerts", "alerts") }
+
+var expressions = parser.NewParser(parser.Options{})
+
+func parse(expression string) parser.Expr {
+	GinkgoHelper()
+	parsed, err := expressions.ParseExpr(expression)
+	Expect(err).NotTo(HaveOccurred(), expression)
+	return parsed
+}
+
+// alerts returns the rules, which are all in one group.
+func alerts() []rulefmt.Rule {
+	GinkgoHelper()
+	groups, errs := rulefmt.ParseFile(chart+"alerts.yaml", false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
+	Expect(errs).To(BeEmpty())
+	Expect(groups.Groups).To(HaveLen(1))
+	return groups.Groups[0].Rules
+}
+
+// read returns what is in a file.
+func read(path string) string {
+	GinkgoHelper()
+	content, err := os.ReadFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	return string(content)
+}
+
+var fullName = regexp.MustCompile(`fqName: "([^"]*)"`)
+
+// registered are the names of all metrics of the component.
+func registered() map[string]bool {
+	GinkgoHelper()
+	registry, ok := metrics.Registry.(prometheus.Collector)
+	Expect(ok).To(BeTrue(), "the registry is a %T", metrics.Registry)
+	descriptions := make(chan *prometheus.Desc)
+	go func() {
+		registry.Describe(descriptions)
+		close(descriptions)
+	}()
+	names := map[string]bool{}
+	for description := range descriptions {
+		names[fullName.FindStringSubmatch(description.String())[1]] = true
+	}
+	return names
+}
+
+// unknown returns the metrics that an expression uses and the component does not have.
+func unknown(expression string) []string {
+	GinkgoHelper()
+	names := registered()
+	var missing []string
+	for _, selector := range parser.ExtractSelectors(parse(expression)) {
+		for _, matcher := range selector {
+			if matcher.Name != model.MetricNameLabel {
+				continue
+			}
+			histogram, _ := strings.CutSuffix(matcher.Value, "_bucket")
+			count, _ := strings.CutSuffix(matcher.Value, "_count")
+			if !names[matcher.Value] && !names[histogram] && !names[count] {
+				missing = append(missing, matcher.Value)
+			}
+		}
+	}
+	return missing
+}

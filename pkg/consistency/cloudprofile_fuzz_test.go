@@ -6,12 +6,13 @@ package consistency_test
 
 import (
 	"encoding/json"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -22,89 +23,41 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
-// The specs that fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that cannot be read.
-var specs = []string{`{
-	"type": "local", "regions": [{"name": "local"}],
-	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "hypervisor", "values": ["baremetal", "virtualized"]}],
-	"machineTypes": [
-		{"name": "metal", "capabilities": {"architecture": ["amd64"], "hypervisor": ["baremetal"]}},
-		{"name": "small", "architecture": "arm64", "usable": false}],
-	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [
-		{"architecture": ["amd64"], "hypervisor": ["baremetal"]}, {"architecture": ["arm64"]}]}]}],
-	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [
-			{"image": "linux:metal", "capabilities": {"architecture": ["amd64"], "hypervisor": ["baremetal"]}},
-			{"image": "linux:arm", "capabilities": {"architecture": ["arm64"]}}]}]}]}
-}`, `{
-	"type": "local", "regions": [{"name": "local"}, {"name": ""}],
-	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "amd64", "arm64"]}, {"name": "azure-net"}, {"name": "azure-net", "values": ["x"]}],
-	"machineTypes": [{"name": "m"}, {"name": "m", "architecture": "riscv"}, {"name": "", "capabilities": {"architecture": []}}],
-	"machineImages": [
-		{"name": "linux", "versions": [
-			{"version": "1.0.0", "expirationDate": "2020-01-01T00:00:00Z", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["amd64", "amd64"]}]},
-			{"version": "2", "capabilityFlavors": [{}]}, {"version": "", "architectures": ["arm64"]}]},
-		{"name": "linux"}, {"name": "flatcar", "versions": [{"version": "3.x"}]}],
-	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [
-			{"version": "1.0.0", "image": "linux:old"}, {"version": "1.0.0", "image": "x", "capabilityFlavors": [{"image": "", "capabilities": {"gpu": ["a.b[0]"]}}]},
-			{"version": "2", "capabilityFlavors": [{"image": "a", "capabilities": {"architecture": []}}, {"image": "b"}, {"image": "c"}]}]},
-			{"name": "", "versions": [{}]}, {"name": "linux"}]}
-}`, `{
-	"machineTypes": [{"name": "m", "architecture": "arm64"}, {"name": "n"}],
-	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "architectures": ["amd64", "arm64", "amd64"]}, {"version": "1.1.0"}]}],
-	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "image": "linux"}, {"version": "1.1.0", "capabilityFlavors": [{"image": "linux"}]}]}]}
-}`, `{
-	"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0"}]}],
-	"providerConfig": {"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "more": 1,
-		"machineImages": [{"name": "linux", "versions": [{"version": 5}, {"version": "1.0.0", "capabilityFlavours": [{}]}]}, 7]}
-}`, `{
-	"type": "openstack", "regions": [{"name": "eu"}, {"name": "us"}],
-	"machineCapabilities": [{"name": "architecture", "values": ["amd64", "arm64"]}, {"name": "openstack-net", "values": ["fast", "slow"]}],
-	"machineTypes": [{"name": "m", "capabilities": {"architecture": ["amd64"]}}, {"name": "n", "capabilities": {"architecture": ["arm64"], "openstack-net": ["slow"]}}],
-	"machineImages": [{"name": "linux", "versions": [
-		{"version": "1.0.0", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["arm64"], "openstack-net": ["slow", "fast"]}]},
-		{"version": "0.9.0", "capabilityFlavors": [{"architecture": ["amd64"]}, {"architecture": ["arm64"]}]},
-		{"version": "0.8.0", "capabilityFlavors": [{"architecture": ["amd64"]}]}]}],
-	"providerConfig": {"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [
-			{"version": "1.0.0", "image": "ignored", "regions": [{"name": "eu"}], "capabilityFlavors": [
-				{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "eu", "id": "a"}, {"name": "eu", "id": "", "architecture": "arm64"}]},
-				{"capabilities": {"architecture": ["arm64"]}, "image": "by-name", "regions": [{"name": "mars", "id": "c"}]}]},
-			{"version": "0.9.0", "image": "old", "regions": [{"name": "eu", "id": "d"}, {"name": "us", "id": "e", "architecture": "arm64"}, {"name": "us", "id": "f", "architecture": "riscv"}]},
-			{"version": "0.8.0", "image": "older"}]}]}
-}`, `{
-	"type": "openstack", "regions": [{"name": "eu"}],
-	"machineCapabilities": [{"name": "architecture", "values": ["amd64"]}, {"name": "openstack-trustedLaunch", "values": ["disabled", "on"]}, {"name": "gardener-updateType", "values": ["inPlace", "never"]}],
-	"machineTypes": [{"name": "m", "capabilities": {"gardener-bootType": ["secure"], "openstack-trustedLaunch": ["disabled"]}}, {"name": "n", "capabilities": {"gardener-updateType": []}}],
-	"machineImages": [{"name": "linux", "versions": [
-		{"version": "1.0.0", "inPlaceUpdates": {"supported": true}, "capabilityFlavors": [{"gardener-bootType": ["secure"]}, {"openstack-trustedLaunch": ["disabled"], "gardener-x": []}]}, {"version": "2.0.0"}]}],
-	"providerConfig": {"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [
-			{"version": "1.0.0", "capabilityFlavors": [
-				{"capabilities": {"gardener-bootType": ["secure"]}, "image": "a"}, {"capabilities": {"gardener-bootType": ["secure"], "gardener-gpuSupport": ["nvidia", "voodoo"]}, "image": "b"},
-				{"capabilities": {"openstack-trustedLaunch": ["disabled"], "gardener-y": ["z"]}, "image": "c"}]},
-			{"version": "2.0.0", "capabilityFlavors": [{"capabilities": {"gardener-bootType": []}, "image": "d"}, {"image": "e"}]}]}]}
-}`, `{"providerConfig": null}`, `{"providerConfig": {"kind": "InfrastructureConfig"}, "machineImages": [{}]}`}
+// specs are what fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that cannot be
+// read.
+func specs(t testing.TB) (all [][]byte) {
+	t.Helper()
+	return seeds(t, "testdata/seeds/specs.txtar")
+}
 
-// slow is far beyond what any profile of fuzzing's size needs.
-const slow = 10 * time.Second
+// seeds reads the YAML files of an archive, as JSON.
+func seeds(t testing.TB, archive string) (all [][]byte) {
+	t.Helper()
+	content, err := txtar.ParseFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range content.Files {
+		seed, err := yaml.YAMLToJSON(file.Data)
+		if err != nil {
+			t.Fatal(file.Name, err)
+		}
+		all = append(all, seed)
+	}
+	return all
+}
 
 func FuzzCheckCloudProfile(f *testing.F) {
-	for _, spec := range specs {
-		f.Add([]byte(spec))
+	for _, spec := range specs(f) {
+		f.Add(spec)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var profile v1beta1.CloudProfile
 		if json.Unmarshal(data, &profile.Spec) != nil {
 			return
 		}
-		start := time.Now()
 		exercise(t, local.Provider{}, &profile)
 		exercise(t, openstack.Provider{}, &profile)
-		if took := time.Since(start); took > slow {
-			t.Errorf("%d bytes took %s", len(data), took)
-		}
 	})
 }
 
@@ -119,8 +72,8 @@ func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1
 	for _, image := range profile.Spec.MachineImages {
 		for _, version := range image.Versions {
 			pools = append(pools, consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"},
-				consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Worker: capability.Worker{SecureBoot: true, GPU: new("nvidia"), UpdateStrategy: v1beta1.ManualInPlaceUpdate},
-					Config: &runtime.RawExtension{Raw: []byte(trustedLaunch)}})
+				consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Config: &runtime.RawExtension{Raw: []byte(trustedLaunch)},
+					Worker: capability.Worker{SecureBoot: true, GPU: new("nvidia"), UpdateStrategy: v1beta1.ManualInPlaceUpdate}})
 		}
 	}
 	for _, mt := range append(profile.Spec.MachineTypes, v1beta1.MachineType{Name: "none"}) {
@@ -146,14 +99,22 @@ func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1
 // FuzzResolvePool asks for an image with whatever bytes as the worker's providerConfig, and as its strategy and GPU.
 func FuzzResolvePool(f *testing.F) {
 	var spec, legacy v1beta1.CloudProfileSpec
-	for text, into := range map[string]*v1beta1.CloudProfileSpec{workerPools: &spec, "machineImages: [{name: gl, versions: [{version: 10.0.0}]}]\nmachineTypes: [{name: any}]\n": &legacy} {
-		if err := yaml.Unmarshal([]byte(text), into); err != nil {
-			f.Fatal(err)
-		}
+	content, err := os.ReadFile("testdata/worker-pools.yaml")
+	if err == nil {
+		err = yaml.Unmarshal(content, &spec)
 	}
+	if err != nil {
+		f.Fatal(err)
+	}
+	legacy.MachineTypes = []v1beta1.MachineType{{Name: "any"}}
+	legacy.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "10.0.0"}},
+	}}}
 	with, _ := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
 	without, _ := consistency.Compile(openstack.Provider{}, &legacy, field.NewPath("spec"))
-	for _, config := range []string{"", "null", "{", "[]", trustedLaunch, `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`} {
+	const broken = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
+		"trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`
+	for _, config := range []string{"", "null", "{", "[]", trustedLaunch, broken} {
 		f.Add([]byte(config), "AutoInPlaceUpdate", "nvidia", "gl@9.0.0")
 		f.Add([]byte(config), "", "", "gl@10.0.0")
 	}
@@ -181,9 +142,9 @@ func FuzzResolvePool(f *testing.F) {
 // What fuzzing starts from must reach the checks, or it starts from nothing.
 func TestSpecsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
-	for i, spec := range specs {
+	for i, spec := range specs(t) {
 		var profile v1beta1.CloudProfile
-		if err := json.Unmarshal([]byte(spec), &profile.Spec); err != nil {
+		if err := json.Unmarshal(spec, &profile.Spec); err != nil {
 			t.Fatal(err)
 		}
 		_, report := consistency.CheckCloudProfile(local.Provider{}, &profile)

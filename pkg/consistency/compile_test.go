@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // The vocabularies that the tables below use.
@@ -70,107 +71,55 @@ func provider(version string, flavors ...string) string {
 	return fmt.Sprintf("- {version: %q, capabilityFlavors: [%s]}\n", version, strings.Join(written, ", "))
 }
 
-func TestOneToOne(t *testing.T) {
-	for name, tc := range map[string]struct {
-		vocabulary, core, provider string
-		want                       []string
-	}{
-		"equal":                         {hypervisors, core("1", amdVirt, amdBare), provider("1", amdVirt, amdBare), nil},
-		"in another order":              {hypervisors, core("1", amdVirt, amdBare), provider("1", amdBare, amdVirt), nil},
-		"equal once defaulted":          {hypervisors, core("1", "{architecture: [amd64]}"), provider("1", "{hypervisor: [baremetal, virtualized, baremetal], architecture: [amd64]}"), nil},
-		"over several entries":          {hypervisors, core("1", amdVirt, amdBare), provider("1", amdVirt) + provider("1", amdBare), nil},
-		"missing":                       {hypervisors, core("1", amdVirt, armVirt), provider("1", amdVirt), []string{"Required core[0].capabilityFlavors[1] provider-flavor-missing"}},
-		"unexpected":                    {hypervisors, core("1", amdVirt), provider("1", amdVirt, armVirt), []string{"Forbidden provider[0].capabilityFlavors[1] provider-flavor-unexpected"}},
-		"missing and unexpected":        {hypervisors, core("1", amdVirt), provider("1", "{architecture: [amd64]}"), []string{"Required core[0].capabilityFlavors[0] provider-flavor-missing", "Forbidden provider[0].capabilityFlavors[0] provider-flavor-unexpected"}},
-		"twice in core":                 {hypervisors, core("1", amdVirt, amdVirt), provider("1", amdVirt), []string{"Duplicate core[0].capabilityFlavors[1] core-flavor-duplicate"}},
-		"twice in the provider config":  {hypervisors, core("1", amdVirt), provider("1", amdVirt, amdVirt), []string{"Duplicate provider[0].capabilityFlavors[1] provider-flavor-duplicate"}},
-		"twice over several entries":    {hypervisors, core("1", amdVirt), provider("1", amdVirt) + provider("1", amdVirt), []string{"Duplicate provider[1].capabilityFlavors[0] provider-flavor-duplicate"}},
-		"twice on both sides":           {hypervisors, core("1", amdVirt, amdVirt), provider("1", amdVirt, amdVirt), []string{"Duplicate core[0].capabilityFlavors[1] core-flavor-duplicate", "Duplicate provider[0].capabilityFlavors[1] provider-flavor-duplicate"}},
-		"version missing":               {hypervisors, core("1", amdVirt) + core("2", amdVirt), provider("1", amdVirt), []string{"Required core[1] provider-version-missing"}},
-		"versions are compared as text": {hypervisors, core("1.0", amdVirt), provider("1", amdVirt), []string{"Required core[0] provider-version-missing"}},
-		"one architecture, no flavors in core": {
-			"machineCapabilities: [{name: architecture, values: [amd64]}]\n", "  - {version: \"1\"}\n", provider("1", "{}"), nil,
-		},
-		"paths by number": {
-			hypervisors, core("0", amdVirt) + core("1") + core("2", amdVirt, amdBare), provider("2", armVirt) + provider("0", amdVirt) + provider("1", "{}"),
-			[]string{"Required core[2].capabilityFlavors[0] provider-flavor-missing", "Required core[2].capabilityFlavors[1] provider-flavor-missing", "Forbidden provider[0].capabilityFlavors[0] provider-flavor-unexpected"},
-		},
-		"a misspelt value is said once": {
-			hypervisors, core("1", amdVirt), provider("1", "{architecture: [amd64], hypervisor: [virtualised]}"),
-			[]string{"NotSupported provider[0].capabilityFlavors[0].capabilities.hypervisor[0] capability-value-unregistered"},
-		},
-		"a misspelt value does not hide what it cannot mean": {
-			hypervisors, core("1", amdVirt, armVirt), provider("1", "{architecture: [amd64], hypervisor: [virtualised]}"),
-			[]string{"Required core[0].capabilityFlavors[1] provider-flavor-missing", "NotSupported provider[0].capabilityFlavors[0].capabilities.hypervisor[0] capability-value-unregistered"},
-		},
-		"flavors without capabilities registered": {
-			legacy, "  - {version: \"1\"}\n", provider("1", "{}"), []string{"Forbidden provider[0].capabilityFlavors capabilities-not-registered"},
-		},
-		"flavors without capabilities registered, and what else is wrong": {
-			legacy, "  - {version: \"1\"}\n", provider("1", "{}") + "- {version: \"1\", regions: [{name: europe, id: x, architecture: arm64}]}\n" + provider("1", "{}"),
-			[]string{
-				"Forbidden provider[0].capabilityFlavors capabilities-not-registered", "Forbidden provider[1].regions[0] provider-flavor-unexpected",
-				"Forbidden provider[2].capabilityFlavors capabilities-not-registered",
-			},
-		},
-		"legacy, equal": {
-			legacy, "  - {version: \"1\", architectures: [arm64, amd64]}\n",
-			"- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n", nil,
-		},
-		"legacy, amd64 by default": {legacy, "  - {version: \"1\"}\n", "- {version: \"1\", regions: [{name: europe, id: x}]}\n", nil},
-		"legacy, by image name":    {legacy, "  - {version: \"1\"}\n", "- {version: \"1\", image: x}\n", nil},
-		"legacy, missing and unexpected": {
-			legacy, "  - {version: \"1\", architectures: [amd64]}\n", "- {version: \"1\", regions: [{name: europe, id: z, architecture: arm64}]}\n",
-			[]string{"Required core[0].architectures[0] provider-flavor-missing", "Forbidden provider[0].regions[0] provider-flavor-unexpected"},
-		},
-		"legacy, implied amd64 missing": {
-			legacy, "  - {version: \"1\"}\n", "- {version: \"1\", regions: [{name: europe, id: z, architecture: arm64}]}\n",
-			[]string{"Required core[0] provider-flavor-missing", "Forbidden provider[0].regions[0] provider-flavor-unexpected"},
-		},
-		"legacy, the image name never serves arm64": {
-			legacy, "  - {version: \"1\", architectures: [amd64, arm64]}\n", "- {version: \"1\", image: x}\n",
-			[]string{"Required core[0].architectures[1] provider-flavor-missing"},
-		},
-		"legacy, unknown architecture": {
-			legacy, "  - {version: \"1\"}\n", "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: x86}]}\n",
-			[]string{"NotSupported provider[0].regions[1].architecture capability-value-unregistered"},
-		},
-		"legacy version in a profile with capabilities": {
-			hypervisors, core("1", amdVirt, armVirt), "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n", nil,
-		},
-		"legacy version that cannot tell core's flavors apart": {
-			hypervisors, core("1", amdVirt, amdBare, armVirt), "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n",
-			[]string{"Required provider[0].capabilityFlavors legacy-flavor-ambiguous"},
-		},
-		"legacy and new entries of one version": {
-			hypervisors, core("1", amdVirt, armVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", armVirt), nil,
-		},
-		"a legacy version that cannot tell core's flavors apart, beside one that can": {
-			hypervisors, core("1", amdVirt, amdBare), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt),
-			[]string{"Required provider[0].capabilityFlavors legacy-flavor-ambiguous"},
-		},
-		"two legacy flavors for a core version that lists none": {
-			hypervisors, "  - {version: \"1\"}\n", "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n", nil,
-		},
-		"two legacy entries of one architecture": {
-			hypervisors, core("1", amdVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n- {version: \"1\", regions: [{name: asia, id: x}]}\n",
-			[]string{"Duplicate provider[1].regions[0] provider-flavor-duplicate"},
-		},
-		"a version that core lists twice, which core refuses": {
-			hypervisors, core("1", amdVirt) + core("1", armVirt), provider("1", amdVirt), nil,
-		},
-		"the same flavor in a legacy and a new entry": {
-			hypervisors, core("1", amdVirt), "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt),
-			[]string{"Duplicate provider[1].capabilityFlavors[0] provider-flavor-duplicate"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(imagesOnly{}, spec(t, tc.vocabulary, tc.core, tc.provider), field.NewPath("spec"))
-			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
-				t.Error(diff)
+func TestOneToOne(t *testing.T) { checkProfiles(t, "testdata/one-to-one.txtar") }
+
+// checkProfiles compiles the CloudProfile of each case.
+func checkProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		_, report := consistency.Compile(imagesOnly{}, specOf(c, "profile.yaml"), field.NewPath("spec"))
+		checkFindings(c.T(), report.Errors)
+		return folded(brief(report.Errors)...)
+	})
+}
+
+// specOf decodes the spec of a CloudProfile.
+func specOf(c *cases.Case, name string) *v1beta1.CloudProfileSpec {
+	spec := &v1beta1.CloudProfileSpec{}
+	c.Decode(name, spec)
+	return spec
+}
+
+// folded joins findings, and breaks lines that are long, as the archives have them.
+func folded(findings ...string) string {
+	var b strings.Builder
+	for _, finding := range findings {
+		column := 0
+		for i, word := range strings.Split(finding, " ") {
+			switch {
+			case i == 0:
+			case column+1+len(word) > 120:
+				b.WriteString("\n  ")
+				column = 2
+			default:
+				b.WriteByte(' ')
+				column++
 			}
-		})
+			b.WriteString(word)
+			column += len(word)
+		}
+		b.WriteByte('\n')
 	}
+	return b.String()
+}
+
+// explained renders findings as type, field, rule and message.
+func explained(list field.ErrorList) string {
+	lines := plainly(list)
+	for i := range lines {
+		lines[i] += ": " + list[i].Detail
+	}
+	return folded(lines...)
 }
 
 func TestMessagesOfOneToOne(t *testing.T) {
@@ -223,34 +172,7 @@ func TestLegacyVersionIsChosenByItsArchitecture(t *testing.T) {
 	}
 }
 
-func TestReferences(t *testing.T) {
-	const at = "provider[0].capabilityFlavors[0]"
-	flavor := func(references string) string {
-		return "- {version: \"1\", capabilityFlavors: [{capabilities: " + amdVirt + references + "}]}\n"
-	}
-	for name, tc := range map[string]struct {
-		provider string
-		want     []string
-	}{
-		"none":              {flavor(""), []string{"Required " + at + " reference-missing"}},
-		"empty lists":       {flavor(", regions: []"), []string{"Required " + at + " reference-missing"}},
-		"version with none": {"- {version: \"1\"}\n", []string{"Required provider[0] reference-missing"}},
-		"region twice":      {flavor(", regions: [{name: europe, id: x}, {name: asia, id: z}, {name: europe, id: x}]"), []string{"Duplicate " + at + ".regions[2].name region-duplicate"}},
-		"region nameless":   {flavor(", regions: [{name: \"\", id: x}]"), []string{"Required " + at + ".regions[0].name name-missing"}},
-		"region without ID": {flavor(", regions: [{name: europe, id: \"\"}]"), []string{"Required " + at + ".regions[0].id reference-missing"}},
-		"region and arch twice": {
-			"- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: amd64}]}\n", []string{"Duplicate provider[0].regions[1].name region-duplicate"},
-		},
-		"region for two architectures": {"- {version: \"1\", regions: [{name: europe, id: x}]}\n", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors, core("1", amdVirt), tc.provider), field.NewPath("spec"))
-			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
+func TestReferences(t *testing.T) { checkProfiles(t, "testdata/references.txtar") }
 
 // References of what core does not list are checked as well.
 func TestReferencesOfUnusedVersions(t *testing.T) {
@@ -263,34 +185,7 @@ func TestReferencesOfUnusedVersions(t *testing.T) {
 }
 
 // What could not be read is reported where it stands, and nothing that would follow from it.
-func TestUnreadableParts(t *testing.T) {
-	for name, tc := range map[string]struct {
-		provider string
-		want     []string
-	}{
-		"an ID that is a number": {
-			provider("1", amdVirt) + "- {version: \"2\", capabilityFlavors: [{capabilities: " + amdVirt + ", regions: [{name: europe, id: 5}]}]}\n",
-			[]string{"Invalid provider[1].capabilityFlavors[0].regions[0].id field-type"},
-		},
-		"a misspelt key, and the other version still checked": {
-			provider("1", armVirt) + "- {version: \"2\", capabilityFlavour: []}\n",
-			[]string{
-				"Required core[0].capabilityFlavors[0] provider-flavor-missing", "Forbidden provider[0].capabilityFlavors[0] provider-flavor-unexpected",
-				"Forbidden provider[1].capabilityFlavour unknown-field",
-			},
-		},
-		"a version that may be the one that is missing": {
-			provider("1", amdVirt) + "- {vresion: \"2\"}\n", []string{"Forbidden provider[1].vresion unknown-field"},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), tc.provider), field.NewPath("spec"))
-			if diff := cmp.Diff(tc.want, brief(report.Errors)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
+func TestUnreadableParts(t *testing.T) { checkProfiles(t, "testdata/unreadable.txtar") }
 
 func TestMachineTypeArchitecture(t *testing.T) {
 	arm := "arm64"

@@ -6,18 +6,18 @@ package consistency_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes that
@@ -67,87 +67,47 @@ func (c *ruledConfig) DependsOnDomain(shoot *v1beta1.Shoot) bool {
 	return c.Domains[string(*shoot.Spec.Purpose)] != ""
 }
 
-const ruledHeader = "{apiVersion: ruled/v1, kind: CloudProfileConfig, "
-
-// ruledProfile compiles a CloudProfile with one image and a provider config.
-func ruledProfile(t *testing.T, config string) (*consistency.Profile[string], consistency.Report) {
-	t.Helper()
+// ruledProfile compiles a CloudProfile with one image and the provider config of a case.
+func ruledProfile(c *cases.Case) (*consistency.Profile[string], consistency.Report) {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
 	spec := coreSpec(defs, []v1beta1.Capabilities{{}})
-	raw, err := yaml.YAMLToJSON([]byte(config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
+	spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("config.yaml")}
 	spec.Regions = []v1beta1.Region{{Name: "europe"}}
 	spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: ptr.To("amd64")}}
 	return consistency.Compile(ruled{given{{}}}, spec, field.NewPath("spec"))
 }
 
 func TestOwnRulesAboutTheConfig(t *testing.T) {
-	const at = "spec.providerConfig"
-	endpoint, purposes := "Required value "+at+".endpoint ruled-endpoint", "Required value "+at+".purposes ruled-purposes"
-	for name, tc := range map[string]struct {
-		config   string
-		errs     []string
-		warnings bool
-	}{
-		"sound":                        {ruledHeader + "endpoint: e, purposes: [testing]}", nil, true},
-		"all that is wrong, in order":  {ruledHeader + "x: 1}", []string{endpoint, purposes, "Forbidden " + at + ".x unknown-field"}, true},
-		"misspelt, and so missing":     {ruledHeader + "endpont: e, purposes: [testing]}", []string{"Forbidden " + at + ".endpont unknown-field"}, true},
-		"in another case":              {ruledHeader + "endPoint: e, purposes: [testing]}", []string{"Forbidden " + at + ".endPoint unknown-field"}, true},
-		"a part of a wrong type":       {ruledHeader + "endpoint: e, purposes: [5]}", []string{"Invalid value " + at + ".purposes[0] field-type"}, true},
-		"of a wrong type":              {ruledHeader + "endpoint: e, purposes: testing}", []string{"Invalid value " + at + ".purposes field-type"}, true},
-		"a wrong type beside":          {ruledHeader + "endpoint: {}}", []string{"Invalid value " + at + ".endpoint field-type", purposes}, true},
-		"of another kind":              {"{apiVersion: ruled/v1, kind: WorkerConfig}", []string{"Unsupported value " + at + ".kind provider-config-kind"}, false},
-		"null":                         {"null", []string{"Required value " + at + " provider-config-missing"}, false},
-		"no object, so nothing of its": {"[]", []string{"Invalid value " + at + " field-type"}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, report := ruledProfile(t, tc.config)
-			var got []string
-			for _, err := range report.Errors {
-				got = append(got, fmt.Sprintf("%s %s %s", err.Type, err.Field, err.Origin))
-			}
-			if diff := cmp.Diff(tc.errs, got); diff != "" {
-				t.Error(diff)
-			}
-			if len(report.Warnings) != map[bool]int{true: 1, false: 0}[tc.warnings] {
-				t.Error(report.Warnings)
-			}
-		})
-	}
+	cases.Run(t, "testdata/own-rules-config.txtar", func(c *cases.Case) string {
+		_, report := ruledProfile(c)
+		var lines []string
+		for _, err := range report.Errors {
+			lines = append(lines, fmt.Sprintf("%s %s %s", err.Type, err.Field, err.Origin))
+		}
+		for _, warning := range report.Warnings {
+			lines = append(lines, fmt.Sprintf("warning %s %s", warning.Field, warning.Origin))
+		}
+		return folded(lines...)
+	})
 }
 
 func TestOwnRulesAboutShoots(t *testing.T) {
-	const ours = "endpoint: e, purposes: [testing, production], domains: {production: finance}}"
-	for name, tc := range map[string]struct {
-		config, shoot string
-		domain        *string
-		want          []string
-		depends       bool
-	}{
-		"allowed":                {ours, "purpose: testing, region: europe", nil, nil, false},
-		"refused":                {ours, "purpose: evaluation, region: europe", nil, []string{"NotSupported spec.purpose ruled-purpose"}, false},
-		"for the domain":         {ours, "purpose: production, region: europe", ptr.To("finance"), nil, true},
-		"for another domain":     {ours, "purpose: production, region: europe", ptr.To(""), []string{"NotSupported spec.purpose ruled-purpose"}, true},
-		"domain not known":       {ours, "purpose: production, region: europe", nil, []string{"NotSupported spec.purpose ruled-purpose"}, true},
-		"region, too":            {ours, "purpose: evaluation, region: mars", nil, []string{"NotSupported spec.purpose ruled-purpose", "NotSupported spec.region unknown-region"}, false},
-		"a config that has none": {"x: 1}", "purpose: testing, region: europe", nil, []string{"NotSupported spec.purpose ruled-purpose"}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p, _ := ruledProfile(t, ruledHeader+tc.config)
-			s := shoot(t, "{"+tc.shoot+", provider: {workers: [{name: w, machine: {type: m, image: {name: linux, version: '1'}}}]}}")
-			if diff := cmp.Diff(tc.want, plainly(p.CheckShoot(s, tc.domain).Errors)); diff != "" {
-				t.Error(diff)
-			}
-			if got := p.DependsOnDomain(s); got != tc.depends {
-				t.Errorf("depends on the domain: %t", got)
-			}
-			s.Spec.Provider.Workers = nil
-			if p.DependsOnDomain(s) || len(p.CheckShoot(s, tc.domain).Errors) > 0 {
-				t.Error("there is nothing to check without workers")
-			}
-		})
-	}
+	cases.Run(t, "testdata/own-rules-shoots.txtar", func(c *cases.Case) string {
+		p, _ := ruledProfile(c)
+		s := shootOf(c, "shoot.yaml")
+		s.Spec.Provider.Workers = shoot(c.T(), "provider: {workers: [{name: w, machine: {type: m, image: {name: linux, version: '1'}}}]}").Spec.Provider.Workers
+		var domain *string
+		if c.Has("domain") {
+			domain = new(strings.TrimSpace(c.Text("domain")))
+		}
+		lines := plainly(p.CheckShoot(s, domain).Errors)
+		if p.DependsOnDomain(s) {
+			lines = append(lines, "depends on the domain")
+		}
+		s.Spec.Provider.Workers = nil
+		if p.DependsOnDomain(s) || len(p.CheckShoot(s, domain).Errors) > 0 {
+			c.T().Error("there is nothing to check without workers")
+		}
+		return folded(lines...)
+	})
 }

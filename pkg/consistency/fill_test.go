@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -19,12 +18,12 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // fillings renders what is filled in, one version to a line.
-func fillings(t *testing.T, vocabulary string, filled []consistency.Filled) []string {
-	t.Helper()
-	v, _ := capability.Compile(parse(t, vocabulary+"type: any\n").MachineCapabilities, nil)
+func fillings(registered []v1beta1.CapabilityDefinition, filled []consistency.Filled) string {
+	v, _ := capability.Compile(registered, nil)
 	var lines []string
 	for _, f := range filled {
 		line := fmt.Sprintf("%d.%d:", f.Image, f.Version)
@@ -33,95 +32,41 @@ func fillings(t *testing.T, vocabulary string, filled []consistency.Filled) []st
 		}
 		lines = append(lines, line)
 	}
-	return lines
+	return folded(lines...)
 }
 
-func TestFillCloudProfile(t *testing.T) {
-	const (
-		none = "  - {version: \"1\"}\n"
-		one  = "machineCapabilities:\n- {name: architecture, values: [amd64]}\n- {name: hypervisor, values: [virtualized, baremetal]}\n"
-	)
-	withBoot := func(flavor, boot string) string {
-		return strings.Replace(flavor, "}", ", gardener-bootType: ["+boot+"]}", 1)
-	}
-	for name, tc := range map[string]struct {
-		vocabulary, core, provider string
-		want                       []string
-	}{
-		"filled":                            {hypervisors, none, provider("1", amdVirt, armVirt), []string{"0.0: " + amdVirt + " " + armVirt}},
-		"never overwritten":                 {hypervisors, core("1", amdVirt), provider("1", amdBare), nil},
-		"only where there is none":          {hypervisors, core("1", amdVirt) + core("2") + core("3"), provider("3", amdVirt) + provider("1", amdVirt) + provider("2", armVirt), []string{"0.1: " + armVirt, "0.2: " + amdVirt}},
-		"over several entries":              {hypervisors, none, provider("1", amdVirt) + provider("1", armVirt), []string{"0.0: " + amdVirt + " " + armVirt}},
-		"no mapping":                        {hypervisors, none, provider("2", amdVirt), nil},
-		"no capabilities":                   {legacy, none, "- {version: \"1\", image: x}\n", nil},
-		"legacy":                            {hypervisors, none, "- {version: \"1\", image: x, regions: [{name: europe, id: x, architecture: arm64}]}\n", []string{"0.0: {architecture: [arm64]} {architecture: [amd64]}"}},
-		"legacy and new":                    {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", armVirt), []string{"0.0: {architecture: [amd64]} " + armVirt}},
-		"legacy that could be either":       {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x}]}\n" + provider("1", amdVirt), nil},
-		"legacy of an unknown architecture": {hypervisors, none, "- {version: \"1\", regions: [{name: europe, id: x, architecture: riscv}]}\n", nil},
+func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar") }
 
-		"without reserved names":                  {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), armVirt), []string{"0.0: " + amdVirt + " " + armVirt}},
-		"different in reserved names only":        {hypervisors, none, provider("1", withBoot(amdVirt, "secure"), withBoot(amdVirt, "secure, standard"), amdVirt), []string{"0.0: " + amdVirt}},
-		"a reserved value that is implied, twice": {hypervisors, none, provider("1", withBoot(amdVirt, "standard"), amdVirt), nil},
-		"twice":                                     {hypervisors, none, provider("1", amdVirt, amdVirt), nil},
-		"twice, written in another way":             {hypervisors, none, provider("1", "{architecture: [amd64]}", "{architecture: [amd64], hypervisor: [baremetal, virtualized]}"), nil},
-		"an unregistered capability":                {hypervisors, none, provider("1", "{architecture: [amd64], net: [fast]}"), nil},
-		"an unregistered value":                     {hypervisors, none, provider("1", "{architecture: [amd64], hypervisor: [xen]}"), nil},
-		"an empty list":                             {hypervisors, none, provider("1", "{architecture: [amd64], hypervisor: []}"), nil},
-		"an unreadable version, and another":        {hypervisors, none + core("2"), "- {version: \"1\", image: 5}\n" + provider("2", amdVirt), []string{"0.1: " + amdVirt}},
-		"no reference, which is reported elsewhere": {hypervisors, none, "- {version: \"1\", capabilityFlavors: [{capabilities: " + amdVirt + "}]}\n", []string{"0.0: " + amdVirt}},
-
-		"no architecture, where several are registered":  {hypervisors, none, provider("1", "{hypervisor: [baremetal]}"), nil},
-		"two architectures, which core refuses":          {hypervisors, none, provider("1", "{architecture: [amd64, arm64]}"), nil},
-		"no architecture, where one is registered":       {one, none, provider("1", "{hypervisor: [baremetal]}"), []string{"0.0: {hypervisor: [baremetal]}"}},
-		"everything, which core assumes anyway":          {one, none, provider("1", "{}"), nil},
-		"everything, and something else":                 {one, none, provider("1", "{}", "{hypervisor: [baremetal]}"), []string{"0.0: {} {hypervisor: [baremetal]}"}},
-		"architectures that agree":                       {hypervisors, "  - {version: \"1\", architectures: [arm64, amd64]}\n", provider("1", amdVirt, amdBare, armVirt), []string{"0.0: " + amdVirt + " " + amdBare + " " + armVirt}},
-		"architectures that agree, as they are left out": {one, "  - {version: \"1\", architectures: [amd64]}\n", provider("1", "{hypervisor: [baremetal]}"), []string{"0.0: {hypervisor: [baremetal]}"}},
-		"architectures that lack one":                    {hypervisors, "  - {version: \"1\", architectures: [amd64]}\n", provider("1", amdVirt, armVirt), nil},
-		"architectures with one too many":                {hypervisors, "  - {version: \"1\", architectures: [amd64, arm64]}\n", provider("1", amdVirt), nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := spec(t, tc.vocabulary, tc.core, tc.provider)
-			before := s.DeepCopy()
-			filled := consistency.FillCloudProfile(imagesOnly{}, s)
-			if diff := cmp.Diff(tc.want, fillings(t, tc.vocabulary, filled)); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(before, s); diff != "" {
-				t.Errorf("the profile was changed: %s", diff)
-			}
-		})
-	}
+// fillProfiles fills in the CloudProfile of each case.
+func fillProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		s := specOf(c, "profile.yaml")
+		before := s.DeepCopy()
+		filled := consistency.FillCloudProfile(imagesOnly{}, s)
+		if diff := cmp.Diff(before, s); diff != "" {
+			c.T().Errorf("the profile was changed: %s", diff)
+		}
+		return fillings(s.MachineCapabilities, filled)
+	})
 }
 
 func TestFillNamespacedCloudProfile(t *testing.T) {
-	above := parse(t, modernParent)
-	for name, tc := range map[string]struct {
-		profile string
-		want    []string
-	}{
-		"its own":                   {ownImage("", ", capabilityFlavors: [{capabilities: "+amdBare+", image: x}]"), []string{"0.0: " + amdBare}},
-		"its own, legacy":           {ownImage(", architectures: [amd64]", ", image: x"), []string{"0.0: {architecture: [amd64]}"}},
-		"its own, filled already":   {ownImage(", capabilityFlavors: ["+amdVirt+"]", ", capabilityFlavors: [{capabilities: "+amdBare+", image: x}]"), nil},
-		"the parent's":              {strings.ReplaceAll(ownImage("", ", image: x"), "name: own", "name: gl"), nil},
-		"another version":           {strings.NewReplacer("name: own", "name: gl", `"1"`, `"2"`).Replace(ownImage("", ", image: x")), []string{"0.0: {architecture: [amd64]}"}},
-		"without a provider config": {"machineImages: [{name: own, versions: [{version: \"1\"}]}]\n", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := namespaced(t, tc.profile)
-			before, parent := profile.DeepCopy(), above.DeepCopy()
-			filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, above)
-			if diff := cmp.Diff(tc.want, fillings(t, hypervisors, filled)); diff != "" {
-				t.Error(diff)
-			}
-			if !reflect.DeepEqual(before, profile) || !reflect.DeepEqual(parent, above) {
-				t.Error("an argument was changed")
-			}
-		})
-	}
-	if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, namespaced(t, ownImage("", ", image: x")), parse(t, legacyParent)); len(filled) > 0 {
-		t.Error("filled in below a parent without capabilities:", filled)
-	}
+	fillNamespacedProfiles(t, "testdata/fill-namespaced.txtar")
+}
+
+// fillNamespacedProfiles fills in the NamespacedCloudProfile of each case.
+func fillNamespacedProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		above, profile := parentOf(c), namespacedOf(c)
+		before, parent := profile.DeepCopy(), above.DeepCopy()
+		filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, above)
+		if !reflect.DeepEqual(before, profile) || !reflect.DeepEqual(parent, above) {
+			c.T().Error("an argument was changed")
+		}
+		return fillings(above.MachineCapabilities, filled)
+	})
 }
 
 // given hands out the very maps that it was given, as a provider may.

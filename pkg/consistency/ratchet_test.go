@@ -21,6 +21,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // anything reads an object that need not be of Gardener's.
@@ -73,137 +74,21 @@ func TestRatchetLooksAtOmittedValues(t *testing.T) {
 }
 
 func TestRatchetTellsErrorsApart(t *testing.T) {
-	const (
-		images    = "spec: {machineImages: [{name: a, versions: [{version: '1'}, {version: '2'}]}, {name: b, versions: [{version: '1'}]}]}"
-		reversed  = "spec: {machineImages: [{name: b, versions: [{version: '1'}]}, {name: a, versions: [{version: '2'}, {version: '1'}]}]}"
-		flavors   = "spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{architecture: [amd64], net: [x, y]}, {architecture: [amd64]}]}]}]}"
-		at        = "spec.machineImages[0].versions[0]"
-		mapping   = "spec.providerConfig.machineImages[0].versions[0]"
-		inConfig  = "spec: {providerConfig: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: x}]}]}]}}"
-		inRegions = "spec: {providerConfig: {machineImages: [{name: a, versions: [{version: '1', regions: [{name: asia, id: x, architecture: arm64}, {name: europe, id: y}]}]}]}}"
-		pool      = "spec: {provider: {workers: [{name: w, machine: {type: m, image: {name: gl, version: '1'}}, maximum: 1}]}}"
-	)
-	for name, tc := range map[string]struct {
-		was, is   string
-		old, here []string
-		known     bool
-	}{
-		"nothing changed":          {images, images, []string{"Required " + at}, []string{"Required " + at}, true},
-		"indices shifted":          {images, reversed, []string{"Required " + at}, []string{"Required spec.machineImages[1].versions[1]"}, true},
-		"another image there":      {images, reversed, []string{"Required " + at}, []string{"Required " + at}, false},
-		"another version":          {images, images, []string{"Required " + at}, []string{"Required spec.machineImages[0].versions[1]"}, false},
-		"version renamed":          {images, strings.ReplaceAll(images, "'1'", "'3'"), []string{"Required " + at}, []string{"Required " + at}, false},
-		"image renamed":            {images, strings.ReplaceAll(images, "name: a", "name: c"), []string{"Required " + at}, []string{"Required " + at}, false},
-		"another type":             {images, images, []string{"Required " + at}, []string{"Forbidden " + at}, false},
-		"another value":            {images, images, []string{"Invalid " + at + ".version x"}, []string{"Invalid " + at + ".version y"}, false},
-		"the same value":           {images, images, []string{"Invalid " + at + ".version x"}, []string{"Invalid " + at + ".version x"}, true},
-		"a value, and none":        {images, images, []string{"Invalid " + at + ".version"}, []string{"Invalid " + at + ".version x"}, false},
-		"another field":            {images, images, []string{"Required " + at + ".x"}, []string{"Required " + at + ".y"}, false},
-		"in core, not the mapping": {images, images, []string{"Required " + at}, []string{"Required spec.providerConfig.machineImages[0].versions[0]"}, false},
-		"content that is not in question": {
-			images, strings.Replace(images, "version: '1'", "version: '1', classification: supported", 1), []string{"Required " + at}, []string{"Required " + at}, true,
-		},
-
-		"a core flavor moved": {
-			flavors, "spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{architecture: [amd64]}, {net: [y, x, y], architecture: [amd64]}]}]}]}",
-			[]string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[1]"}, true,
-		},
-		"another core flavor of the architecture": {
-			flavors, flavors, []string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[1]"}, false,
-		},
-		"a core flavor with another value": {
-			flavors, strings.Replace(flavors, "y", "z", 1), []string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[0]"}, false,
-		},
-		"a core flavor of capabilities with names that are fields elsewhere": {
-			"spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{name: [x], version: [x], capabilities: [x]}]}]}]}",
-			"spec: {machineImages: [{name: a, versions: [{version: '1', capabilityFlavors: [{name: [x], version: [x], capabilities: [x], net: [x]}]}]}]}",
-			[]string{"Required " + at + ".capabilityFlavors[0]"}, []string{"Required " + at + ".capabilityFlavors[0]"}, false,
-		},
-		"a provider flavor with another image": {
-			inConfig, strings.Replace(inConfig, "image: x", "image: y", 1), []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, true,
-		},
-		"a provider flavor with other capabilities": {
-			inConfig, strings.Replace(inConfig, "amd64", "arm64", 1), []string{"Required " + mapping + ".capabilityFlavors[0].image"}, []string{"Required " + mapping + ".capabilityFlavors[0].image"}, false,
-		},
-		"a provider flavor without capabilities, with another image": {
-			strings.Replace(inConfig, "capabilities: {architecture: [amd64]}, ", "", 1), strings.Replace(inConfig, "capabilities: {architecture: [amd64]}, image: x", "image: y", 1),
-			[]string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, []string{"Forbidden " + mapping + ".capabilityFlavors[0]"}, true,
-		},
-		"a flavor as another vocabulary quotes it": {
-			flavors, flavors, []string{"Duplicate " + at + ".capabilityFlavors[0] {architecture: [amd64], net: [x, y]}"}, []string{"Duplicate " + at + ".capabilityFlavors[0] {net: [y, x], architecture: [amd64]}"}, true,
-		},
-		"a value of a capability with a dotted name": {
-			"{capabilities: {a.b/c: [x, y]}}", "{capabilities: {a.b/c: [y, z]}}", []string{"NotSupported capabilities.a.b/c[1] y"}, []string{"NotSupported capabilities.a.b/c[0] y"}, true,
-		},
-		"the same index of a capability with a dotted name": {
-			"{capabilities: {a.b/c: [x, y]}}", "{capabilities: {a.b/c: [y, z]}}", []string{"NotSupported capabilities.a.b/c[0]"}, []string{"NotSupported capabilities.a.b/c[0]"}, false,
-		},
-
-		"an entry for a region moved": {
-			"spec: {pools: [{name: a, region: r, domain: d, x: 1}, {name: a}]}", "spec: {pools: [{name: a}, {name: a, region: r, domain: d, x: 2}]}",
-			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, true,
-		},
-		"an entry of the name for another region": {
-			"spec: {pools: [{name: a, region: r}, {name: a, region: s}]}", "spec: {pools: [{name: a, region: r}, {name: a, region: s}]}",
-			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, false,
-		},
-		"an entry of the name for another domain": {
-			"spec: {pools: [{name: a}, {name: a, domain: d}]}", "spec: {pools: [{name: a}, {name: a, domain: d}]}",
-			[]string{"Required spec.pools[0].y"}, []string{"Required spec.pools[1].y"}, false,
-		},
-
-		"a region moved": {
-			inRegions, strings.Replace(inRegions, "[{name: asia, id: x, architecture: arm64}, {name: europe, id: y}]", "[{name: europe, id: y}, {name: asia, id: z, architecture: arm64}]", 1),
-			[]string{"Required " + mapping + ".regions[0].id"}, []string{"Required " + mapping + ".regions[1].id"}, true,
-		},
-		"a region for another architecture": {
-			inRegions, strings.Replace(inRegions, "arm64", "amd64", 1), []string{"Required " + mapping + ".regions[0].id"}, []string{"Required " + mapping + ".regions[0].id"}, false,
-		},
-		"a legacy flavor that begins with another region": {
-			inRegions, strings.Replace(inRegions, "asia", "africa", 1), []string{"Forbidden " + mapping + ".regions[0] arm"}, []string{"Forbidden " + mapping + ".regions[0] arm"}, true,
-		},
-		"a legacy flavor of another architecture": {
-			inRegions, inRegions, []string{"Forbidden " + mapping + ".regions[0] arm"}, []string{"Forbidden " + mapping + ".regions[0] amd"}, false,
-		},
-		"a region that is there twice, the other of the two": {
-			inRegions, inRegions, []string{"Duplicate " + mapping + ".regions[0].name asia"}, []string{"Duplicate " + mapping + ".regions[1].name asia"}, true,
-		},
-
-		"a pool that did not change": {
-			pool, strings.Replace(pool, "maximum: 1", "maximum: 2, labels: {a: b}", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, true,
-		},
-		"a pool that moved": {
-			pool, strings.Replace(pool, "[{", "[{name: v, machine: {type: m}}, {", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[1].machine.type m"}, true,
-		},
-		"a pool of another name": {
-			pool, strings.Replace(pool, "name: w", "name: v", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
-		},
-		"a pool with another image": {
-			pool, strings.Replace(pool, "'1'", "'2'", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
-		},
-		"a pool with an architecture": {
-			pool, strings.Replace(pool, "type: m", "type: m, architecture: arm64", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
-		},
-		"a pool with another provider config": {
-			pool, strings.Replace(pool, "maximum: 1", "providerConfig: {kind: WorkerConfig}", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
-		},
-		"a pool with another update strategy": {
-			pool, strings.Replace(pool, "maximum: 1", "updateStrategy: AutoInPlaceUpdate", 1), []string{"Invalid spec.provider.workers[0].machine.type m"}, []string{"Invalid spec.provider.workers[0].machine.type m"}, false,
-		},
-
-		"elements of no name":              {"{list: [{a: 1}, {a: 2}]}", "{list: [{a: 2}]}", []string{"Required list[1]"}, []string{"Required list[0]"}, true},
-		"elements that are no objects":     {"{list: [a, 5, null]}", "{list: [null, a]}", []string{"Invalid list[2]"}, []string{"Invalid list[0]"}, true},
-		"paths that lead nowhere":          {"{}", "[]", []string{"Required a.b[0].c[x]"}, []string{"Required a.b[0].c[x]"}, true},
-		"paths that lead nowhere, indices": {"{}", "{a: {b: []}}", []string{"Required a.b[0]"}, []string{"Required a.b[1]"}, false},
-		"an old object of nothing":         {"null", images, []string{"Required " + at}, []string{"Required " + at}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := consistency.Ratchet(reported(tc.here...), reported(tc.old...), anything(t, tc.is), anything(t, tc.was))
-			if known := len(got.Errors) == 0; known != tc.known || len(got.Errors)+len(got.Warnings) != len(tc.here) {
-				t.Errorf("known %t, want %t: %v", known, tc.known, got)
+	cases.Run(t, "testdata/ratchet.txtar", func(c *cases.Case) string {
+		// What a case does not have is the same as before.
+		orElse := func(name, before string) string {
+			if c.Has(name) {
+				return name
 			}
-		})
-	}
+			return before
+		}
+		var was, is any
+		c.Decode("was.yaml", &was)
+		c.Decode(orElse("is.yaml", "was.yaml"), &is)
+		old, here := strings.TrimSpace(c.Text("old")), strings.TrimSpace(c.Text(orElse("here", "old")))
+		got := consistency.Ratchet(reported(here), reported(old), is, was)
+		return strings.Repeat("new\n", len(got.Errors)) + strings.Repeat("known\n", len(got.Warnings))
+	})
 }
 
 // Each error of the old object excuses one of the new one.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // apply applies changes to a config as the API server would.
@@ -70,64 +71,24 @@ func raw(t *testing.T, text string) *runtime.RawExtension {
 
 // Merging looks at nothing but the names of images and versions.
 func TestRenderConfig(t *testing.T) {
-	for name, tc := range map[string]struct {
-		own, base string
-		want      []string
-	}{
-		"nothing of its own":    {`{}`, `{machineImages: [{name: a}]}`, nil},
-		"no images of its own":  {`{machineImages: []}`, `{keystoneURL: k}`, nil},
-		"no base":               {`{kind: K, machineImages: [{name: a, versions: [{version: "1"}]}]}`, "", []string{`add  {"kind":"K","machineImages":[{"name":"a","versions":[{"version":"1"}]}]}`}},
-		"a base of null":        {`{kind: K}`, "null", []string{`add  {"kind":"K"}`}},
-		"a base without images": {`{kind: K, machineImages: [{name: a}, {name: b}]}`, `{keystoneURL: k}`, []string{`add /machineImages [{"name":"a"},{"name":"b"}]`}},
-		"a base of no images":   {`{machineImages: [{name: a}]}`, `{machineImages: null}`, []string{`add /machineImages [{"name":"a"}]`}},
-		"images, after the parent's in the profile's order": {
-			`{machineImages: [{name: c}, {name: b}, {name: d}]}`, `{machineImages: [{name: a}, {name: b}]}`,
-			[]string{`add /machineImages/- {"name":"c"}`, `add /machineImages/- {"name":"d"}`},
-		},
-		"versions, after the parent's in the profile's order": {
-			`{machineImages: [{name: b, versions: [{version: "3"}, {version: "2", x: 1}, {version: "0"}]}]}`, `{machineImages: [{name: a}, {name: b, versions: [{version: "1"}, {version: "2"}, {version: "4"}]}]}`,
-			[]string{`replace /machineImages/1/versions/1 {"version":"2","x":1}`, `add /machineImages/1/versions/- {"version":"3"}`, `add /machineImages/1/versions/- {"version":"0"}`},
-		},
-		"an image that had no versions": {`{machineImages: [{name: a, versions: [{version: "1"}]}]}`, `{machineImages: [{name: a}]}`, []string{`add /machineImages/0/versions [{"version":"1"}]`}},
-		"an image without versions":     {`{machineImages: [{name: a}]}`, `{machineImages: [{name: a, versions: [{version: "1"}]}]}`, nil},
-		"what is there already, in another order of keys": {
-			`{machineImages: [{name: a, versions: [{version: "1", x: {y: 1, z: [2]}}]}]}`, `{machineImages: [{versions: [{x: {z: [2], y: 1}, version: "1"}], name: a}]}`, nil,
-		},
-		"several entries of a version, one by one": {
-			`{machineImages: [{name: a, versions: [{version: "1", x: 1}, {version: "1", x: 2}, {version: "1", x: 3}]}]}`,
-			`{machineImages: [{name: a, versions: [{version: "1", x: 0}, {version: "2"}, {version: "1", x: 2}]}]}`,
-			[]string{`replace /machineImages/0/versions/0 {"version":"1","x":1}`, `add /machineImages/0/versions/- {"version":"1","x":3}`},
-		},
-		"more entries in the parent": {
-			`{machineImages: [{name: a, versions: [{version: "3"}, {version: "1", x: 1}]}]}`,
-			`{machineImages: [{name: a, versions: [{version: "1", x: 0}, {version: "2"}, {version: "1", x: 1}]}]}`,
-			[]string{`replace /machineImages/0/versions [{"version":"1","x":1},{"version":"2"},{"version":"3"}]`},
-		},
-		"images of one name": {
-			`{machineImages: [{name: a, versions: [{version: "1"}]}, {name: b}, {name: a, versions: [{version: "2"}]}]}`, `{machineImages: [{name: c}]}`,
-			[]string{`add /machineImages/- {"name":"a","versions":[{"version":"1"},{"version":"2"}]}`, `add /machineImages/- {"name":"b"}`},
-		},
-		"images of one name in the parent": {
-			`{machineImages: [{name: a, versions: [{version: "2"}]}]}`, `{machineImages: [{name: a, versions: [{version: "1"}]}, {name: a}]}`,
-			[]string{`add /machineImages/0/versions/- {"version":"2"}`},
-		},
-		"images without a name in the parent": {`{machineImages: [{name: a}]}`, `{machineImages: [{}, {name: null, versions: [{}, {version: ""}]}]}`, []string{`add /machineImages/- {"name":"a"}`}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
-			changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, raw(t, tc.base))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := gocmp.Diff(tc.want, lines(changes)); diff != "" {
-				t.Error(diff)
-			}
-			rendered := apply(t, changes, raw(t, tc.base))
-			if again, err := consistency.RenderConfig(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
-				t.Error("rendered again:", lines(again), err)
-			}
-		})
-	}
+	cases.Run(t, "testdata/render.txtar", func(c *cases.Case) string {
+		profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+			ProviderConfig: &runtime.RawExtension{Raw: c.JSON("own.yaml")},
+		}}
+		var base *runtime.RawExtension
+		if c.Has("base.yaml") {
+			base = &runtime.RawExtension{Raw: c.JSON("base.yaml")}
+		}
+		changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, base)
+		if err != nil {
+			c.T().Fatal(err)
+		}
+		rendered := apply(c.T(), changes, base)
+		if again, err := consistency.RenderConfig(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
+			c.T().Error("rendered again:", lines(again), err)
+		}
+		return strings.Join(lines(changes), "\n")
+	})
 }
 
 func TestRenderConfigRefuses(t *testing.T) {
@@ -170,89 +131,40 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 	}
 }
 
-// conversion is what becomes of a version that stands in another format than that of the parent.
-func conversion[R any](t *testing.T, provider consistency.Provider[R], vocabulary, profile string) string {
+// renderProfiles shows what becomes of a version that stands in another format than that of the parent.
+func renderProfiles[R any](t *testing.T, provider consistency.Provider[R], archive string) {
 	t.Helper()
-	capabilities := parse(t, vocabulary+"type: any\n").MachineCapabilities
-	object := namespaced(t, profile)
-	before := object.DeepCopy()
-	base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
-	changes, err := consistency.RenderConfig(provider, capabilities, object, base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(before, object); diff != "" {
-		t.Errorf("the profile was changed: %s", diff)
-	}
-	if again, err := consistency.RenderConfig(provider, capabilities, object, apply(t, changes, base)); err != nil || len(again) > 0 {
-		t.Error("rendered again:", lines(again), err)
-	}
-	var images []struct{ Versions []json.RawMessage }
-	if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
-		t.Fatal(err, lines(changes))
-	}
-	return string(images[0].Versions[0])
+	cases.Run(t, archive, func(c *cases.Case) string {
+		var capabilities []v1beta1.CapabilityDefinition
+		c.Decode("capabilities.yaml", &capabilities)
+		object := namespacedOf(c)
+		before := object.DeepCopy()
+		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
+		changes, err := consistency.RenderConfig(provider, capabilities, object, base)
+		if err != nil {
+			c.T().Fatal(err)
+		}
+		if diff := gocmp.Diff(before, object); diff != "" {
+			c.T().Errorf("the profile was changed: %s", diff)
+		}
+		if again, err := consistency.RenderConfig(provider, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
+			c.T().Error("rendered again:", lines(again), err)
+		}
+		var images []struct{ Versions []json.RawMessage }
+		if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
+			c.T().Fatal(err, lines(changes))
+		}
+		// A line for each flavor, and one for its regions.
+		return strings.NewReplacer(`{"capabilities":`, "\n  {\"capabilities\":", `},"regions":`, "},\n   \"regions\":").Replace(string(images[0].Versions[0]))
+	})
 }
 
 func TestRenderConfigConverts(t *testing.T) {
-	const (
-		ofBoth  = ", capabilityFlavors: [{architecture: [amd64]}, {architecture: [arm64]}]"
-		regions = "regions: [{name: asia, id: p, architecture: arm64}, {name: europe, id: o}, {name: asia, id: q, architecture: amd64}]"
-	)
-	for name, tc := range map[string]struct{ vocabulary, core, provider, want string }{
-		"the same format, new":    {hypervisors, ", capabilityFlavors: [" + amdVirt + "]", ", capabilityFlavors: [{capabilities: " + amdVirt + ", image: o}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["virtualized"]},"image":"o"}],"version":"1"}`},
-		"the same format, legacy": {legacy, ", architectures: [amd64, arm64]", ", " + regions, `{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"id":"o","name":"europe"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`},
-		"legacy to new": {
-			hypervisors, ofBoth, ", " + regions,
-			`{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"p","name":"asia"}]},` +
-				`{"capabilities":{"architecture":["amd64"]},"regions":[{"id":"o","name":"europe"},{"id":"q","name":"asia"}]}],"version":"1"}`,
-		},
-		"legacy to new, with what core says": {
-			hypervisors, ", capabilityFlavors: [" + amdBare + "]", ", image: o, regions: [{name: europe, id: p}]",
-			`{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["baremetal"]},"image":"o","regions":[{"id":"p","name":"europe"}]}],"version":"1"}`,
-		},
-		"legacy to new, the image name for amd64 only": {
-			hypervisors, ", architectures: [amd64, arm64]", ", image: o, regions: [{name: europe, id: p, architecture: arm64}]",
-			`{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"regions":[{"id":"p","name":"europe"}]},{"capabilities":{"architecture":["amd64"]},"image":"o"}],"version":"1"}`,
-		},
-		"legacy to new, by image name": {hypervisors, ", architectures: [amd64]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"}],"version":"1"}`},
-		"new to legacy": {
-			legacy, ofBoth, ", capabilityFlavors: [{capabilities: {architecture: [arm64]}, regions: [{name: asia, id: p}]}, {capabilities: {architecture: [amd64]}, image: o, regions: [{name: asia, id: q}]}]",
-			`{"image":"o","regions":[{"architecture":"arm64","id":"p","name":"asia"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`,
-		},
-		"new to legacy, a flavor of no architecture": {
-			legacy, ", architectures: [arm64, amd64]", ", capabilityFlavors: [{regions: [{name: asia, id: p}]}]",
-			`{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"architecture":"amd64","id":"p","name":"asia"}],"version":"1"}`,
-		},
-
-		"what core lists otherwise stays":       {hypervisors, "", ", " + regions, `{"regions":[{"architecture":"arm64","id":"p","name":"asia"},{"id":"o","name":"europe"},{"architecture":"amd64","id":"q","name":"asia"}],"version":"1"}`},
-		"what has errors stays":                 {hypervisors, ", architectures: [amd64]", ", regions: [{name: asia, id: p, architecture: arm64}]", `{"regions":[{"architecture":"arm64","id":"p","name":"asia"}],"version":"1"}`},
-		"what nobody can read stays":            {hypervisors, ", architectures: [amd64]", ", image: o, more: 1.50", `{"image":"o","more":1.5,"version":"1"}`},
-		"what the legacy format has not, stays": {legacy, ", architectures: [arm64]", ", capabilityFlavors: [{capabilities: {architecture: [arm64]}, image: o}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["arm64"]},"image":"o"}],"version":"1"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := gocmp.Diff(tc.want, conversion(t, imagesOnly{}, tc.vocabulary, ownImage(tc.core, tc.provider))); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	renderProfiles(t, imagesOnly{}, "testdata/render-converts.txtar")
 }
 
 func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
-	for name, tc := range map[string]struct{ vocabulary, core, provider, want string }{
-		"legacy to new":                {hypervisors, ", capabilityFlavors: [" + amdBare + "]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"],"hypervisor":["baremetal"]},"image":"o"}],"version":"1"}`},
-		"legacy to new, two of them":   {hypervisors, ", architectures: [amd64, arm64]", ", image: o", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"},{"capabilities":{"architecture":["arm64"]},"image":"o"}],"version":"1"}`},
-		"legacy to new, of everything": {hypervisors, "", ", image: o", `{"capabilityFlavors":[{"image":"o"}],"version":"1"}`},
-		"new to legacy":                {legacy, "", ", capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: o}]", `{"image":"o","version":"1"}`},
-		"two images stay":              {legacy, ", architectures: [amd64, arm64]", ", capabilityFlavors: [{capabilities: {architecture: [amd64]}, image: o}, {capabilities: {architecture: [arm64]}, image: p}]", `{"capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"o"},{"capabilities":{"architecture":["arm64"]},"image":"p"}],"version":"1"}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := strings.ReplaceAll(ownImage(tc.core, tc.provider), openstackConfig, localConfig)
-			if diff := gocmp.Diff(tc.want, conversion(t, local.Provider{}, tc.vocabulary, profile)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	renderProfiles(t, local.Provider{}, "testdata/render-converts-local.txtar")
 }
 
 // below draws a NamespacedCloudProfile of the local provider with what may stand in one.

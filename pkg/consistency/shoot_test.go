@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/cases"
 )
 
 func shoot(t *testing.T, text string) *v1beta1.Shoot {
@@ -24,41 +25,30 @@ func shoot(t *testing.T, text string) *v1beta1.Shoot {
 	return s
 }
 
-func TestCheckShoot(t *testing.T) {
-	p := profileOfPools(t)
-	const (
-		good    = "{name: good, machine: {type: virt, image: {name: gl, version: 10.0.0}}}"
-		misfit  = "{name: misfit, machine: {type: bare, image: {name: gl, version: 10.0.0}}}"
-		unknown = "{name: unknown, machine: {type: huge, image: {name: gl, version: 10.0.0}}}"
-		open    = "{name: open, machine: {type: virt}}"
-		partial = "{name: partial, machine: {type: virt, image: {name: gl, version: '10'}}}"
-	)
-	for name, tc := range map[string]struct {
-		shoot string
-		want  []string
-	}{
-		"no workers":                           {"region: mars", nil},
-		"good":                                 {"{region: europe, provider: {workers: [" + good + "]}}", nil},
-		"left to Gardener":                     {"{region: europe, provider: {workers: [" + open + ", " + partial + "]}}", nil},
-		"another region":                       {"{region: mars, provider: {workers: [" + good + ", " + misfit + "]}}", []string{"Invalid spec.provider.workers[1].machine.type no-image-fits", "NotSupported spec.region unknown-region"}},
-		"another provider type":                {"{region: mars, provider: {type: openstak, workers: [" + misfit + "]}}", []string{"Invalid spec.provider.type provider-type-mismatch"}},
-		"no region":                            {"{provider: {workers: [" + good + "]}}", []string{"NotSupported spec.region unknown-region"}},
-		"every pool, at its place":             {"{region: europe, provider: {workers: [" + unknown + ", " + good + ", " + misfit + "]}}", []string{"NotSupported spec.provider.workers[0].machine.type unknown-machine-type", "Invalid spec.provider.workers[2].machine.type no-image-fits"}},
-		"a machine type, for all its openness": {"{region: europe, provider: {workers: [{name: w, machine: {type: huge}}]}}", []string{"NotSupported spec.provider.workers[0].machine.type unknown-machine-type"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := shoot(t, tc.shoot)
-			before := s.DeepCopy()
-			report := p.CheckShoot(s, nil)
-			checkFindings(t, report.Errors)
-			if diff := cmp.Diff(tc.want, plainly(report.Errors)); diff != "" || len(report.Warnings) > 0 {
-				t.Error(diff, report.Warnings)
-			}
-			if !reflect.DeepEqual(before, s) {
-				t.Error("the Shoot was changed")
-			}
-		})
-	}
+func shootOf(c *cases.Case, name string) *v1beta1.Shoot {
+	s := &v1beta1.Shoot{}
+	c.Decode(name, &s.Spec)
+	return s
+}
+
+func TestCheckShoot(t *testing.T) { checkShoots(t, profileOfPools(t), "testdata/shoots.txtar") }
+
+// checkShoots checks the Shoot of each case.
+func checkShoots(t *testing.T, p *consistency.Profile[openstack.Image], archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		s := shootOf(c, "shoot.yaml")
+		before := s.DeepCopy()
+		report := p.CheckShoot(s, nil)
+		checkFindings(c.T(), report.Errors)
+		if len(report.Warnings) > 0 {
+			c.T().Error(report.Warnings)
+		}
+		if !reflect.DeepEqual(before, s) {
+			c.T().Error("the Shoot was changed")
+		}
+		return folded(plainly(report.Errors)...)
+	})
 }
 
 // Ten pools are reported in their order, not in that of their numbers as text.
@@ -84,19 +74,19 @@ func TestPoolsOf(t *testing.T) {
 }
 
 // A pool that did not change is not to blame for a profile that has moved on; one that did is.
-func TestRatchetOfShoots(t *testing.T) {
+func TestRatchetOfShoots(t *testing.T) { ratchetShoots(t, "testdata/ratchet-shoots.txtar") }
+
+// ratchetShoots updates the Shoot of each case. One that has no update stays as it is.
+func ratchetShoots(t *testing.T, archive string) {
+	t.Helper()
 	p := profileOfPools(t)
-	const before = "{region: europe, provider: {workers: [{name: w, machine: {type: bare, image: {name: gl, version: 10.0.0}}, maximum: 1}]}}"
-	for after, want := range map[string]int{
-		before: 0,
-		"{region: europe, provider: {workers: [{name: v, machine: {type: virt}}, {name: w, machine: {type: bare, image: {name: gl, version: 10.0.0}}, maximum: 3}]}}": 0,
-		"{region: europe, provider: {workers: [{name: w, machine: {type: huge, image: {name: gl, version: 10.0.0}}}]}}":                                               1,
-		"{region: europe, provider: {workers: [{name: v, machine: {type: bare, image: {name: gl, version: 10.0.0}}}]}}":                                               1,
-		"{region: europe, provider: {workers: [{name: w, machine: {type: bare, image: {name: gl, version: 10.0.1}}}]}}":                                               1,
-	} {
-		is, was := shoot(t, after), shoot(t, before)
-		if got := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was); len(got.Errors) != want {
-			t.Errorf("%s: %v", after, got)
+	cases.Run(t, archive, func(c *cases.Case) string {
+		was, is := shootOf(c, "before.yaml"), shootOf(c, "before.yaml")
+		if c.Has("after.yaml") {
+			is = shootOf(c, "after.yaml")
 		}
-	}
+		report := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was)
+		checkFindings(c.T(), report.Errors)
+		return folded(plainly(report.Errors)...)
+	})
 }

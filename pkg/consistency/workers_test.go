@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // workerConfig is the WorkerConfig of a provider with two settings.
@@ -236,39 +237,22 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 
 // An image version that boots only for those who ask is none that Gardener should choose for others.
 func TestVersionsOnlyOnRequest(t *testing.T) {
-	const preview, supported, update = "classification: preview, ", "inPlaceUpdates: {supported: true}, ", "gardener-updateType: [inPlace]"
-	trusted := with(amdVirt, "openstack-trustedLaunch: [enabled]")
-	want := []string{"Invalid spec.machineImages[0].versions[0] image-version-only-on-request"}
-	for name, tc := range map[string]struct {
-		profile string
-		want    []string
-	}{
-		"nothing special":           {ofVirt(hypervisors, "", amdVirt, amdVirt), nil},
-		"secure boot":               {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootSecure)), want},
-		"in place":                  {ofVirt(hypervisors, supported, amdVirt, with(amdVirt, update)), want},
-		"secure boot, in preview":   {ofVirt(hypervisors, preview, amdVirt, with(amdVirt, bootSecure)), nil},
-		"with secure boot, without": {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootBoth)), nil},
-		"beside a plain flavor":     {ofVirt(hypervisors, "", amdVirt, with(amdVirt, bootSecure), amdVirt), nil},
-		"a plain one of another architecture": {strings.Replace(ofVirt(hypervisors, "", amdVirt+", "+armVirt, with(amdVirt, bootSecure), armVirt),
-			"machineTypes: [", "machineTypes: [{name: a, capabilities: {architecture: [arm64]}}, ", 1), want},
-		"trusted launch, which nobody has to ask for": {ofVirt(withTrusted, "", trusted, trusted), nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *parse(t, tc.profile)})
-			var got []string
-			for _, err := range report.Warnings {
-				if err.Origin == consistency.RuleOnlyOnRequest {
-					got = append(got, plainly(field.ErrorList{err})...)
-					if !strings.Contains(err.Detail, "on machine type m,") {
-						t.Error(err)
-					}
+	cases.Run(t, "testdata/only-on-request.txtar", func(c *cases.Case) string {
+		_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *specOf(c, "profile.yaml")})
+		if len(report.Errors) > 0 {
+			c.T().Error(report.Errors)
+		}
+		var got field.ErrorList
+		for _, err := range report.Warnings {
+			if err.Origin == consistency.RuleOnlyOnRequest {
+				got = append(got, err)
+				if !strings.Contains(err.Detail, "on machine type m,") {
+					c.T().Error(err)
 				}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" || len(report.Errors) > 0 {
-				t.Error(diff, report.Errors)
-			}
-		})
-	}
+		}
+		return folded(plainly(got)...)
+	})
 }
 
 // What only the provider knows to be wrong in a config is found once the config could be read.

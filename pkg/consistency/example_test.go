@@ -6,6 +6,7 @@ package consistency_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,9 +86,18 @@ func ExampleProfile_ResolvePool() {
 		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
 		Path: field.NewPath("spec", "provider", "workers").Index(0),
 	})
-	fmt.Println(answer.Err)
+	printError(answer.Err)
 	// Output:
-	// spec.provider.workers[0].machine.type: Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local: {hypervisor: [virtualized]} has hypervisor [virtualized], the machine type [baremetal]; would work: machine type small
+	// spec.provider.workers[0].machine.type
+	//   Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local:
+	//   {hypervisor: [virtualized]} has hypervisor [virtualized], the machine type [baremetal];
+	//   would work: machine type small
+}
+
+// printError prints an error on lines that fit the page.
+func printError(err *field.Error) {
+	fmt.Println(err.Field)
+	fmt.Println(" ", strings.NewReplacer(": {", ":\n  {", "; ", ";\n  ").Replace(err.ErrorBody()))
 }
 
 func ExampleProfile_CheckShoot() {
@@ -97,10 +107,12 @@ func ExampleProfile_CheckShoot() {
 		{Name: "bad", Machine: v1beta1.Machine{Type: "huge", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
 	}}}}
 	for _, err := range profile.CheckShoot(shoot, nil).Errors {
-		fmt.Println(err)
+		printError(err)
 	}
 	// Output:
-	// spec.provider.workers[1].machine.type: Unsupported value: "huge": worker pool bad: machine type huge is not in the profile; would work: machine type metal, machine type small
+	// spec.provider.workers[1].machine.type
+	//   Unsupported value: "huge": worker pool bad: machine type huge is not in the profile;
+	//   would work: machine type metal, machine type small
 }
 
 // exampleChild has one image version of its own, in the legacy format.
@@ -126,11 +138,13 @@ func ExampleCheckNamespacedCloudProfile() {
 
 	child.Spec.MachineImages[0].Versions[0].Version = "1.0.0"
 	for _, err := range consistency.CheckNamespacedCloudProfile(above, child).Errors {
-		fmt.Println(err)
+		printError(err)
 	}
 	// Output:
 	// 0 errors
-	// spec.machineImages[0].versions[0].capabilityFlavors: Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here; remove capabilityFlavors
+	// spec.machineImages[0].versions[0].capabilityFlavors
+	//   Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here;
+	//   remove capabilityFlavors
 }
 
 func ExampleRenderConfig() {
@@ -205,10 +219,14 @@ func ExampleCompareProfiles() {
 		{MachineType: "small", Image: "linux", Version: "1.0.0", Region: "local"},
 	}}}
 	for _, warning := range consistency.CompareProfiles(before, after, shoots) {
-		fmt.Println(warning.Origin, warning.Detail)
+		fmt.Println(warning.Origin)
+		printError(warning)
 	}
 	// Output:
-	// machine-type-in-use machine type small is removed and still used by Shoot garden-dev/blog: later updates of them can fail; put it back with usable: false until nobody uses it
+	// machine-type-in-use
+	// spec.machineTypes
+	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog: later updates of them can fail;
+	//   put it back with usable: false until nobody uses it
 }
 
 // exampleWorkerConfig is the providerConfig of a worker pool.

@@ -63,7 +63,9 @@ func namespacedOf(c *cases.Case) *v1beta1.NamespacedCloudProfile {
 }
 
 // verdict compiles a parent, which has to be sound, and checks a profile below it.
-func verdict[R any](t *testing.T, provider consistency.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile) consistency.Report {
+func verdict[R any](
+	t *testing.T, provider consistency.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile,
+) consistency.Report {
 	t.Helper()
 	above, report := consistency.Compile(provider, parent, field.NewPath("spec"))
 	if len(report.Errors) > 0 {

@@ -55,7 +55,9 @@ func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 // drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.
 func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := drawDefinitions(t)
-	for _, def := range []v1beta1.CapabilityDefinition{{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}}} {
+	for _, def := range []v1beta1.CapabilityDefinition{
+		{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
+	} {
 		if rapid.IntRange(0, 2).Draw(t, "worker capability") == 0 {
 			defs = append(defs, def)
 		}

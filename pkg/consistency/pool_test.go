@@ -143,7 +143,9 @@ func TestCheckRegion(t *testing.T) {
 func TestPoolOf(t *testing.T) {
 	version, architecture := "1.0.0", "arm64"
 	at := field.NewPath("workers").Index(0)
-	worker := &v1beta1.Worker{Name: "w", Machine: v1beta1.Machine{Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version}}}
+	worker := &v1beta1.Worker{Name: "w", Machine: v1beta1.Machine{
+		Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
+	}}
 	want := consistency.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at}
 	if got := consistency.PoolOf(worker, "r", at); got != want {
 		t.Errorf("%+v", got)
@@ -163,7 +165,13 @@ machineImages: [{name: gl, versions: [{version: "1", capabilityFlavors: [{net: [
 providerConfig:
   apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
   kind: CloudProfileConfig
-  machineImages: [{name: gl, versions: [{version: "1", capabilityFlavors: [{capabilities: {net: [basic]}, image: a}, {capabilities: {storage: [NVMe], net: [accelerated]}, image: b}]}]}]
+  machineImages:
+  - name: gl
+    versions:
+    - version: "1"
+      capabilityFlavors:
+      - {capabilities: {net: [basic]}, image: a}
+      - {capabilities: {storage: [NVMe], net: [accelerated]}, image: b}
 `)
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for order, want := range map[capability.Order]string{capability.GEP33: "b", capability.Gardener: "a"} {

@@ -19,17 +19,12 @@ import (
 // FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider config,
 // with the machine capabilities of its parent beside it.
 func FuzzRenderConfig(f *testing.F) {
-	const (
-		header = `"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"`
-		core   = `"machineImages":[{"name":"a","versions":[{"version":"1","architectures":["amd64","arm64"]},{"version":"2","capabilityFlavors":[{"architecture":["amd64"]}]}]}]}`
-		defs   = `{"machineCapabilities":[{"name":"architecture","values":["amd64","arm64"]}],`
-		own    = `{` + header + `,"machineImages":[{"name":"a","versions":[{"version":"1","image":"x","regions":[{"name":"eu","id":"y","architecture":"arm64"}]},` +
-			`{"version":"2","capabilityFlavors":[{"capabilities":{"architecture":["amd64"]},"image":"z"}]}]},{"name":"a","versions":[{"version":"1"}]}]}`
-	)
-	for _, core := range []string{"{" + core, defs + core, `{}`} {
-		for _, own := range []string{own, `{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`, `{"machineImages":[{}]}`, `{`, `null`} {
-			for _, base := range []string{own, `{"machineImages":[{"name":"a","versions":[{"version":"1"},{"version":"2"},{"version":"1"}]},{},{"versions":null}]}`, `{"machineImages":null}`, ``, `[]`} {
-				f.Add([]byte(core), []byte(own), []byte(base))
+	// Bytes that YAML does not keep.
+	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}
+	for _, core := range seeds(f, "testdata/seeds/render-core.txtar") {
+		for _, own := range append(seeds(f, "testdata/seeds/render-own.txtar"), own...) {
+			for _, base := range append(seeds(f, "testdata/seeds/render-base.txtar"), nil) {
+				f.Add(core, own, base)
 			}
 		}
 	}
@@ -46,7 +41,10 @@ func FuzzRenderConfig(f *testing.F) {
 	})
 }
 
-func renderTwice[R any](t *testing.T, provider consistency.Provider[R], capabilities []v1beta1.CapabilityDefinition, spec v1beta1.NamespacedCloudProfileSpec, own, base []byte) {
+func renderTwice[R any](
+	t *testing.T, provider consistency.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	spec v1beta1.NamespacedCloudProfileSpec, own, base []byte,
+) {
 	spec.ProviderConfig = &runtime.RawExtension{Raw: bytes.Clone(own)}
 	profile, onto := &v1beta1.NamespacedCloudProfile{Spec: spec}, &runtime.RawExtension{Raw: bytes.Clone(base)}
 	changes, err := consistency.RenderConfig(provider, capabilities, profile, onto)

@@ -5,6 +5,7 @@
 package consistency_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -102,7 +103,9 @@ func TestRenderConfigRefuses(t *testing.T) {
 		"no version":              {`{machineImages: [{name: a, versions: [{image: x}]}]}`, sound, "spec.providerConfig: machineImages[0].versions[0]: no version"},
 		"versions that are none":  {`{machineImages: [{name: a, versions: {}}]}`, sound, "spec.providerConfig: machineImages[0].versions: not a list"},
 		"a parent that is a list": {sound, `[]`, "the provider config of the parent: not an object"},
-		"a parent's versions":     {sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions: [0]: not an object"},
+		"a parent's versions": {
+			sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions: [0]: not an object",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
@@ -202,7 +205,8 @@ func TestRenderingTwice(t *testing.T) {
 		}
 		for _, change := range changes {
 			var image, version int
-			if _, err := fmt.Sscanf(change.Path, "/machineImages/%d/versions/%d", &image, &version); err == nil && sameJSON(change.Value, versionAt(t, base, image, version)) {
+			_, err := fmt.Sscanf(change.Path, "/machineImages/%d/versions/%d", &image, &version)
+			if err == nil && sameJSON(change.Value, versionAt(t, base, image, version)) {
 				t.Fatalf("%s is replaced by what is there", change.Path)
 			}
 		}
@@ -233,7 +237,9 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 			ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"}`)},
 		}
 		if rapid.Bool().Draw(t, "capabilities") {
-			parent.MachineCapabilities = []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}}}
+			parent.MachineCapabilities = []v1beta1.CapabilityDefinition{
+				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}},
+			}
 		}
 		profile := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
 		above, _ := consistency.Compile(imagesOnly{}, parent, field.NewPath("spec"))
@@ -251,7 +257,8 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 		if _, report := consistency.Compile(imagesOnly{}, rendered, field.NewPath("spec")); len(report.Errors) > 0 {
 			t.Fatalf("%v\n%s\n%s", report.Errors, profile.Spec.ProviderConfig.Raw, rendered.ProviderConfig.Raw)
 		}
-		if strings.Contains(string(profile.Spec.ProviderConfig.Raw), "capabilityFlavors") != strings.Contains(string(rendered.ProviderConfig.Raw), "capabilityFlavors") {
+		flavors := []byte("capabilityFlavors")
+		if bytes.Contains(profile.Spec.ProviderConfig.Raw, flavors) != bytes.Contains(rendered.ProviderConfig.Raw, flavors) {
 			converted++
 		}
 	})

@@ -24,8 +24,9 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 	good := string(content)
 	const (
 		version = "      - version: 1877.5.0\n        capabilityFlavors:"
-		arm     = "        - capabilities:\n            architecture: [arm64]\n            hypervisor: [virtualized]\n          regions:\n          - name: europe\n            id: 1234-arm64-virt\n          - name: asia\n            id: 5678-arm64-virt\n"
-		old     = "            id: 1234-amd64-old"
+		arm     = "        - capabilities:\n            architecture: [arm64]\n            hypervisor: [virtualized]\n" +
+			"          regions:\n          - name: europe\n            id: 1234-arm64-virt\n          - name: asia\n            id: 5678-arm64-virt\n"
+		old = "            id: 1234-amd64-old"
 	)
 	defects := map[string][2]string{
 		"an unknown field":       {version, strings.Replace(version, "\n", "\n        foo: bar\n", 1)},

@@ -43,7 +43,8 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	got := consistency.CompareNamespacedCloudProfiles(above, old, update, []consistency.Use{
 		{Namespace: "garden-a", Name: "plain", Pools: []consistency.Pool{pool}}, {Namespace: "garden-a", Name: "secure", Pools: []consistency.Pool{wants}},
 	})
-	if len(got) != 1 || got[0].Origin != consistency.RuleMappingInUse || !strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
+	if len(got) != 1 || got[0].Origin != consistency.RuleMappingInUse ||
+		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
 		t.Error(got)
 	}
 	if got := consistency.CompareNamespacedCloudProfiles(above, update, old, []consistency.Use{{Name: "plain", Pools: []consistency.Pool{pool}}}); len(got) > 0 {

@@ -107,19 +107,24 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 
 // What is wrong with the providerConfig itself is said beside the answer, and counts as far as it can be read.
 func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
+	const at = "spec.provider.workers[2].providerConfig"
 	p := profileOfWorkerPools(t)
 	for name, tc := range map[string]struct {
 		config *runtime.RawExtension
 		image  string
 		want   []string
 	}{
-		"sound":                  {config(""), "gl-9-trusted", nil},
-		"more that is sound":     {config(`, "serverGroup": {"policy": "anti-affinity"}`), "gl-9-trusted", nil},
-		"an unknown field":       {config(`, "serverGroups": {}`), "gl-9-trusted", []string{"Forbidden spec.provider.workers[2].providerConfig.serverGroups unknown-field"}},
-		"an unknown field in it": {config(`, "trustedLaunch": {"enable": true}`), "gl-9-trusted", []string{"Duplicate spec.provider.workers[2].providerConfig.trustedLaunch duplicate-key", "Forbidden spec.provider.workers[2].providerConfig.trustedLaunch.enable unknown-field"}},
-		"nothing in it":          {&runtime.RawExtension{Raw: []byte(" ")}, "gl-9", nil},
-		"another kind":           {&runtime.RawExtension{Raw: []byte(strings.Replace(trustedLaunch, "WorkerConfig", "Worker", 1))}, "gl-9-trusted", []string{"NotSupported spec.provider.workers[2].providerConfig.kind provider-config-kind"}},
-		"no JSON":                {&runtime.RawExtension{Raw: []byte("{")}, "gl-9", []string{"Invalid spec.provider.workers[2].providerConfig syntax"}},
+		"sound":              {config(""), "gl-9-trusted", nil},
+		"more that is sound": {config(`, "serverGroup": {"policy": "anti-affinity"}`), "gl-9-trusted", nil},
+		"an unknown field":   {config(`, "serverGroups": {}`), "gl-9-trusted", []string{"Forbidden " + at + ".serverGroups unknown-field"}},
+		"an unknown field in it": {config(`, "trustedLaunch": {"enable": true}`), "gl-9-trusted", []string{
+			"Duplicate " + at + ".trustedLaunch duplicate-key", "Forbidden " + at + ".trustedLaunch.enable unknown-field",
+		}},
+		"nothing in it": {&runtime.RawExtension{Raw: []byte(" ")}, "gl-9", nil},
+		"another kind": {&runtime.RawExtension{Raw: []byte(strings.Replace(trustedLaunch, "WorkerConfig", "Worker", 1))}, "gl-9-trusted", []string{
+			"NotSupported " + at + ".kind provider-config-kind",
+		}},
+		"no JSON": {&runtime.RawExtension{Raw: []byte("{")}, "gl-9", []string{"Invalid " + at + " syntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pool := asking("any", "gl@9.0.0", "")
@@ -160,25 +165,33 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 
 // Two settings that ask for values of one capability have to be met by one value.
 func TestTwoSettingsOfOneCapability(t *testing.T) {
-	fast, slow, either := v1beta1.Capabilities{"given-disk": {"fast"}}, v1beta1.Capabilities{"given-disk": {"slow"}}, v1beta1.Capabilities{"given-disk": {"fast", "slow"}}
-	provider := workingWith(slow, fast, either)
+	disk := func(values ...string) v1beta1.Capabilities { return v1beta1.Capabilities{"given-disk": values} }
+	provider := workingWith(disk("slow"), disk("fast"), disk("fast", "slow"))
 	provider.workers = consistency.WorkersOf(workerKind, definitions, append(capability.Rules[workerConfig]{
-		{Setting: "trusted: true, which is slow", Field: "trusted", Capability: "given-disk", Values: []string{"slow"}, Asks: func(c *workerConfig) bool { return c.Trusted }},
+		{
+			Setting: "trusted: true, which is slow", Field: "trusted", Capability: "given-disk", Values: []string{"slow"},
+			Asks: func(c *workerConfig) bool { return c.Trusted },
+		},
 	}, rules[1:]...))
-	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}}}, provider.given)
+	s := coreSpec([]v1beta1.CapabilityDefinition{
+		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
+	}, provider.given)
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
 	p, report := consistency.Compile(provider, s, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
 	for config, want := range map[string]string{
-		"": "2", `, "trusted": true`: "2", `, "disk": "fast"`: "2", `, "disk": "any"`: "2", `, "disk": "any", "trusted": true`: "2", `, "disk": "fast", "trusted": true`: "",
+		"": "2", `, "trusted": true`: "2", `, "disk": "fast"`: "2", `, "disk": "any"`: "2",
+		`, "disk": "any", "trusted": true`: "2", `, "disk": "fast", "trusted": true`: "",
 	} {
-		r := p.ResolvePool(consistency.Pool{Name: "w", MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig"` + config + "}")}})
+		raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig"` + config + "}")}
+		r := p.ResolvePool(consistency.Pool{Name: "w", MachineType: "m", Image: "linux", Version: "1", Config: raw})
 		if r.Decision.Reference != want || (r.Err == nil) != (want != "") || len(r.Further) > 0 {
 			t.Errorf("%s: %q, %v", config, r.Decision.Reference, r.Err)
 		}
-		if want == "" && (r.Err.Origin != consistency.RuleRequestUnmet || r.Err.Field != "trusted" || !strings.Contains(r.Err.Detail, "the worker pool asks for []")) {
+		if want == "" && (r.Err.Origin != consistency.RuleRequestUnmet || r.Err.Field != "trusted" ||
+			!strings.Contains(r.Err.Detail, "the worker pool asks for []")) {
 			t.Error(r.Err)
 		}
 	}
@@ -219,7 +232,8 @@ func TestARuleForOff(t *testing.T) {
 			}
 			s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
 			p, report := consistency.Compile(working{tc.flavors, consistency.WorkersOf(workerKind, definitions, trustedOff)}, s, field.NewPath("spec"))
-			if warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == consistency.RuleWorkerValueUnasked; len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
+			warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == consistency.RuleWorkerValueUnasked
+			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)
 			}
 			pool := consistency.Pool{MachineType: "m", Image: "linux", Version: "1", Path: field.NewPath("w")}
@@ -255,7 +269,10 @@ func TestLegacyProfilesThatAreAsked(t *testing.T) {
 		if !supported {
 			inPlace = consistency.RuleRequestUnmet
 		}
-		for wishes, want := range map[string]string{"": "", "inPlace": inPlace, "secure": consistency.RuleRequestUnmet, "gpu": consistency.RuleRequestUnmet, "trusted": consistency.RuleRequestUnregistered} {
+		for wishes, want := range map[string]string{
+			"": "", "inPlace": inPlace, "secure": consistency.RuleRequestUnmet, "gpu": consistency.RuleRequestUnmet,
+			"trusted": consistency.RuleRequestUnregistered,
+		} {
 			r := p.ResolvePool(asking("m", "gl@1", wishes))
 			got := ""
 			if r.Err != nil {

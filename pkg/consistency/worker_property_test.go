@@ -58,7 +58,9 @@ func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
 		s.MachineImages, provider.images = append(s.MachineImages, image), append(provider.images, mapped)
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "machine types") {
-		mt := v1beta1.MachineType{Name: fmt.Sprintf("m%d", i), Capabilities: drawFlavors(t, s.MachineCapabilities, "machine")[0], Usable: new(rapid.Bool().Draw(t, "usable"))}
+		mt := v1beta1.MachineType{
+			Name: fmt.Sprintf("m%d", i), Capabilities: drawFlavors(t, s.MachineCapabilities, "machine")[0], Usable: new(rapid.Bool().Draw(t, "usable")),
+		}
 		mt.Capabilities["architecture"] = v1beta1.CapabilityValues{rapid.SampledFrom(declarable[0].Values).Draw(t, "architecture")}
 		s.MachineTypes = append(s.MachineTypes, mt)
 	}
@@ -66,7 +68,9 @@ func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
 }
 
 // drawVersion draws the different flavors of a version, on which both sides agree.
-func drawVersion(t *rapid.T, registered []v1beta1.CapabilityDefinition, name string, at *field.Path) (v1beta1.MachineImageVersion, imageselector.Version[string]) {
+func drawVersion(
+	t *rapid.T, registered []v1beta1.CapabilityDefinition, name string, at *field.Path,
+) (v1beta1.MachineImageVersion, imageselector.Version[string]) {
 	v, _ := capability.Compile(registered, nil, definitions...)
 	core := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: name}}
 	var undeclared v1beta1.Capabilities
@@ -123,7 +127,8 @@ func drawAskingPool(t *rapid.T) consistency.Pool {
 	pool.Architecture = rapid.SampledFrom([]string{"", "", "amd64", "arm64"}).Draw(t, "architecture")
 	pool.Worker.SecureBoot = rapid.IntRange(0, 2).Draw(t, "secure boot") == 0
 	pool.Worker.UpdateStrategy = rapid.SampledFrom([]v1beta1.MachineUpdateStrategy{"", "", v1beta1.AutoInPlaceUpdate}).Draw(t, "strategy")
-	if rest := rapid.SampledFrom([]string{"none", "", `, "trusted": true`, `, "disk": "fast"`, `, "disk": "any", "trusted": true`, `, "x": 1`}).Draw(t, "config"); rest != "none" {
+	rests := []string{"none", "", `, "trusted": true`, `, "disk": "fast"`, `, "disk": "any", "trusted": true`, `, "x": 1`}
+	if rest := rapid.SampledFrom(rests).Draw(t, "config"); rest != "none" {
 		pool.Config = &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig"` + rest + "}")}
 	}
 	return pool
@@ -171,7 +176,9 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 			checkRefusal(t, p, r)
 		}
 	})
-	for _, rule := range []string{"", consistency.RuleRequestUnmet, consistency.RuleNoImage, consistency.RuleRequestUnregistered, consistency.RuleUnknownMachineType} {
+	for _, rule := range []string{
+		"", consistency.RuleRequestUnmet, consistency.RuleNoImage, consistency.RuleRequestUnregistered, consistency.RuleUnknownMachineType,
+	} {
 		if outcomes[rule] == 0 {
 			t.Errorf("%q never happens", rule)
 		}
@@ -192,7 +199,8 @@ func checkRefusal(t *rapid.T, p *consistency.Profile[string], r consistency.Reso
 		if without < 0 {
 			t.Fatalf("without any request there is no image either: %v", r.Err)
 		}
-		if want := culprit(p, r); !strings.HasPrefix(r.Err.Detail, "worker pool w: "+want+" asks for ") && !strings.Contains(r.Err.Detail, ", as it says nothing else ("+want+"), and ") {
+		if want := culprit(p, r); !strings.HasPrefix(r.Err.Detail, "worker pool w: "+want+" asks for ") &&
+			!strings.Contains(r.Err.Detail, ", as it says nothing else ("+want+"), and ") {
 			t.Fatalf("%+v: %v, want it to be about %q", r.Requirements, r.Err, want)
 		}
 	case consistency.RuleNoImage:
@@ -360,11 +368,15 @@ func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 					}
 				}
 			}
-			if at := provider.images[f.Image].Versions[f.Version].Path.String(); len(p.Catalog().Flavors(s.MachineImages[f.Image].Name, provider.images[f.Image].Versions[f.Version].Version)) != len(provider.images[f.Image].Versions[f.Version].Flavors) {
+			version := &provider.images[f.Image].Versions[f.Version]
+			if at := version.Path.String(); len(p.Catalog().Flavors(s.MachineImages[f.Image].Name, version.Version)) != len(version.Flavors) {
 				t.Fatalf("not everything in %s corresponds to what is filled in: %v", at, report.Errors)
 			}
 		}
-		if again := consistency.FillCloudProfile(provider, s); len(again) > 0 && slices.ContainsFunc(filled, func(f consistency.Filled) bool { return f.Image == again[0].Image && f.Version == again[0].Version }) {
+		again := consistency.FillCloudProfile(provider, s)
+		if len(again) > 0 && slices.ContainsFunc(filled, func(f consistency.Filled) bool {
+			return f.Image == again[0].Image && f.Version == again[0].Version
+		}) {
 			t.Fatalf("filled again: %+v", again)
 		}
 	})

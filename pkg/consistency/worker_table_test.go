@@ -84,7 +84,9 @@ func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, i
 	if at == onProviderOnly {
 		ofCore = declaring(nil)
 	}
-	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}, CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: ofCore}}}
+	version := v1beta1.MachineImageVersion{
+		ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}, CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: ofCore}},
+	}
 	if inPlace {
 		version.InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: true}
 	}

@@ -38,9 +38,18 @@ var (
 		{Name: "given-disk", Values: []string{"fast", "slow"}},
 	}
 	rules = capability.Rules[workerConfig]{
-		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"}, Asks: func(c *workerConfig) bool { return c.Trusted }},
-		{Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"}, Asks: func(c *workerConfig) bool { return c.Disk == "fast" }},
-		{Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"}, Asks: func(c *workerConfig) bool { return c.Disk == "any" }},
+		{
+			Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
+			Asks: func(c *workerConfig) bool { return c.Trusted },
+		},
+		{
+			Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"},
+			Asks: func(c *workerConfig) bool { return c.Disk == "fast" },
+		},
+		{
+			Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"},
+			Asks: func(c *workerConfig) bool { return c.Disk == "any" },
+		},
 	}
 )
 
@@ -57,62 +66,25 @@ func workingWith(flavors ...v1beta1.Capabilities) working {
 }
 
 func TestCheckProvider(t *testing.T) {
-	define := func(name, undeclared string, values ...string) []capability.Definition {
-		return []capability.Definition{{Name: name, Values: values, Undeclared: undeclared}}
-	}
-	rule := func(setting, field, name string, values ...string) capability.Rules[workerConfig] {
-		never := func(*workerConfig) bool { return false }
-		return capability.Rules[workerConfig]{{Setting: setting, Field: field, Capability: name, Values: values, Asks: never}}
-	}
-	hasty := rule("a: true", "a", "given-a", "on")
-	hasty[0].Asks = func(c *workerConfig) bool { return *c.Nested }
-	for name, tc := range map[string]struct {
-		definitions []capability.Definition
-		rules       capability.Rules[workerConfig]
-		want        []string
-	}{
-		"nothing":               {nil, nil, nil},
-		"sound":                 {definitions, rules, nil},
-		"without a rule":        {definitions, nil, nil},
-		"without prefix":        {define("trusted", "", "on"), nil, []string{`worker capability "trusted" must begin with "given-", the prefix of this provider`}},
-		"of Gardener":           {define("gardener-bootType", "", "on"), nil, []string{`worker capability "gardener-bootType" must begin with "given-", the prefix of this provider`}},
-		"nothing but a prefix":  {define("given-", "", "on"), nil, []string{`worker capability "given-" must begin with "given-", the prefix of this provider`}},
-		"no qualified name":     {define("given-a b", "", "on"), nil, []string{`"given-a b" is no name for a capability: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},
-		"no values":             {define("given-a", ""), nil, []string{`worker capability "given-a" needs values, each of them once, and none of them empty`}},
-		"an empty value":        {define("given-a", "", "on", ""), nil, []string{`worker capability "given-a" needs values, each of them once, and none of them empty`}},
-		"a value twice":         {define("given-a", "", "on", "off", "on"), nil, []string{`worker capability "given-a" needs values, each of them once, and none of them empty`}},
-		"undeclared and absent": {define("given-a", "none", "on", "off"), nil, []string{`worker capability "given-a": the undeclared value "none" is none of its values [on, off]`}},
-		"twice":                 {append(define("given-a", "", "on"), define("given-a", "", "on")...), nil, []string{`worker capability "given-a" is defined twice`}},
-		"rule without setting":  {define("given-a", "", "on"), rule("", "a", "given-a", "on"), []string{`the rule that asks for worker capability "given-a" does not say for which setting, and at which field`}},
-		"rule without field":    {define("given-a", "", "on"), rule("a: true", "", "given-a", "on"), []string{`the rule that asks for worker capability "given-a" does not say for which setting, and at which field`}},
-		"rule of another":       {nil, rule("a: true", "a", "given-a", "on"), []string{`"a: true" asks for "given-a", which is not among the worker capabilities that it defines`}},
-		"rule of Gardener":      {nil, rule("a: true", "a", "gardener-bootType", "secure"), []string{`"a: true" asks for "gardener-bootType", which is not among the worker capabilities that it defines`}},
-		"rule without values":   {define("given-a", "", "on"), rule("a: true", "a", "given-a"), []string{`"a: true" asks for [] of worker capability "given-a", which has the values [on]`}},
-		"rule of another value": {define("given-a", "", "on", "off"), rule("a: true", "a", "given-a", "on", "of"), []string{`"a: true" asks for [on, of] of worker capability "given-a", which has the values [off, on]`}},
-		"rule that panics":      {define("given-a", "", "on"), hasty, []string{"a rule panics when it is asked about a config without any settings: runtime error: invalid memory address or nil pointer dereference"}},
-		"all at once": {
-			[]capability.Definition{{Name: "trusted", Undeclared: "none"}, {Name: "given-b", Values: []string{"on"}, Undeclared: "x"}}, append(rule("", "", "given-c"), rule("b", "b", "given-b", "x")...),
-			[]string{
-				`worker capability "trusted" must begin with "given-", the prefix of this provider`, `worker capability "trusted" needs values, each of them once, and none of them empty`,
-				`worker capability "given-b": the undeclared value "x" is none of its values [on]`,
-				`the rule that asks for worker capability "given-c" does not say for which setting, and at which field`, `"" asks for "given-c", which is not among the worker capabilities that it defines`,
-				`"b" asks for [x] of worker capability "given-b", which has the values [on]`,
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			if err := consistency.CheckProvider(working{workers: consistency.WorkersOf(workerKind, tc.definitions, tc.rules)}); err != nil {
-				got = strings.Split(err.Error(), "\n")
-			}
-			for i := range tc.want {
-				tc.want[i] = "provider given: " + tc.want[i]
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
+		var defined []capability.Definition
+		c.Decode("definitions.yaml", &defined)
+		var written []struct {
+			Setting, Field, Capability string
+			Values                     []string
+			Panics                     bool
+		}
+		c.Decode("rules.yaml", &written)
+		var asking capability.Rules[workerConfig]
+		for _, r := range written {
+			asks := func(c *workerConfig) bool { return r.Panics && *c.Nested }
+			asking = append(asking, capability.Rule[workerConfig]{Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, Asks: asks})
+		}
+		if err := consistency.CheckProvider(working{workers: consistency.WorkersOf(workerKind, defined, asking)}); err != nil {
+			return folded(strings.Split(err.Error(), "\n")...)
+		}
+		return ""
+	})
 }
 
 func TestCheckProviderWithoutAKind(t *testing.T) {
@@ -141,7 +113,8 @@ func TestWorkers(t *testing.T) {
 		t.Error(diff)
 	}
 	want := []consistency.Setting{
-		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"}}, {Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"}},
+		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"}},
+		{Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"}},
 		{Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"}},
 	}
 	if diff := cmp.Diff(want, workers.Settings()); diff != "" {
@@ -159,27 +132,42 @@ func TestWorkers(t *testing.T) {
 }
 
 func TestRequirementsOfAConfig(t *testing.T) {
-	const head = `{"apiVersion": "given/v1", "kind": "WorkerConfig"`
+	const (
+		head    = `{"apiVersion": "given/v1", "kind": "WorkerConfig"`
+		trusted = "trusted: true at w.providerConfig.trusted"
+	)
+	text := func(raw string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(raw)} }
 	workers := consistency.WorkersOf(workerKind, definitions, rules)
 	for name, tc := range map[string]struct {
 		raw  *runtime.RawExtension
 		want []string
 		errs []string
 	}{
-		"nil":                        {nil, nil, nil},
-		"empty":                      {&runtime.RawExtension{}, nil, nil},
-		"white space":                {&runtime.RawExtension{Raw: []byte(" \n")}, nil, nil},
-		"null":                       {&runtime.RawExtension{Raw: []byte(" null ")}, nil, nil},
-		"nothing asked":              {&runtime.RawExtension{Raw: []byte(head + "}")}, nil, nil},
-		"one":                        {&runtime.RawExtension{Raw: []byte(head + `, "trusted": true}`)}, []string{"trusted: true at w.providerConfig.trusted"}, nil},
-		"both, in the rules' order":  {&runtime.RawExtension{Raw: []byte(head + `, "disk": "any", "trusted": true}`)}, []string{"trusted: true at w.providerConfig.trusted", "disk: any at w.providerConfig.disk"}, nil},
-		"an unknown field beside it": {&runtime.RawExtension{Raw: []byte(head + `, "trusted": true, "x": {}}`)}, []string{"trusted: true at w.providerConfig.trusted"}, []string{"Forbidden w.providerConfig.x unknown-field"}},
-		"a wrong type beside it":     {&runtime.RawExtension{Raw: []byte(head + `, "trusted": true, "disk": 5}`)}, []string{"trusted: true at w.providerConfig.trusted"}, []string{"Invalid w.providerConfig.disk field-type"}},
-		"a wrong type":               {&runtime.RawExtension{Raw: []byte(head + `, "trusted": "true"}`)}, nil, []string{"Invalid w.providerConfig.trusted field-type"}},
-		"of another kind":            {&runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "Config", "trusted": true}`)}, []string{"trusted: true at w.providerConfig.trusted"}, []string{"NotSupported w.providerConfig.kind provider-config-kind"}},
-		"of no kind":                 {&runtime.RawExtension{Raw: []byte(`{}`)}, nil, []string{"Required w.providerConfig.apiVersion provider-config-kind", "Required w.providerConfig.kind provider-config-kind"}},
-		"no object":                  {&runtime.RawExtension{Raw: []byte(`[]`)}, nil, []string{"Invalid w.providerConfig field-type"}},
-		"no JSON":                    {&runtime.RawExtension{Raw: []byte(head + `, "trusted": tru`)}, nil, []string{"Invalid w.providerConfig syntax"}},
+		"nil":           {nil, nil, nil},
+		"empty":         {&runtime.RawExtension{}, nil, nil},
+		"white space":   {text(" \n"), nil, nil},
+		"null":          {text(" null "), nil, nil},
+		"nothing asked": {text(head + "}"), nil, nil},
+		"one":           {text(head + `, "trusted": true}`), []string{trusted}, nil},
+		"both, in the rules' order": {
+			text(head + `, "disk": "any", "trusted": true}`), []string{trusted, "disk: any at w.providerConfig.disk"}, nil,
+		},
+		"an unknown field beside it": {
+			text(head + `, "trusted": true, "x": {}}`), []string{trusted}, []string{"Forbidden w.providerConfig.x unknown-field"},
+		},
+		"a wrong type beside it": {
+			text(head + `, "trusted": true, "disk": 5}`), []string{trusted}, []string{"Invalid w.providerConfig.disk field-type"},
+		},
+		"a wrong type": {text(head + `, "trusted": "true"}`), nil, []string{"Invalid w.providerConfig.trusted field-type"}},
+		"of another kind": {
+			text(`{"apiVersion": "given/v1", "kind": "Config", "trusted": true}`), []string{trusted},
+			[]string{"NotSupported w.providerConfig.kind provider-config-kind"},
+		},
+		"of no kind": {text(`{}`), nil, []string{
+			"Required w.providerConfig.apiVersion provider-config-kind", "Required w.providerConfig.kind provider-config-kind",
+		}},
+		"no object": {text(`[]`), nil, []string{"Invalid w.providerConfig field-type"}},
+		"no JSON":   {text(head + `, "trusted": tru`), nil, []string{"Invalid w.providerConfig syntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			requirements, errs := workers.Requirements(tc.raw, field.NewPath("w", "providerConfig"))
@@ -198,41 +186,19 @@ func TestRequirementsOfAConfig(t *testing.T) {
 }
 
 func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
-	const at = "spec.machineCapabilities[1].values"
-	for name, tc := range map[string]struct {
-		def  v1beta1.CapabilityDefinition
-		want []string
-	}{
-		"all values":                {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"off", "on"}}, nil},
-		"what is asked for":         {v1beta1.CapabilityDefinition{Name: "given-disk", Values: []string{"slow"}}, nil},
-		"nothing that is asked for": {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"off"}}, []string{"warning Invalid " + at + " worker-capability-value-unasked"}},
-		"a value that it has not":   {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"on", "On", "off", "ON"}}, []string{"NotSupported " + at + "[1] worker-capability-value-unknown", "NotSupported " + at + "[3] worker-capability-value-unknown"}},
-		"only values that it has not": {v1beta1.CapabilityDefinition{Name: "given-trusted", Values: []string{"yes"}}, []string{
-			"NotSupported " + at + "[0] worker-capability-value-unknown", "warning Invalid " + at + " worker-capability-value-unasked"}},
-		"a capability like others":        {v1beta1.CapabilityDefinition{Name: "given-network-speed", Values: []string{"x"}}, nil},
-		"reserved":                        {v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard", "secure"}}, nil},
-		"reserved, a value that it lacks": {v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard", "insecure"}}, []string{"NotSupported " + at + "[1] reserved-capability-value"}},
-		"reserved, not what all ask for":  {v1beta1.CapabilityDefinition{Name: "gardener-updateType", Values: []string{"inPlace"}}, []string{"warning Invalid " + at + " worker-capability-value-unasked"}},
-		"another case":                    {v1beta1.CapabilityDefinition{Name: "given-Trusted", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
-		"a letter too many":               {v1beta1.CapabilityDefinition{Name: "given-trustedd", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
-		"without its prefix":              {v1beta1.CapabilityDefinition{Name: "trusted", Values: []string{"on"}}, []string{"warning Invalid spec.machineCapabilities[1].name worker-capability-misspelt"}},
-		"one of this prefix, unlike any":  {v1beta1.CapabilityDefinition{Name: "given-network", Values: []string{"on"}}, nil},
-		"reserved, asked for by few":      {v1beta1.CapabilityDefinition{Name: "gardener-gpuSupport", Values: []string{"amd"}}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, tc.def}, nil)
-			_, report := consistency.Compile(workingWith(v1beta1.Capabilities{}), s, field.NewPath("spec"))
-			checkFindings(t, report.Errors)
-			checkFindings(t, report.Warnings)
-			got := plainly(report.Errors)
-			for _, line := range plainly(report.Warnings) {
-				got = append(got, "warning "+line)
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/worker-definitions.txtar", func(c *cases.Case) string {
+		var def v1beta1.CapabilityDefinition
+		c.Decode("capability.yaml", &def)
+		s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, def}, nil)
+		_, report := consistency.Compile(workingWith(v1beta1.Capabilities{}), s, field.NewPath("spec"))
+		checkFindings(c.T(), report.Errors)
+		checkFindings(c.T(), report.Warnings)
+		got := plainly(report.Errors)
+		for _, line := range plainly(report.Warnings) {
+			got = append(got, "warning "+line)
+		}
+		return folded(got...)
+	})
 }
 
 // An image version that boots only for those who ask is none that Gardener should choose for others.

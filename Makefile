@@ -18,6 +18,15 @@ COUNT    ?= 1
 BASELINE ?=
 # Where images and charts are going to be.
 REGISTRY ?= registry.example.com/capkit
+# What images are built for.
+PLATFORMS ?= linux/amd64,linux/arm64
+# Which specs are run: a regular expression on their text, and a label filter of ginkgo. Without both, all tests are.
+FOCUS  ?=
+LABELS ?=
+
+# Everything is built with the flags of the images, so that a package is compiled once for commands, images, tests and gardens.
+export CGO_ENABLED := 0
+export GOFLAGS     := $(strip $(filter-out -trimpath -buildvcs=false,$(shell go env GOFLAGS)) -trimpath -buildvcs=false)
 
 # The packages that decide: what is worth running under the race detector, which compiles everything once more.
 PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/consistency/... ./pkg/strictjson/...
@@ -33,15 +42,15 @@ LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 .PHONY: build
 build: ## Build the commands into bin
 	@mkdir -p bin
-	go build -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: install
 install: ## Install capkit where go install puts commands
-	go install -buildvcs=false -ldflags '$(LDFLAGS)' ./cmd/capkit
+	go install -ldflags '$(LDFLAGS)' ./cmd/capkit
 
 .PHONY: images
-images: ## Build the container images into bin/images, as OCI layouts
-	go run ./hack/images -o bin/images -version '$(VERSION)' -ldflags '$(LDFLAGS)'
+images: ## Build the container images for PLATFORMS into bin/images, as OCI layouts
+	go run ./hack/images -o bin/images -platforms '$(PLATFORMS)' -version '$(VERSION)' -ldflags '$(LDFLAGS)'
 
 .PHONY: charts
 charts: ## Package the charts into bin/charts, with manifests that install them from REGISTRY
@@ -72,8 +81,7 @@ check-format: ## Fail if a Go file is not formatted
 	if [[ -n $$files ]]; then printf 'not formatted, run make format:\n%s\n' "$$files"; exit 1; fi
 
 .PHONY: check
-check: check-tidy check-license ## Run the linters, and check go.mod and licence headers
-	go vet ./...
+check: check-tidy check-license ## Run the linters (go vet is one of them), and check go.mod and licence headers
 	$(TOOL) golangci-lint run --allow-serial-runners
 
 .PHONY: check-tidy
@@ -99,19 +107,31 @@ tidy: ## Tidy all modules
 
 ##@ Test
 
-# 30m: the first time, test/images compiles everything for two platforms.
+# make check vets; -w leaves debugging information out, which takes the linker a third of its time. The time limit is for tests
+# that hang.
+GO_TEST = go test -vet=off -ldflags=-w -timeout 60m
+# The packages with ginkgo suites, which know FOCUS and LABELS.
+SUITES  = $(shell git grep --untracked -l 'suite\.Run(t' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 .PHONY: test
-test: ## Run all tests
-	go test -timeout 30m ./...
+ifeq ($(FOCUS)$(LABELS),)
+test: ## Run all tests, or the specs that FOCUS and LABELS choose; JUnit reports are in bin/reports
+	$(GO_TEST) ./...
+else
+test:
+	@mkdir -p bin/reports
+	$(GO_TEST) -v $(SUITES) -ginkgo.focus='$(FOCUS)' -ginkgo.label-filter='$(LABELS)' | tee bin/reports/chosen.txt
+	@grep -q '^Ran [1-9]' bin/reports/chosen.txt || { echo "no spec matches FOCUS='$(FOCUS)' LABELS='$(LABELS)'" >&2; exit 1; }
+endif
 
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector
-	go test -race $(PURE)
+	CGO_ENABLED=1 go test -race $(PURE)
 
 .PHONY: test-cov
 test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
 	@mkdir -p bin
-	go test -timeout 30m -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
+	$(GO_TEST) -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
 	grep -v zz_generated bin/coverage.all > bin/coverage.out
 	go tool cover -html=bin/coverage.out -o bin/coverage.html
 	go tool cover -func=bin/coverage.out
@@ -120,7 +140,7 @@ test-cov: ## Run all tests, print the coverage by function and write bin/coverag
 bench: ## Run the benchmarks COUNT times into bin/bench.txt; BASELINE=file compares with an earlier one
 	@mkdir -p bin
 	packages=$$(git grep --untracked -l '^func Benchmark' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
-	go test -run '^$$' -bench . -benchmem -count $(COUNT) $$packages | tee bin/bench.txt
+	go test -vet=off -run '^$$' -bench . -benchmem -count $(COUNT) $$packages | tee bin/bench.txt
 ifneq ($(BASELINE),)
 	$(TOOL) benchstat $(BASELINE) bin/bench.txt
 endif
@@ -128,6 +148,10 @@ endif
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (10s)
 	hack/fuzz.sh $(FUZZTIME)
+
+.PHONY: stress
+stress: ## Run make test 10 times beside 4 busy loops, and print what failed: see hack/stress.sh
+	hack/stress.sh 10 4
 
 .PHONY: verify
 verify: check check-format test ## Check, then test: to be run before a commit

@@ -31,8 +31,9 @@ if [[ -n ${KUBEBUILDER_ASSETS:-} ]]; then
   exit
 fi
 
-# A go.work around this module, or flags for another one, would choose other versions.
-export GOWORK=off GOFLAGS=-buildvcs=false
+# A go.work around this module, or flags for another one, would choose other versions. The rest are the flags of the Makefile:
+# what the two have in common is compiled once.
+export GOWORK=off GOFLAGS="-trimpath -buildvcs=false" CGO_ENABLED=0
 cd "$module"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/capkit/controlplane
 key=$({ go version; cat go.mod go.sum "$module/../controlplane.sh"; } | git hash-object --stdin)

@@ -20,10 +20,10 @@ import (
 	"github.com/capkit/capkit/test/garden/internal/process"
 )
 
-// serverPackage is built into serverBinary, below the root of the repository.
+// serverPackage is compiled into a program of the name serverName.
 const (
 	serverPackage = "./test/garden/server"
-	serverBinary  = "bin/garden-server"
+	serverName    = "garden-server"
 )
 
 // buildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there, which
@@ -53,20 +53,31 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 	if assets, err = buildControlPlane(ctx, progress); err != nil {
 		return "", "", err
 	}
-	server = filepath.Join(root, filepath.FromSlash(serverBinary))
-	if err := os.MkdirAll(filepath.Dir(server), 0o755); err != nil {
-		return "", "", err
-	}
-	unlock, err := exclusively(server + ".lock")
+	server, err = Compile(ctx, progress, serverPackage, serverName)
+	return server, assets, err
+}
+
+// Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path. Its flags
+// are those of the Makefile, so that nothing is compiled that was compiled before for something else.
+func Compile(ctx context.Context, progress io.Writer, source, name string) (path string, err error) {
+	root, err := repository(ctx)
 	if err != nil {
-		return "", "", err
+		return "", err
+	}
+	path = filepath.Join(root, "bin", name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", err
+	}
+	unlock, err := exclusively(path + ".lock")
+	if err != nil {
+		return "", err
 	}
 	defer unlock()
-	if _, err := os.Stat(server); errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintln(progress, "garden: building the server, which takes a minute or two the first time")
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		fmt.Fprintf(progress, "compiling %s, which takes minutes the first time\n", name)
 	}
-	_, err = run(ctx, progress, root, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", server, serverPackage)
-	return server, assets, err
+	_, err = run(ctx, progress, root, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source)
+	return path, err
 }
 
 // repository returns the root of this repository: where this file was when it was compiled, or around the working

@@ -18,7 +18,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,24 +61,9 @@ type Replica struct {
 	installation *Installation
 }
 
-// Build builds the program into the folder bin of the repository, and returns its path. Start a test binary or hack/garden
-// anywhere below the repository.
+// Build compiles the program, and returns its path.
 func Build(ctx context.Context) (string, error) {
-	output, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	root := filepath.Dir(strings.TrimSpace(string(output)))
-	path := filepath.Join(root, "bin", Name)
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(os.Stderr, "building %s, which takes minutes the first time\n", Name)
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", path, "./cmd/"+Name)
-	build.Dir, build.Stderr = root, os.Stderr
-	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("building %s: %w", Name, err)
-	}
-	return path, nil
+	return garden.Compile(ctx, os.Stderr, "./cmd/"+Name, Name)
 }
 
 // New returns a replica of the program at this path, with addresses on loopback that are free.

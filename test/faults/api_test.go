@@ -12,20 +12,22 @@ import (
 	"net/url"
 	"path/filepath"
 	"sync"
-	"testing"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// apiAccess is a way to the API server for a replica alone, which a test can close.
+// apiAccess is a way to the API server for a replica alone, which a spec can close.
 type apiAccess struct {
 	// kubeconfig is the path of one that leads here.
 	kubeconfig string
 
 	mu      sync.Mutex
 	refuses func(*http.Request) bool
+	refused int
 	open    map[int]openRequest
 	last    int
 }
@@ -36,21 +38,15 @@ type openRequest struct {
 }
 
 // newAPIAccess returns a way to the API server of the virtual garden. Whoever uses it is the component there.
-func newAPIAccess(t *testing.T) *apiAccess {
-	t.Helper()
+func newAPIAccess() *apiAccess {
+	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	transport, err := rest.TransportFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	target, err := url.Parse(config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := &apiAccess{open: map[int]openRequest{}, kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	Expect(err).NotTo(HaveOccurred())
+	a := &apiAccess{open: map[int]openRequest{}, kubeconfig: filepath.Join(GinkgoT().TempDir(), "kubeconfig")}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -66,7 +62,7 @@ func newAPIAccess(t *testing.T) *apiAccess {
 		}
 		proxy.ServeHTTP(w, r.WithContext(ctx))
 	}))
-	t.Cleanup(func() {
+	DeferCleanup(func() {
 		a.refuse(func(*http.Request) bool { return true })
 		server.CloseClientConnections()
 		server.Close()
@@ -75,9 +71,7 @@ func newAPIAccess(t *testing.T) *apiAccess {
 	kubeconfig.Clusters["garden"] = &api.Cluster{Server: server.URL}
 	kubeconfig.Contexts["garden"] = &api.Context{Cluster: "garden"}
 	kubeconfig.CurrentContext = "garden"
-	if err := clientcmd.WriteToFile(*kubeconfig, a.kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	Expect(clientcmd.WriteToFile(*kubeconfig, a.kubeconfig)).To(Succeed())
 	return a
 }
 
@@ -88,6 +82,7 @@ func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.refuses != nil && a.refuses(r) {
+		a.refused++
 		cancel()
 		return ctx, func() {}
 	}
@@ -103,9 +98,9 @@ func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 }
 
 // newReplica returns a replica that goes this way, and is not running yet.
-func (a *apiAccess) newReplica(t *testing.T, args ...string) *replica {
-	t.Helper()
-	r := newReplica(t, args...)
+func (a *apiAccess) newReplica(args ...string) *replica {
+	GinkgoHelper()
+	r := newReplica(args...)
 	r.Env = []string{"GARDEN_KUBECONFIG=" + a.kubeconfig}
 	return r
 }
@@ -114,10 +109,17 @@ func (a *apiAccess) newReplica(t *testing.T, args ...string) *replica {
 func (a *apiAccess) refuse(which func(*http.Request) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.refuses = which
+	a.refuses, a.refused = which, 0
 	for _, o := range a.open {
 		if which != nil && which(o.request) {
 			o.cancel()
 		}
 	}
+}
+
+// refusals is how many requests have been refused since refuse was called.
+func (a *apiAccess) refusals() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refused
 }

@@ -14,36 +14,34 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"testing"
 	"time"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 )
 
 // directClient asks the component itself, as the API server does in a cluster: with HTTP/1.1 if oneAtATime, which it uses
 // for Services, and with connections that are used again. It trusts what the webhook configurations trust now.
-func directClient(t *testing.T, oneAtATime bool) *http.Client {
-	t.Helper()
-	validating, _ := configurations(t)
+func directClient(ctx context.Context, oneAtATime bool) *http.Client {
+	GinkgoHelper()
+	validating, _ := configurations(ctx)
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(validating.Webhooks[0].ClientConfig.CABundle) {
-		t.Fatal("the webhook configuration has no certificates of authorities")
-	}
+	Expect(pool.AppendCertsFromPEM(validating.Webhooks[0].ClientConfig.CABundle)).To(BeTrue())
 	config := &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: !oneAtATime, MaxIdleConnsPerHost: 10}}
+	return &http.Client{Timeout: time.Minute, Transport: &http.Transport{
+		TLSClientConfig: config, ForceAttemptHTTP2: !oneAtATime, MaxIdleConnsPerHost: 40, ExpectContinueTimeout: time.Minute,
+	}}
 }
 
 // review returns the request of the API server about an object that is to be created.
-func review(t *testing.T, object any, kind string) []byte {
-	t.Helper()
+func review(object any, kind string) []byte {
+	GinkgoHelper()
 	raw, err := json.Marshal(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	request := &admissionv1.AdmissionRequest{
 		UID: "5b1a", Operation: admissionv1.Create, Name: "direct",
 		Kind:   metav1.GroupVersionKind{Group: v1beta1.GroupName, Version: "v1beta1", Kind: kind},
@@ -52,9 +50,7 @@ func review(t *testing.T, object any, kind string) []byte {
 	body, err := json.Marshal(admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return body
 }
 
@@ -78,55 +74,64 @@ func ask(client *http.Client, address, webhook string, body io.Reader) (*admissi
 	return answer.Response, nil
 }
 
-// direct is a number of clients that ask the component over HTTP/1.1 all the time, and try nothing again.
-type direct struct {
-	cancel  context.CancelFunc
-	clients sync.WaitGroup
+// repeated is what goes on all the time while a spec does something else.
+type repeated struct {
+	cancel     context.CancelFunc
+	goroutines sync.WaitGroup
 
 	mu       sync.Mutex
-	answers  int
+	times    int
 	problems []string
 }
 
-func startDirect(t *testing.T) *direct {
-	t.Helper()
+// repeat does something again and again, with pauses, in so many goroutines, until the spec ends.
+func repeat(goroutines int, pause time.Duration, do func() error) *repeated {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &direct{cancel: cancel}
-	body := review(t, profiles.fresh("direct"), "CloudProfile")
-	for range 4 {
-		client := directClient(t, true)
-		d.clients.Go(func() {
+	r := &repeated{cancel: cancel}
+	for range goroutines {
+		r.goroutines.Go(func() {
+			defer GinkgoRecover()
 			for ctx.Err() == nil {
-				response, err := ask(client, entrance.address(), "validate-cloudprofile", bytes.NewReader(body))
-				d.count(response, err)
-				time.Sleep(2 * time.Millisecond)
+				r.count(do())
+				time.Sleep(pause)
 			}
 		})
 	}
-	t.Cleanup(d.stop)
-	return d
+	DeferCleanup(r.stop)
+	return r
 }
 
-func (d *direct) count(response *admissionv1.AdmissionResponse, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.answers++
-	if err == nil && !response.Allowed {
-		err = fmt.Errorf("not allowed: %v", response.Result)
-	}
+func (r *repeated) count(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.times++
 	if err != nil {
-		d.problems = append(d.problems, err.Error())
+		r.problems = append(r.problems, fmt.Sprintf("%s: %v", time.Now().Format(time.StampMilli), err))
 	}
 }
 
-func (d *direct) stop() {
-	d.cancel()
-	d.clients.Wait()
+func (r *repeated) stop() {
+	r.cancel()
+	r.goroutines.Wait()
 }
 
-func (d *direct) verify(t *testing.T) []string {
-	t.Helper()
-	d.stop()
-	t.Logf("%d requests over HTTP/1.1", d.answers)
-	return d.problems
+// expectNoProblems ends it, and expects that it was done without an error, at least once.
+func (r *repeated) expectNoProblems() {
+	GinkgoHelper()
+	r.stop()
+	Expect(r.times).To(BeNumerically(">", 0))
+	Expect(r.problems).To(BeEmpty())
+}
+
+// askDirectly has clients ask the component over HTTP/1.1 all the time, who try nothing again.
+func askDirectly(ctx context.Context) *repeated {
+	GinkgoHelper()
+	client, body := directClient(ctx, true), review(profiles.fresh("direct"), "CloudProfile")
+	return repeat(4, 2*time.Millisecond, func() error {
+		response, err := ask(client, entrance.address(), "validate-cloudprofile", bytes.NewReader(body))
+		if err == nil && !response.Allowed {
+			err = fmt.Errorf("not allowed: %v", response.Result)
+		}
+		return err
+	})
 }

@@ -7,14 +7,13 @@ package faults
 import (
 	"bytes"
 	"crypto/tls"
-	"fmt"
 	"io"
 	"net/http"
 	"syscall"
-	"testing"
-	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admission/v1"
 )
 
@@ -42,53 +41,42 @@ func (s *slow) Read(into []byte) (int, error) {
 	return s.second.Read(into)
 }
 
-// TestRequestsThatRunAreFinished asks for the end while a request is running for which the component has to ask the API
-// server in turn.
-func TestRequestsThatRunAreFinished(t *testing.T) {
-	first := newReplica(t)
-	serve(t, first)
-	for _, oneAtATime := range []bool{true, false} {
-		t.Run(fmt.Sprintf("HTTP/1.1 %t", oneAtATime), func(t *testing.T) {
-			r := newReplica(t)
-			r.start(t)
-			shoot := shoots.fresh("slow").(*v1beta1.Shoot)
-			shoot.Spec.CloudProfile.Name = "nobody-has-it"
-			body := newSlow(review(t, shoot, "Shoot"))
-			client := directClient(t, oneAtATime)
-			type result struct {
-				response *admissionv1.AdmissionResponse
-				err      error
-			}
-			results := make(chan result, 1)
-			go func() {
-				response, err := ask(client, r.Address, "validate-shoot", body)
-				results <- result{response, err}
-			}()
-			<-body.begun
-			time.Sleep(100 * time.Millisecond) // for the first half to arrive
-			if err := r.process.Signal(syscall.SIGTERM); err != nil {
-				t.Fatal(err)
-			}
-			waitFor(t, "the server takes no more connections", func() bool { return !reachable(r) })
-			select {
-			case <-r.process.Done():
-				t.Error("it has ended with a request running")
-			default:
-			}
-			close(body.goOn)
-			got := <-results
-			if got.err != nil {
-				t.Fatalf("%v; the log:\n%s", got.err, r.log(t))
-			}
-			if result := got.response.Result; got.response.Allowed || result == nil || result.Code != http.StatusUnprocessableEntity {
-				t.Errorf("the answer is %v", got.response)
-			}
-			if err := r.process.Wait(); err != nil {
-				t.Errorf("it ended with %v", err)
-			}
-		})
-	}
+// invited sends a body once the server has begun to read it.
+type invited struct{ http.RoundTripper }
+
+func (i invited) RoundTrip(request *http.Request) (*http.Response, error) {
+	request = request.Clone(request.Context())
+	request.Header.Set("Expect", "100-continue")
+	return i.RoundTripper.RoundTrip(request)
 }
+
+var _ = DescribeTable("A replica that is asked to end answers a request that it has begun to read", func(ctx SpecContext, oneAtATime bool) {
+	r := newReplica("--shutdown-delay-duration=0s")
+	serve(ctx, r)
+	shoot := shoots.fresh("slow").(*v1beta1.Shoot)
+	shoot.Spec.CloudProfile.Name = "nobody-has-it" // for which the component asks the API server in turn
+	body, client := newSlow(review(shoot, "Shoot")), directClient(ctx, oneAtATime)
+	client.Transport = invited{client.Transport}
+	responses := make(chan *admissionv1.AdmissionResponse, 1)
+	go func() {
+		defer GinkgoRecover()
+		defer close(responses)
+		response, err := ask(client, r.Address, "validate-shoot", body)
+		Expect(err).NotTo(HaveOccurred())
+		responses <- response
+	}()
+	Eventually(body.begun).Should(BeClosed())
+	Expect(r.process.Signal(syscall.SIGTERM)).To(Succeed())
+	Eventually(reachable).WithArguments(r).Should(BeFalse())
+	Expect(r.process.Done()).NotTo(BeClosed())
+	close(body.goOn)
+	Eventually(responses).Should(Receive(And(
+		HaveField("Allowed", BeFalse()), HaveField("Result.Code", BeEquivalentTo(http.StatusUnprocessableEntity)))))
+	Expect(r.process.Wait()).To(Succeed())
+},
+	Entry("with HTTP/1.1", true),
+	Entry("with HTTP/2", false),
+)
 
 func reachable(r *replica) bool {
 	conn, err := tls.Dial("tcp", r.Address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})

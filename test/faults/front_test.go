@@ -7,12 +7,13 @@ package faults
 import (
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/inetaf/tcpproxy"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
 // probePeriod is how often the front asks replicas whether they are ready.
@@ -24,41 +25,29 @@ const probePeriod = 50 * time.Millisecond
 type front struct {
 	proxy    tcpproxy.Proxy
 	listener net.Listener
-	stop     chan struct{}
 
 	mu       sync.Mutex
 	replicas []*replica
 	ready    map[*replica]bool
+	open     map[*replica]int // connections
 	turn     int
 }
 
-func newFront() (*front, error) {
+// newFront returns a front that is closed when the suite ends.
+func newFront() *front {
+	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	f := &front{listener: listener, stop: make(chan struct{}), ready: map[*replica]bool{}}
+	Expect(err).NotTo(HaveOccurred())
+	f := &front{listener: listener, ready: map[*replica]bool{}, open: map[*replica]int{}}
 	f.proxy.ListenFunc = func(string, string) (net.Listener, error) { return listener, nil }
 	f.proxy.AddRoute(f.address(), f)
-	go func() {
-		for period := time.NewTicker(probePeriod); ; {
-			select {
-			case <-period.C:
-				f.probe()
-			case <-f.stop:
-				return
-			}
-		}
-	}()
-	return f, f.proxy.Start()
+	Expect(f.proxy.Start()).To(Succeed())
+	DeferCleanup(f.proxy.Close)
+	repeat(1, probePeriod, func() error { f.probe(); return nil })
+	return f
 }
 
 func (f *front) address() string { return f.listener.Addr().String() }
-
-func (f *front) close() {
-	close(f.stop)
-	_ = f.proxy.Close()
-}
 
 // lead leads new connections to these replicas.
 func (f *front) lead(replicas ...*replica) {
@@ -67,11 +56,11 @@ func (f *front) lead(replicas ...*replica) {
 	f.replicas = replicas
 }
 
-// leads tells whether connections may be led to a replica.
+// leads reports whether connections are led to a replica, or may be.
 func (f *front) leads(r *replica) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ready[r]
+	return f.ready[r] || f.open[r] > 0
 }
 
 // HandleConn serves a connection.
@@ -86,16 +75,20 @@ func (f *front) HandleConn(conn net.Conn) {
 		return
 	}
 	closing := func(conn net.Conn, _ error) { _ = conn.Close() }
-	(&tcpproxy.DialProxy{Addr: r.Address, DialTimeout: time.Second, OnDialError: closing}).HandleConn(conn)
+	(&tcpproxy.DialProxy{Addr: r.Address, DialTimeout: time.Minute, OnDialError: closing}).HandleConn(conn)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open[r]--
 }
 
-// choose returns a replica that is ready; nil if there is none.
+// choose returns a replica that is ready, and counts a connection to it; nil if there is none.
 func (f *front) choose() *replica {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for range f.replicas {
 		f.turn++
 		if r := f.replicas[f.turn%len(f.replicas)]; f.ready[r] {
+			f.open[r]++
 			return r
 		}
 	}
@@ -110,19 +103,11 @@ func (f *front) probe() {
 	var probes sync.WaitGroup
 	for _, r := range replicas {
 		probes.Go(func() {
-			response, err := probing.Get("http://" + r.HealthAddress + "/readyz")
-			if os.IsTimeout(err) { // nothing is known, on a machine that is busy
-				return
-			}
-			if err == nil {
-				_ = response.Body.Close()
-			}
+			status, _ := r.probe("readyz")
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.ready[r] = err == nil && response.StatusCode == http.StatusOK
+			f.ready[r] = status == http.StatusOK
 		})
 	}
 	probes.Wait()
 }
-
-var probing = &http.Client{Timeout: 300 * time.Millisecond, Transport: &http.Transport{DisableKeepAlives: true}}

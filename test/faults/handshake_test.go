@@ -11,8 +11,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"sync"
-	"testing"
 	"time"
 
 	"github.com/gardener/gardener/pkg/utils/secrets"
@@ -23,34 +21,22 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// handshakes is a number of connections that are made all the time, each by somebody who trusts what the webhook
-// configurations trust at that moment. An API server would keep its connections, and only now and then make a new one.
-type handshakes struct {
-	cancel  context.CancelFunc
-	clients sync.WaitGroup
-
-	mu       sync.Mutex
-	made     int
-	problems []string
-}
-
-func startHandshakes(t *testing.T, replicas []*replica) *handshakes {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	h := &handshakes{cancel: cancel}
-	h.clients.Go(func() {
-		for ctx.Err() == nil {
-			for _, r := range replicas {
-				h.count(r.Address, h.make(r))
+// shakeHands makes connections all the time, each as somebody who trusts what the webhook configurations trust at that
+// moment. An API server would keep its connections, and only now and then make a new one.
+func shakeHands(replicas ...*replica) *repeated {
+	return repeat(1, 5*time.Millisecond, func() error {
+		for _, r := range replicas {
+			start := time.Now()
+			// Who takes longer than replicas wait for those who learn late is too late.
+			if err := shakeHandsOnce(r); err != nil && time.Since(start) < settling {
+				return fmt.Errorf("handshake with %s: %w", r.Address, err)
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
+		return nil
 	})
-	t.Cleanup(h.stop)
-	return h
 }
 
-func (h *handshakes) make(r *replica) error {
+func shakeHandsOnce(r *replica) error {
 	// In the order in which they are written: the second one is the last to trust a new authority.
 	mutating, validating := &admissionregistrationv1.MutatingWebhookConfiguration{}, &admissionregistrationv1.ValidatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
@@ -70,28 +56,7 @@ func (h *handshakes) make(r *replica) error {
 	return nil
 }
 
-func (h *handshakes) count(address string, err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.made++
-	if err != nil {
-		h.problems = append(h.problems, fmt.Sprintf("%s: handshake with %s: %v", time.Now().Format(time.StampMilli), address, err))
-	}
-}
-
-func (h *handshakes) stop() {
-	h.cancel()
-	h.clients.Wait()
-}
-
-func (h *handshakes) verify(t *testing.T) []string {
-	t.Helper()
-	h.stop()
-	t.Logf("%d handshakes", h.made)
-	return h.problems
-}
-
-// serves tells whether the certificate in a secret is what a replica shows now.
+// serves reports whether the certificate in a secret is what a replica shows now.
 func serves(r *replica, secret *corev1.Secret) bool {
 	conn, err := tls.Dial("tcp", r.Address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
 	if err != nil {
@@ -102,7 +67,7 @@ func serves(r *replica, secret *corev1.Secret) bool {
 	return block != nil && bytes.Equal(conn.ConnectionState().PeerCertificates[0].Raw, block.Bytes)
 }
 
-// contains tells whether all certificates of a part are in a bundle.
+// contains reports whether all certificates of a part are in a bundle.
 func contains(bundle string, part []byte) bool {
 	for block, rest := pem.Decode(part); block != nil; block, rest = pem.Decode(rest) {
 		if !bytes.Contains([]byte(bundle), bytes.TrimSpace(pem.EncodeToMemory(block))) {

@@ -8,76 +8,58 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"syscall"
-	"testing"
 	"time"
 
-	"github.com/capkit/capkit/test/garden/extension"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
-// TestReadiness looks at the checks of a replica from its start to its end.
-func TestReadiness(t *testing.T) {
-	access := newAPIAccess(t)
-	access.refuse(func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/shoots") })
-	r := access.newReplica(t)
-	started := make(chan error, 1)
-	go func() {
-		var err error
-		r.process, err = extension.Start(t.Context(), g, r.Replica)
-		started <- err
-	}()
+var _ = Describe("A replica", func() {
+	It("is ready when it serves, and until it is asked to end", func(ctx SpecContext) {
+		access := newAPIAccess()
+		access.refuse(func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/shoots") })
+		r := access.newReplica("--shutdown-delay-duration=1h")
+		var starting sync.WaitGroup
+		DeferCleanup(starting.Wait)
+		starting.Go(func() {
+			defer GinkgoRecover()
+			r.start(ctx)
+		})
 
-	const waiting = "informer-sync webhook-server"
-	waitFor(t, "while it cannot read Shoots, /readyz fails for "+waiting, func() bool { return strings.Join(failing(r, "readyz"), " ") == waiting })
-	if got := failing(r, "healthz"); len(got) > 0 {
-		t.Errorf("while it cannot read Shoots, /healthz fails for %s", got)
-	}
-	if reachable(r) {
-		t.Error("it serves before it knows the Shoots")
-	}
-	access.refuse(nil)
-	if err := <-started; err != nil {
-		t.Fatal(err)
-	}
-	_, text := probe(r, "readyz?verbose")
-	for _, check := range []string{"certificate", "informer-sync", "shutdown", "source-informer-sync", "webhook-server"} {
-		if !strings.Contains(text, "[+]"+check+" ok\n") {
-			t.Errorf("%s is not among the checks of /readyz:\n%s", check, text)
+		By("keeping it from reading Shoots")
+		Eventually(r.failing).WithArguments("readyz").Should(HaveExactElements("informer-sync", "webhook-server"))
+		Expect(r.failing("healthz")).To(BeEmpty())
+		Expect(reachable(r)).To(BeFalse())
+
+		By("letting it read them")
+		access.refuse(nil)
+		starting.Wait()
+		_, text := r.probe("readyz?verbose")
+		for _, check := range []string{"certificate", "informer-sync", "shutdown", "source-informer-sync", "webhook-server"} {
+			Expect(text).To(ContainSubstring("[+]" + check + " ok\n"))
 		}
-	}
-	if _, text := probe(r, "healthz?verbose"); text != "[+]certificate ok\n[+]informer-sync ok\n[+]ping ok\nhealthz check passed\n" {
-		t.Errorf("the checks of /healthz are:\n%s", text)
-	}
-	if !reachable(r) {
-		t.Error("it is ready, and does not serve")
-	}
+		_, text = r.probe("healthz?verbose")
+		Expect(text).To(Equal("[+]certificate ok\n[+]informer-sync ok\n[+]ping ok\nhealthz check passed\n"))
+		Expect(reachable(r)).To(BeTrue())
 
-	if err := r.process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	waitFor(t, "it is not ready any more", func() bool { return len(failing(r, "readyz")) > 0 })
-	if got := strings.Join(failing(r, "readyz"), " "); got != "shutdown" {
-		t.Errorf("while it stops, /readyz fails for %s", got)
-	}
-	if _, text := probe(r, "readyz/shutdown"); text != "internal server error: the process was asked to stop\n" {
-		t.Errorf("/readyz/shutdown says %q", text)
-	}
-	if got := failing(r, "healthz"); len(got) > 0 {
-		t.Errorf("while it stops, /healthz fails for %s", got)
-	}
-	if !reachable(r) {
-		t.Error("it does not serve until clients know that it stops")
-	}
-	if err := r.process.Wait(); err != nil {
-		t.Errorf("it ended with %v", err)
-	}
-}
+		By("asking it to end")
+		Expect(r.process.Signal(syscall.SIGTERM)).To(Succeed())
+		Eventually(r.failing).WithArguments("readyz").Should(HaveExactElements("shutdown"))
+		_, text = r.probe("readyz/shutdown")
+		Expect(text).To(Equal("internal server error: the process was asked to stop\n"))
+		Expect(r.failing("healthz")).To(BeEmpty())
+		Expect(reachable(r)).To(BeTrue())
+		Expect(r.process.Kill()).To(Succeed()) // it would go on for an hour
+	})
+})
 
 // patient is a client that gets an answer also from a machine that is busy.
-var patient = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+var patient = &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // probe returns what a health check says; nothing if nobody answers.
-func probe(r *replica, path string) (status int, text string) {
+func (r *replica) probe(path string) (status int, text string) {
 	response, err := patient.Get("http://" + r.HealthAddress + "/" + path)
 	if err != nil {
 		return 0, ""
@@ -91,9 +73,12 @@ func probe(r *replica, path string) (status int, text string) {
 }
 
 // failing returns the checks that fail.
-func failing(r *replica, path string) []string {
+func (r *replica) failing(path string) []string {
+	status, text := r.probe(path)
+	if status == 0 {
+		return []string{"there is no answer"}
+	}
 	var checks []string
-	_, text := probe(r, path)
 	for line := range strings.Lines(text) {
 		if check, found := strings.CutPrefix(line, "[-]"); found {
 			checks = append(checks, strings.Fields(check)[0])

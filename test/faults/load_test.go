@@ -12,14 +12,14 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"testing"
 	"time"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -34,7 +34,10 @@ const (
 	unavailable outcome = "unavailable"
 )
 
-// counter says what is counted: writes that began and ended in one phase of a test.
+// enough is how many writes of each sort there are in each phase of a spec, at least.
+const enough = 2
+
+// counter says what is counted: writes that began and ended in one phase of a spec.
 type counter struct {
 	phase, kind, action string
 	bad                 bool
@@ -48,7 +51,7 @@ type load struct {
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex
-	phase    string
+	phases   []string // the present one last
 	counts   map[counter]int
 	problems []string
 	// failed are the kinds and names of objects whose creation the API server refused because it could not ask.
@@ -59,16 +62,19 @@ type load struct {
 var loads atomic.Int32
 
 // startLoad starts writers: so many for each kind.
-func startLoad(t *testing.T, writers map[*kind]int) *load {
-	t.Helper()
+func startLoad(ofProfiles, ofShoots int) *load {
 	ctx, cancel := context.WithCancel(context.Background())
-	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, phase: "beginning", counts: map[counter]int{}, failed: map[string]bool{}}
-	for k, number := range writers {
-		for i := range number {
-			l.writers.Go(func() { l.write(ctx, k, fmt.Sprintf("%s-%d", l.name, i)) })
+	l := &load{name: fmt.Sprintf("w%d", loads.Add(1)), cancel: cancel, counts: map[counter]int{}, failed: map[string]bool{}}
+	l.enter("beginning")
+	for k, writers := range map[*kind]int{&profiles: ofProfiles, &shoots: ofShoots} {
+		for i := range writers {
+			l.writers.Go(func() {
+				defer GinkgoRecover()
+				l.write(ctx, k, fmt.Sprintf("%s-%d", l.name, i))
+			})
 		}
 	}
-	t.Cleanup(l.stop)
+	DeferCleanup(l.stop)
 	return l
 }
 
@@ -92,12 +98,9 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 			k.spoil(object)
 			object.SetLabels(map[string]string{badLabel: "true"})
 		}
-		if errs := k.errors(object); bad == (len(errs) == 0) {
-			l.note(fmt.Sprintf("%s of %s %s (bad: %t) while %s: the object is not what it should be: %v", action, k.name, object.GetName(), bad, l.current(), errs))
-			return
-		}
+		Expect(len(k.errors(object)) > 0).To(Equal(bad), "%s of %s %s", action, k.name, object.GetName())
 		// No write is broken off, which would leave open what became of it.
-		before := l.current()
+		began := l.current()
 		err := perform(action, object)
 		if apierrors.IsConflict(err) { // Gardener has added its finalizer
 			if err := writing.Get(ctx, client.ObjectKeyFromObject(stored), stored); err != nil {
@@ -108,7 +111,7 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 		if err == nil && !bad && (stored == nil || action == "update") {
 			stored = object
 		}
-		l.count(counter{before, k.name, action, bad, ""}, object.GetName(), err)
+		l.count(counter{"", k.name, action, bad, ""}, began, object.GetName(), err)
 		time.Sleep(5 * time.Millisecond)
 	}
 }
@@ -120,27 +123,21 @@ func perform(action string, object client.Object) error {
 	return writing.Update(context.Background(), object)
 }
 
-// note takes down a problem.
-func (l *load) note(problem string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.problems = append(l.problems, problem)
-}
-
-// count counts a write that has ended.
-func (l *load) count(c counter, name string, err error) {
+// count counts a write that has ended. It began in the phase of this number.
+func (l *load) count(c counter, began int, name string, err error) {
 	switch {
 	case err == nil:
 		c.outcome = accepted
 	case apierrors.IsInvalid(err):
 		c.outcome = denied
-	case apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed calling webhook"):
+	case isUnavailable(err):
 		c.outcome = unavailable
 	default:
 		c.outcome = outcome(err.Error())
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c.phase = l.phases[began]
 	what := fmt.Sprintf("%s of %s %s (bad: %t) while %s: %v", c.action, c.kind, name, c.bad, c.phase, err)
 	switch c.outcome {
 	case accepted, denied:
@@ -151,50 +148,43 @@ func (l *load) count(c counter, name string, err error) {
 		if c.action == "create" {
 			l.failed[c.kind+name] = true
 		}
-		if !strings.HasPrefix(c.phase, "down") && !strings.HasPrefix(l.phase, "down") {
+		if !slices.ContainsFunc(l.phases[began:], func(phase string) bool { return strings.HasPrefix(phase, "down") }) {
 			l.problems = append(l.problems, what)
 		}
 	default:
 		l.problems = append(l.problems, what)
 	}
-	if c.phase == l.phase {
+	if began == len(l.phases)-1 {
 		l.counts[c]++
 	}
 }
 
-func (l *load) current() string {
+// current is the number of the present phase.
+func (l *load) current() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.phase
+	return len(l.phases) - 1
 }
 
-// enter begins a phase. In one whose name begins with "down" the component may be unavailable.
+// enter begins a phase, whose name is new. In one whose name begins with "down" the component may be unavailable.
 func (l *load) enter(phase string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.phase = phase
+	l.phases = append(l.phases, phase)
 }
 
-// await waits until there were so many writes of each sort in the present phase: creations and updates, right and wrong.
-func (l *load) await(t *testing.T, kinds []*kind, most int) {
-	t.Helper()
-	phase := l.current()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
-		for _, k := range kinds {
-			for _, action := range []string{"create", "update"} {
-				for _, bad := range []bool{false, true} {
-					if l.number(func(c counter) bool {
-						return c.phase == phase && c.kind == k.name && c.action == action && c.bad == bad
-					}) < most {
-						return false, nil
-					}
-				}
+// await waits until there were enough writes of each sort in the present phase: creations and updates, right and wrong.
+func (l *load) await(ctx context.Context) {
+	GinkgoHelper()
+	phase := l.phases[l.current()]
+	for _, k := range kinds {
+		for _, action := range []string{"create", "update"} {
+			for _, bad := range []bool{false, true} {
+				Eventually(l.number).WithContext(ctx).WithArguments(func(c counter) bool {
+					return c.phase == phase && c.kind == k.name && c.action == action && c.bad == bad
+				}).Should(BeNumerically(">=", enough), l.summary)
 			}
 		}
-		return true, nil
-	})
-	if err != nil {
-		t.Fatalf("while %s: %v; %s", phase, err, l.summary())
 	}
 }
 
@@ -227,20 +217,17 @@ func (l *load) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// verify stops the writers and returns everything that went wrong: writes that should have ended in another way, and
-// stored objects that should not be there. That is for the caller to judge.
-func (l *load) verify(t *testing.T, kinds []*kind) []string {
-	t.Helper()
+// problemsAtTheEnd stops the writers and returns everything that went wrong: writes that should have ended in another way, and
+// stored objects that should not be there.
+func (l *load) problemsAtTheEnd(ctx context.Context) []string {
+	GinkgoHelper()
 	l.stop()
-	t.Log(l.summary())
+	GinkgoWriter.Println(l.summary())
 	problems := l.problems
 	for _, k := range kinds {
-		list := k.list()
-		if err := g.Client().List(context.Background(), list); err != nil {
-			t.Fatal(err)
-		}
-		number := 0
-		err := meta.EachListItem(list, func(item runtime.Object) error {
+		list, number := k.list(), 0
+		Expect(g.Client().List(ctx, list)).To(Succeed())
+		Expect(meta.EachListItem(list, func(item runtime.Object) error {
 			object := item.(client.Object)
 			if !strings.HasPrefix(object.GetName(), l.name+"-") {
 				return nil
@@ -253,13 +240,8 @@ func (l *load) verify(t *testing.T, kinds []*kind) []string {
 				problems = append(problems, fmt.Sprintf("%s %s is stored, though its writer was told that it is not", k.name, object.GetName()))
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if number == 0 {
-			problems = append(problems, "no "+k.name+" is stored")
-		}
+		})).To(Succeed())
+		Expect(number).To(BeNumerically(">", 0), k.name)
 	}
 	return problems
 }

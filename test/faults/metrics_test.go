@@ -5,6 +5,7 @@
 package faults
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
@@ -12,59 +13,48 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"testing"
 	"time"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // freeAddress returns an address on loopback that is free.
-func freeAddress(t *testing.T) string {
-	t.Helper()
+func freeAddress() string {
+	GinkgoHelper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(listener.Close()).To(Succeed())
 	return listener.Addr().String()
 }
 
 // get returns what a metrics server has at a path, and with which status.
-func get(t *testing.T, address, path string) (int, string) {
-	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
+func get(ctx context.Context, address, path string) (int, string) {
+	GinkgoHelper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, http.NoBody)
+	Expect(err).NotTo(HaveOccurred())
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = response.Body.Close() }()
 	content, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return response.StatusCode, string(content)
 }
 
 // scraped are the metrics of a replica, by their names, as Prometheus reads them.
 type scraped map[string]*dto.MetricFamily
 
-func scrape(t *testing.T, address string) scraped {
-	t.Helper()
-	status, text := get(t, address, "/metrics")
+func scrape(ctx context.Context, address string) scraped {
+	GinkgoHelper()
+	status, text := get(ctx, address, "/metrics")
+	Expect(status).To(Equal(http.StatusOK), text)
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
-	if err != nil || status != http.StatusOK {
-		t.Fatal(status, err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return families
 }
 
@@ -87,120 +77,90 @@ func (s scraped) value(name string, labels ...string) float64 {
 	return 0
 }
 
-// TestMetrics writes what is admitted, refused and cannot be judged, and reads the metrics before and after.
-func TestMetrics(t *testing.T) {
-	access, address := newAPIAccess(t), freeAddress(t)
-	serve(t, access.newReplica(t, "--metrics-bind-address="+address))
-	if status, _ := get(t, address, "/debug/pprof/"); status != http.StatusNotFound {
-		t.Errorf("there are profiles, which nobody has asked for: status %d", status)
-	}
-	before := scrape(t, address)
+var _ = Describe("A replica", func() {
+	It("counts what it admits, refuses and cannot judge", func(ctx SpecContext) {
+		access, address := newAPIAccess(), freeAddress()
+		serve(ctx, access.newReplica("--metrics-bind-address="+address))
+		By("not serving Go's profiles, which nobody has asked for")
+		status, _ := get(ctx, address, "/debug/pprof/")
+		Expect(status).To(Equal(http.StatusNotFound))
 
-	write(t, profiles.fresh("measured"), "")
-	bad := profiles.fresh("measured-bad")
-	profiles.spoil(bad)
-	if err := writing.Create(t.Context(), bad); !apierrors.IsInvalid(err) {
-		t.Error(err)
-	}
-	write(t, shootOf("measured", "measured"), "")
-	access.refuse(func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/secrets") })
-	write(t, &v1beta1.SecretBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "measured", Namespace: "garden-orchard"},
-		SecretRef:  corev1.SecretReference{Name: "openstack", Namespace: "garden-orchard"}, Provider: &v1beta1.SecretBindingProvider{Type: "openstack"},
-	}, "Secret garden-orchard/openstack could not be read")
-	access.refuse(nil)
-
-	after := scrape(t, address)
-	for _, series := range [][]string{
-		{"requests_total", "validate-cloudprofile", "CREATE", "warned"},
-		{"requests_total", "validate-cloudprofile", "CREATE", "denied"},
-		{"requests_total", "validate-shoot", "CREATE", "allowed"},
-		{"requests_total", "validate-secretbinding", "CREATE", "error"},
-		{"findings_total", "CloudProfile", "provider-flavor-missing", "error"},
-		{"lookup_failures_total", "Secret"},
-		{"profile_compilation_duration_seconds", "clean"},
-		{"request_duration_seconds", "validate-secretbinding"},
-	} {
-		if grown := after.value(series[0], series[1:]...) - before.value(series[0], series[1:]...); grown != 1 {
-			t.Errorf("%v has grown by %v", series, grown)
+		before := scrape(ctx, address)
+		create(ctx, profiles.fresh("measured"))
+		Expect(writing.Create(ctx, profiles.spoilt("measured-bad"))).To(MatchError(apierrors.IsInvalid, "invalid"))
+		create(ctx, shootOf("measured", "measured"))
+		access.refuse(func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/secrets") })
+		expectError(ctx, secretBinding("measured"), "Secret garden-orchard/openstack could not be read")
+		access.refuse(nil)
+		after := scrape(ctx, address)
+		for _, series := range [][]string{
+			{"requests_total", "validate-cloudprofile", "CREATE", "warned"},
+			{"requests_total", "validate-cloudprofile", "CREATE", "denied"},
+			{"requests_total", "validate-shoot", "CREATE", "allowed"},
+			{"requests_total", "validate-secretbinding", "CREATE", "error"},
+			{"findings_total", "CloudProfile", "provider-flavor-missing", "error"},
+			{"lookup_failures_total", "Secret"},
+			{"request_duration_seconds", "validate-secretbinding"},
+		} {
+			Expect(after.value(series[0], series[1:]...)-before.value(series[0], series[1:]...)).To(Equal(1.0), "%v", series)
 		}
-	}
-	if got := after.value("build_info", "openstack"); got != 1 {
-		t.Errorf("the build info is %v", got)
-	}
-	if kept := after.value("compiled_profiles"); kept < 1 {
-		t.Errorf("%v profiles are kept", kept)
-	}
-	waitFor(t, "the replica is the leader, and has registered the webhooks", func() bool {
-		now := scrape(t, address)
-		return now.value("registrations_total", "success") == 1 && now.value("last_registration_timestamp_seconds") > float64(time.Now().Add(-time.Hour).Unix())
+		const compiled = "profile_compilation_duration_seconds" // once for each version of it: Gardener adds a finalizer
+		Expect(after.value(compiled, "clean") - before.value(compiled, "clean")).To(BeElementOf(1.0, 2.0))
+		Expect(after.value("build_info", "openstack")).To(Equal(1.0))
+		Expect(after.value("compiled_profiles")).To(BeNumerically(">=", 1))
+
+		By("waiting until it leads, has registered the webhooks, and has looked when its certificate ends")
+		Eventually(func(expect Gomega) {
+			now := scrape(ctx, address)
+			expect.Expect(now.value("registrations_total", "success")).To(Equal(1.0))
+			expect.Expect(now.value("last_registration_timestamp_seconds")).To(BeNumerically(">", time.Now().Add(-time.Hour).Unix()))
+			// The authority ends after 30 days, the certificate that it signs in ten years.
+			left := now.value("certificate_expiration_timestamp_seconds") - float64(time.Now().Unix())
+			expect.Expect(left).To(And(BeNumerically(">", (29*24*time.Hour).Seconds()), BeNumerically("<", (31*24*time.Hour).Seconds())))
+		}).Should(Succeed())
 	})
-	// The authority ends after 30 days, the certificate that it signs in ten years.
-	waitFor(t, "it is known when the certificate ends", func() bool {
-		left := scrape(t, address).value("certificate_expiration_timestamp_seconds") - float64(time.Now().Unix())
-		return left > (29*24*time.Hour).Seconds() && left < (31*24*time.Hour).Seconds()
+
+	It("serves Go's profiles if it is asked to", func(ctx SpecContext) {
+		address := freeAddress()
+		serve(ctx, newReplica("--metrics-bind-address="+address, "--profiling"))
+		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/metrics"} {
+			status, text := get(ctx, address, path)
+			Expect(status).To(Equal(http.StatusOK), path)
+			Expect(text).NotTo(BeEmpty(), path)
+		}
 	})
-}
 
-// TestProfilesOnRequest asks for profiles where the flag is set; without it TestMetrics finds none.
-func TestProfilesOnRequest(t *testing.T) {
-	address := freeAddress(t)
-	serve(t, newReplica(t, "--metrics-bind-address="+address, "--profiling"))
-	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/metrics"} {
-		if status, text := get(t, address, path); status != http.StatusOK || text == "" {
-			t.Errorf("%s: status %d", path, status)
-		}
-	}
-}
+	// When it starts, about good, bad and broken requests and connections, and when it is stopped.
+	It("logs lines of JSON, with nothing of an object", func(ctx SpecContext) {
+		r := newReplica()
+		serve(ctx, r)
+		create(ctx, profiles.fresh("logged"))
+		bad := profiles.spoilt("logged-bad")
+		bad.SetAnnotations(map[string]string{"password": secret})
+		Expect(writing.Create(ctx, bad)).To(MatchError(apierrors.IsInvalid, "invalid"))
+		_, err := ask(directClient(ctx, false), r.Address, "validate-shoot", strings.NewReader(secret))
+		Expect(err).NotTo(HaveOccurred())
+		_, err = tls.Dial("tcp", r.Address, &tls.Config{MinVersion: tls.VersionTLS12})
+		Expect(err).To(HaveOccurred()) // it does not know the authority
+		Eventually(r.log).Should(ContainSubstring("TLS handshake error"))
+		r.stop(ctx)
 
-// TestLog reads every line of the log of a replica: what it writes when it starts, about good, bad and broken requests and
-// connections, and when it is stopped.
-func TestLog(t *testing.T) {
-	r := newReplica(t)
-	serve(t, r)
-	write(t, profiles.fresh("logged"), "")
-	bad := profiles.fresh("logged-bad")
-	profiles.spoil(bad)
-	bad.SetAnnotations(map[string]string{"password": secret})
-	if err := writing.Create(t.Context(), bad); !apierrors.IsInvalid(err) {
-		t.Error(err)
-	}
-	if _, err := ask(directClient(t, false), r.Address, "validate-shoot", strings.NewReader(secret)); err != nil {
-		t.Error(err)
-	}
-	if _, err := tls.Dial("tcp", r.Address, &tls.Config{MinVersion: tls.VersionTLS12}); err == nil {
-		t.Error("a client that does not know the authority trusts the certificate")
-	}
-	waitFor(t, "the failed handshake is logged", func() bool { return strings.Contains(r.log(t), "TLS handshake error") })
-	if err := r.process.Stop(t.Context()); err != nil {
-		t.Error(err)
-	}
-	r.process = nil
-
-	found := map[string]map[string]any{}
-	for line := range strings.Lines(r.log(t)) {
-		entry := map[string]any{}
-		if err := json.Unmarshal([]byte(line), &entry); err != nil {
-			t.Errorf("not JSON: %s", line)
-			continue
+		found := map[string]map[string]any{}
+		for line := range strings.Lines(r.log()) {
+			Expect(line).NotTo(ContainSubstring(secret))
+			entry := map[string]any{}
+			Expect(json.Unmarshal([]byte(line), &entry)).To(Succeed(), line)
+			Expect(entry).To(And(HaveKey("level"), HaveKey("ts"), HaveKey("msg")), line)
+			if entry["msg"] != "Answered" || strings.Contains(line, "logged-bad") {
+				found[fmt.Sprint(entry["msg"])] = entry
+			}
 		}
-		if entry["level"] == nil || entry["ts"] == nil || entry["msg"] == nil || strings.Contains(line, secret) {
-			t.Errorf("it has no level, time or message, or a part of an object: %s", line)
-		}
-		if entry["msg"] != "Answered" || strings.Contains(line, "logged-bad") {
-			found[fmt.Sprint(entry["msg"])] = entry
-		}
-	}
-	start := found["Starting"]
-	if start["provider"] != "openstack" || start["version"] == nil || start["goVersion"] == nil || start["flags"].(map[string]any)["log-level"] != "debug" {
-		t.Errorf("the first line is %v", start)
-	}
-	refused := found["Refused"]
-	if got := fmt.Sprintln(refused["webhook"], refused["operation"], refused["object"], refused["errors"], refused["rules"]); refused["user"] == "" || refused["requestID"] == "" ||
-		got != "validate-cloudprofile CREATE map[name:logged-bad] 1 [provider-flavor-missing]\n" {
-		t.Errorf("the refusal is %v", refused)
-	}
-	if answered := found["Answered"]; answered["result"] != "denied" || answered["duration"] == nil {
-		t.Errorf("the answer is %v", answered)
-	}
-}
+		Expect(found["Starting"]).To(And(HaveKeyWithValue("provider", "openstack"), HaveKey("version"), HaveKey("goVersion"),
+			HaveKeyWithValue("flags", HaveKeyWithValue("log-level", "debug"))))
+		Expect(found["Refused"]).To(And(HaveKeyWithValue("webhook", "validate-cloudprofile"), HaveKeyWithValue("operation", "CREATE"),
+			HaveKeyWithValue("object", HaveKeyWithValue("name", "logged-bad")), HaveKeyWithValue("errors", 1.0),
+			HaveKeyWithValue("rules", HaveExactElements("provider-flavor-missing")),
+			HaveKeyWithValue("user", Not(BeEmpty())), HaveKeyWithValue("requestID", Not(BeEmpty()))))
+		Expect(found["Answered"]).To(And(HaveKeyWithValue("result", "denied"), HaveKey("duration")))
+	})
+})

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -28,26 +30,21 @@ import (
 const badLabel = "faults.capkit.example/bad"
 
 // prepareObjects creates what Shoots need. Nothing is registered with the API server yet that would check it.
-func prepareObjects(ctx context.Context) error {
-	if _, err := g.NewProject(ctx, "orchard"); err != nil {
-		return err
-	}
-	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
-		return err
-	}
-	return g.Apply(ctx, "testdata/profile.yaml", "testdata/credentials.yaml")
+func prepareObjects(ctx context.Context) {
+	GinkgoHelper()
+	_, err := g.NewProject(ctx, "orchard")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())
+	Expect(g.Apply(ctx, "testdata/profile.yaml", "testdata/credentials.yaml")).To(Succeed())
 }
 
 // read reads an object from testdata.
 func read[T any](name string) *T {
+	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join("testdata", name))
+	Expect(err).NotTo(HaveOccurred())
 	object := new(T)
-	if err == nil {
-		err = yaml.UnmarshalStrict(content, object)
-	}
-	if err != nil {
-		panic(err)
-	}
+	Expect(yaml.UnmarshalStrict(content, object)).To(Succeed())
 	return object
 }
 
@@ -64,6 +61,16 @@ type kind struct {
 	errors func(object client.Object) field.ErrorList
 	list   func() client.ObjectList
 }
+
+// spoilt returns a new object that is wrong.
+func (k *kind) spoilt(name string) client.Object {
+	object := k.fresh(name)
+	k.spoil(object)
+	return object
+}
+
+// kinds are those that writers write.
+var kinds = []*kind{&profiles, &shoots}
 
 var profiles = kind{
 	name: "CloudProfile",
@@ -114,21 +121,16 @@ var shoots = kind{
 
 var orchard = sync.OnceValue(func() *consistency.Profile[openstack.Image] {
 	profile, report := consistency.Compile(openstack.Provider{}, &read[v1beta1.CloudProfile]("profile.yaml").Spec, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		panic(report.Errors.ToAggregate())
-	}
+	Expect(report.Errors).To(BeEmpty())
 	return profile
 })
 
 func changeConfig(profile *v1beta1.CloudProfile, change func(*v1alpha1.CloudProfileConfig)) {
+	GinkgoHelper()
 	config := &v1alpha1.CloudProfileConfig{}
-	err := json.Unmarshal(profile.Spec.ProviderConfig.Raw, config)
-	if err == nil {
-		change(config)
-		profile.Spec.ProviderConfig = &runtime.RawExtension{}
-		profile.Spec.ProviderConfig.Raw, err = json.Marshal(config)
-	}
-	if err != nil {
-		panic(err)
-	}
+	Expect(json.Unmarshal(profile.Spec.ProviderConfig.Raw, config)).To(Succeed())
+	change(config)
+	raw, err := json.Marshal(config)
+	Expect(err).NotTo(HaveOccurred())
+	profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
 }

@@ -6,63 +6,52 @@ package faults
 
 import (
 	"fmt"
-	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
-func TestRestartedOneAfterTheOther(t *testing.T) {
-	replicas := []*replica{newReplica(t), newReplica(t)}
-	serve(t, replicas...)
-	kinds := []*kind{&profiles, &shoots}
-	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
-	direct := startDirect(t)
-	for i, r := range replicas {
-		l.enter(fmt.Sprint("stopping ", i))
-		l.await(t, kinds, enough)
-		stop(t, r)
-		l.enter(fmt.Sprint("without ", i))
-		l.await(t, kinds, enough)
-		r.start(t)
-	}
-	l.enter("at the end")
-	l.await(t, kinds, enough)
-	direct.stop()
-	for _, problem := range append(l.verify(t, kinds), direct.verify(t)...) {
-		t.Error(problem)
-	}
-}
+// patiently has a replica go on serving until nobody is led to it any more, also if the front is on a machine that is busy.
+const patiently = "--shutdown-delay-duration=5s"
 
-// TestUpgradedWhileOthersWrite replaces two replicas by new ones, as a Deployment does: a new one begins before an old one ends.
-func TestUpgradedWhileOthersWrite(t *testing.T) {
-	running := []*replica{newReplica(t), newReplica(t)}
-	serve(t, running...)
-	kinds := []*kind{&profiles, &shoots}
-	l := startLoad(t, map[*kind]int{&profiles: 3, &shoots: 2})
-	direct := startDirect(t)
-	for i := range running {
-		fresh := newReplica(t)
-		l.enter(fmt.Sprint("starting a new one for ", i))
-		running = append(running, fresh)
-		entrance.lead(running...)
-		fresh.start(t)
-		l.await(t, kinds, enough)
-		l.enter(fmt.Sprint("stopping the old one ", i))
-		stop(t, running[0])
-		running = running[1:]
-		entrance.lead(running...)
-		l.await(t, kinds, enough)
-	}
-	for _, problem := range append(l.verify(t, kinds), direct.verify(t)...) {
-		t.Error(problem)
-	}
-}
+var _ = Describe("Writes go on", Label("slow"), func() {
+	It("while replicas restart one after the other", func(ctx SpecContext) {
+		replicas := []*replica{newReplica(patiently), newReplica(patiently)}
+		serve(ctx, replicas...)
+		l, direct := startLoad(3, 2), askDirectly(ctx)
+		for i, r := range replicas {
+			l.enter(fmt.Sprint("stopping ", i))
+			l.await(ctx)
+			r.stop(ctx)
+			l.enter(fmt.Sprint("without ", i))
+			l.await(ctx)
+			r.start(ctx)
+		}
+		l.enter("at the end")
+		l.await(ctx)
+		direct.expectNoProblems()
+		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
+	})
 
-// stop asks a replica to end, and insists that it does so well.
-func stop(t *testing.T, r *replica) {
-	t.Helper()
-	if err := r.process.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.process.Wait(); err != nil {
-		t.Errorf("asked to end, it ended with %v; its log:\n%s", err, r.log(t))
-	}
-}
+	// As a Deployment does it: a new one begins before an old one ends.
+	It("while new replicas take the place of old ones", func(ctx SpecContext) {
+		running := []*replica{newReplica(patiently), newReplica(patiently)}
+		serve(ctx, running...)
+		l, direct := startLoad(3, 2), askDirectly(ctx)
+		for i := range running {
+			fresh := newReplica(patiently)
+			l.enter(fmt.Sprint("starting a new one for ", i))
+			running = append(running, fresh)
+			entrance.lead(running...)
+			fresh.start(ctx)
+			l.await(ctx)
+			l.enter(fmt.Sprint("stopping the old one ", i))
+			running[0].stop(ctx)
+			running = running[1:]
+			entrance.lead(running...)
+			l.await(ctx)
+		}
+		direct.expectNoProblems()
+		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
+	})
+})

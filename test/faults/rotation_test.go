@@ -5,18 +5,19 @@
 package faults
 
 import (
-	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"github.com/gardener/gardener/pkg/utils/secrets"
 	"github.com/gardener/gardener/pkg/utils/secrets/manager"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,116 +30,107 @@ const (
 	serverName    = "admission-openstack-webhook-server"
 )
 
-func TestCertificatesChangeWhileOthersWrite(t *testing.T) {
-	const often = "--webhook-certificate-sync-period=1s"
-	replicas := []*replica{newReplica(t, often), newReplica(t, often)}
-	serve(t, replicas...)
-	kinds := []*kind{&profiles, &shoots}
-	l := startLoad(t, map[*kind]int{&profiles: 2, &shoots: 1})
-	fresh := startHandshakes(t, replicas)
-	for i, name := range []string{authorityName, serverName, authorityName} {
-		l.enter(fmt.Sprintf("%d: renewing %s", i, name))
-		bundleBefore, before := bundle(t), newest(t, authorityName).Data[secrets.DataKeyCertificateCA]
-		renew(t, name)
-		now := newest(t, authorityName).Data[secrets.DataKeyCertificateCA]
-		if bytes.Equal(before, now) != (name == serverName) {
-			t.Errorf("%s was renewed, and the authority is the same: %t", name, bytes.Equal(before, now))
+// settling is how long replicas wait before they serve with a certificate that has just become trusted: as long as they wait
+// between two looks at their certificates. It must be enough for an API server on a machine that is busy to learn of it.
+const settling = 3 * time.Second
+
+var often = "--webhook-certificate-sync-period=" + settling.String()
+
+var _ = Describe("A new certificate", Label("slow"), func() {
+	It("disturbs nobody who writes meanwhile", func(ctx SpecContext) {
+		replicas := []*replica{newReplica(often), newReplica(often)}
+		serve(ctx, replicas...)
+		l, fresh := startLoad(2, 1), shakeHands(replicas...)
+		for i, name := range []string{authorityName, serverName, authorityName} {
+			l.enter(fmt.Sprintf("%d: renewing %s", i, name))
+			bundleBefore, before := bundle(ctx), newest(ctx, authorityName).Data[secrets.DataKeyCertificateCA]
+			renew(ctx, name)
+			now := newest(ctx, authorityName).Data[secrets.DataKeyCertificateCA]
+			Expect(string(now) == string(before)).To(Equal(name == serverName), "whether the authority is the same after %s was renewed", name)
+			By("waiting until the present authority is trusted, and the one before, and the new certificate is served")
+			Eventually(bundle).WithContext(ctx).Should(Satisfy(func(bundle string) bool { return contains(bundle, now) && contains(bundle, before) }))
+			for _, r := range replicas {
+				Eventually(func() bool { return serves(r, newest(ctx, serverName)) }).Should(BeTrue())
+			}
+			if name == serverName {
+				Expect(bundle(ctx)).To(Equal(bundleBefore))
+			}
+			l.await(ctx)
 		}
-		waitFor(t, "the webhook configurations trust the present authority, and the one before", func() bool {
-			trusted := bundle(t)
-			return contains(trusted, now) && contains(trusted, before)
+		fresh.expectNoProblems()
+		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
+	})
+
+	// The component cannot tell the API server about a new authority, as if it had been stopped at that point: nobody would
+	// trust the certificate that is signed by it.
+	It("is served once it is trusted", func(ctx SpecContext) {
+		access := newAPIAccess()
+		r := access.newReplica(often)
+		serve(ctx, r)
+		By("waiting until it leads, and has written both webhook configurations twice")
+		Eventually(r.log).Should(MatchRegexp("(?s)(Updated source webhook config.*){4}"))
+		fresh := shakeHands(r)
+		before := newest(ctx, serverName)
+		access.refuse(func(request *http.Request) bool {
+			return request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "webhookconfigurations")
 		})
-		for _, r := range replicas {
-			waitFor(t, "the new certificate is served", func() bool { return serves(r, newest(t, serverName)) })
-		}
-		if name == serverName && bundle(t) != bundleBefore {
-			t.Error("the authorities have changed with the certificate of the server")
-		}
-		l.await(t, kinds, enough)
-	}
-	for _, problem := range append(l.verify(t, kinds), fresh.verify(t)...) {
-		t.Error(problem)
-	}
-}
+		renew(ctx, authorityName)
+		Eventually(func() string { return newest(ctx, serverName).Name }).ShouldNot(Equal(before.Name))
+		Eventually(func(expect Gomega) {
+			content, err := os.ReadFile(filepath.Join(r.CertificateFolder, "tls.crt"))
+			expect.Expect(err).NotTo(HaveOccurred())
+			expect.Expect(content).To(Equal(newest(ctx, serverName).Data[secrets.DataKeyCertificate]))
+		}).Should(Succeed())
+		Eventually(access.refusals).Should(BeNumerically(">", 1))
+		Consistently(serves).WithArguments(r, before).WithTimeout(2 * settling).Should(BeTrue())
+		access.refuse(nil)
+		Eventually(func() bool { return serves(r, newest(ctx, serverName)) }).Should(BeTrue())
+		fresh.expectNoProblems()
+	})
+})
 
 // renew makes the secrets manager renew a certificate: it looks at labels which say how long it is valid.
-func renew(t *testing.T, name string) {
-	t.Helper()
-	time.Sleep(time.Second) // it tells secrets apart by when they were created, in seconds
-	before := newest(t, name)
-	waitFor(t, name+" is renewed", func() bool {
-		now := newest(t, name)
+func renew(ctx context.Context, name string) {
+	GinkgoHelper()
+	before := newest(ctx, name)
+	// It tells secrets apart by when they were created, in seconds.
+	Eventually(time.Now).Should(BeTemporally(">=", before.CreationTimestamp.Add(time.Second)))
+	Eventually(func(expect Gomega) {
+		now := newest(ctx, name)
 		if now.Name != before.Name {
-			return true
+			return
 		}
 		// It may just be writing the labels as they should be, so that this has to be done more than once.
 		old := now.DeepCopy()
 		now.Labels[manager.LabelKeyIssuedAtTime] = strconv.FormatInt(time.Now().Add(-30*24*time.Hour).Unix(), 10)
 		now.Labels[manager.LabelKeyValidUntilTime] = strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10)
-		if err := client.IgnoreNotFound(g.Client().Patch(t.Context(), now, client.MergeFrom(old))); err != nil {
-			t.Fatal(err)
-		}
-		return false
-	})
+		Expect(client.IgnoreNotFound(g.Client().Patch(ctx, now, client.MergeFrom(old)))).To(Succeed())
+		expect.Expect(newest(ctx, name).Name).NotTo(Equal(before.Name))
+	}).Should(Succeed())
 }
 
 // newest returns the secret of this name that was created last.
-func newest(t *testing.T, name string) *corev1.Secret {
-	t.Helper()
+func newest(ctx context.Context, name string) *corev1.Secret {
+	GinkgoHelper()
 	list := &corev1.SecretList{}
-	if err := g.Client().List(t.Context(), list, client.InNamespace(extension.Namespace), client.MatchingLabels{manager.LabelKeyName: name}); err != nil {
-		t.Fatal(err)
-	}
-	var found *corev1.Secret
+	Expect(g.Client().List(ctx, list, client.InNamespace(extension.Namespace), client.MatchingLabels{manager.LabelKeyName: name})).To(Succeed())
+	Expect(list.Items).NotTo(BeEmpty(), "secrets for %s", name)
+	found := &list.Items[0]
 	for i, secret := range list.Items {
-		if found == nil || secret.CreationTimestamp.After(found.CreationTimestamp.Time) {
+		if secret.CreationTimestamp.After(found.CreationTimestamp.Time) {
 			found = &list.Items[i]
 		}
-	}
-	if found == nil {
-		t.Fatalf("there is no secret for %s", name)
 	}
 	return found
 }
 
 // bundle returns the authorities that both webhook configurations trust; nothing if they differ.
-func bundle(t *testing.T) string {
-	t.Helper()
-	validating, mutating := configurations(t)
+func bundle(ctx context.Context) string {
+	GinkgoHelper()
+	validating, mutating := configurations(ctx)
 	trusted := string(validating.Webhooks[0].ClientConfig.CABundle)
 	if trusted != string(mutating.Webhooks[0].ClientConfig.CABundle) {
 		return ""
 	}
 	return trusted
-}
-
-// TestANewCertificateIsServedOnceItIsTrusted keeps the component from telling the API server about a new authority, as if
-// it had been stopped at that point: nobody would trust the certificate that is signed by it.
-func TestANewCertificateIsServedOnceItIsTrusted(t *testing.T) {
-	access := newAPIAccess(t)
-	r := access.newReplica(t, "--webhook-certificate-sync-period=1s")
-	serve(t, r)
-	waitFor(t, "it leads, and has registered the webhooks", func() bool {
-		return strings.Count(r.log(t), "Updated source webhook config") >= 4 // two configurations, twice
-	})
-	fresh := startHandshakes(t, []*replica{r})
-	before := newest(t, serverName)
-	access.refuse(func(request *http.Request) bool {
-		return request.Method == http.MethodPatch && strings.Contains(request.URL.Path, "webhookconfigurations")
-	})
-	renew(t, authorityName)
-	waitFor(t, "there is a new certificate", func() bool { return newest(t, serverName).Name != before.Name })
-	waitFor(t, "the new certificate is on disk", func() bool {
-		content, err := os.ReadFile(filepath.Join(r.CertificateFolder, "tls.crt"))
-		return err == nil && bytes.Equal(content, newest(t, serverName).Data[secrets.DataKeyCertificate])
-	})
-	time.Sleep(3 * time.Second)
-	if !serves(r, before) {
-		t.Error("it shows a certificate that nobody trusts")
-	}
-	access.refuse(nil)
-	waitFor(t, "the new certificate is served", func() bool { return serves(r, newest(t, serverName)) })
-	for _, problem := range fresh.verify(t) {
-		t.Error(problem)
-	}
 }

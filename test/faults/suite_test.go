@@ -9,27 +9,29 @@
 //   - front_test.go: the address that the API server knows, before the replicas
 //   - load_test.go: writers, and what became of each write
 //   - objects_test.go: what they write
+//   - direct_test.go: clients of the component itself
 package faults
 
 import (
 	"context"
-	"errors"
 	"os"
 	"testing"
 	"time"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/suite"
 )
 
 var (
-	// g is the garden of all tests here.
+	// g is the garden of all specs.
 	g *garden.Garden
 	// program is the path of the component.
 	program string
@@ -41,34 +43,29 @@ var (
 	writing client.Client
 )
 
-func TestMain(m *testing.M) { garden.Main(m, run) }
+func TestFaults(t *testing.T) { suite.Run(t, "test/faults", "garden", "faults") }
 
-func run(m *testing.M) (status int, err error) {
-	ctx := context.Background()
-	if program, err = extension.Build(ctx); err != nil {
-		return 1, err
-	}
-	if entrance, err = newFront(); err != nil {
-		return 1, err
-	}
-	defer entrance.close()
-	if g, err = garden.Start(ctx, garden.Options{}); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, g.Stop()) }()
-	if installation, err = extension.Install(ctx, g); err != nil {
-		return 1, err
-	}
+var _ = BeforeSuite(func(ctx SpecContext) {
+	var err error
+	program, err = extension.Build(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	entrance = newFront()
+	g = suite.StartGarden(ctx, garden.Options{})
+	installation, err = extension.Install(ctx, g)
+	Expect(err).NotTo(HaveOccurred())
 	config := g.RESTConfig()
 	config.WarningHandler = rest.NoWarnings{}
-	if writing, err = client.New(config, client.Options{Scheme: g.Client().Scheme()}); err != nil {
-		return 1, err
-	}
-	if err := prepareObjects(ctx); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+	writing, err = client.New(config, client.Options{Scheme: g.Client().Scheme()})
+	Expect(err).NotTo(HaveOccurred())
+	prepareObjects(ctx)
+})
+
+// A replica that was killed in the spec before may hold the lease for some time.
+var _ = BeforeEach(func(ctx SpecContext) {
+	lease := &coordinationv1.Lease{}
+	lease.Namespace, lease.Name = extension.Namespace, extension.Name+"-leader-election"
+	Expect(client.IgnoreNotFound(g.Client().Delete(ctx, lease))).To(Succeed())
+})
 
 // replica is a process of the component, behind the entrance.
 type replica struct {
@@ -76,90 +73,63 @@ type replica struct {
 	process *garden.Process
 }
 
-// newReplica returns a replica that is not running yet. It is stopped when the test ends.
-func newReplica(t *testing.T, args ...string) *replica {
-	t.Helper()
+// newReplica returns a replica that is not running yet. It is stopped when the spec ends.
+func newReplica(args ...string) *replica {
+	GinkgoHelper()
 	configured, err := installation.New(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	configured.RegisteredAddress = entrance.address()
+	configured.CertificateFolder = GinkgoT().TempDir()
 	configured.Args = append([]string{"--log-level=debug"}, args...)
+	Expect(os.RemoveAll(extension.LogFile(g, configured))).To(Succeed()) // of a replica that had this port before
 	r := &replica{Replica: configured}
-	t.Cleanup(func() {
-		if r.process == nil {
-			return
+	DeferCleanup(func(ctx SpecContext) {
+		if r.process != nil {
+			Expect(r.process.Stop(ctx)).To(Succeed())
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := r.process.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
+	}, NodeTimeout(2*time.Minute))
 	return r
 }
 
 // start starts the replica, again if it has run before, and waits until it is ready.
-func (r *replica) start(t *testing.T) {
-	t.Helper()
-	process, err := extension.Start(t.Context(), g, r.Replica)
-	if err != nil {
-		t.Fatal(err)
-	}
+func (r *replica) start(ctx context.Context) {
+	GinkgoHelper()
+	process, err := extension.Start(ctx, g, r.Replica)
+	Expect(err).NotTo(HaveOccurred())
 	r.process = process
 }
 
-// serve starts replicas, and waits until the API server asks them.
-func serve(t *testing.T, replicas ...*replica) {
-	t.Helper()
-	entrance.lead(replicas...)
-	for _, r := range replicas {
-		r.start(t)
-	}
-	if err := extension.WaitUntilInstalled(t.Context(), g); err != nil {
-		t.Fatal(err)
-	}
+// stop asks the replica to end, and insists that it does so well.
+func (r *replica) stop(ctx context.Context) {
+	GinkgoHelper()
+	Expect(r.process.Stop(ctx)).To(Succeed())
+	Expect(r.process.Wait()).To(Succeed())
 }
 
 // log is what the replica has written to standard output and standard error.
-func (r *replica) log(t *testing.T) string {
-	t.Helper()
+func (r *replica) log() string {
+	GinkgoHelper()
 	content, err := os.ReadFile(extension.LogFile(g, r.Replica))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return string(content)
 }
 
+// serve starts replicas, and waits until the API server asks them.
+func serve(ctx context.Context, replicas ...*replica) {
+	GinkgoHelper()
+	entrance.lead(replicas...)
+	for _, r := range replicas {
+		r.start(ctx)
+	}
+	Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
+}
+
 // configurations returns the webhook configurations as they are stored.
-func configurations(t *testing.T) (*admissionregistrationv1.ValidatingWebhookConfiguration, *admissionregistrationv1.MutatingWebhookConfiguration) {
-	t.Helper()
+func configurations(ctx context.Context) (*admissionregistrationv1.ValidatingWebhookConfiguration, *admissionregistrationv1.MutatingWebhookConfiguration) {
+	GinkgoHelper()
 	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
-		if err := g.Client().Get(context.Background(), client.ObjectKey{Name: extension.Name}, object); err != nil {
-			t.Fatal(err)
-		}
+		Expect(g.Client().Get(ctx, client.ObjectKey{Name: extension.Name}, object)).To(Succeed())
 	}
 	return validating, mutating
-}
-
-// removeLease removes the lease of a replica that was killed, as if the time for which it holds had passed.
-func removeLease(t *testing.T) {
-	t.Helper()
-	lease := &coordinationv1.Lease{}
-	lease.Namespace, lease.Name = extension.Namespace, extension.Name+"-leader-election"
-	if err := client.IgnoreNotFound(g.Client().Delete(context.Background(), lease)); err != nil {
-		t.Error(err)
-	}
-}
-
-// waitFor waits for a minute at most.
-func waitFor(t *testing.T, what string, condition func() bool) {
-	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return condition(), nil
-	})
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
 }

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
-	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,126 +25,111 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-func TestAProfileThatCannotBeRead(t *testing.T) {
-	access := newAPIAccess(t)
-	serve(t, access.newReplica(t))
-	write(t, namespaced("readable", "orchard"), "")
-	about := func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/cloudprofiles") }
+var _ = Describe("A write is refused with an internal error", func() {
+	It("if a profile that it needs cannot be read", func(ctx SpecContext) {
+		access := newAPIAccess()
+		serve(ctx, access.newReplica())
+		create(ctx, namespaced("readable", "orchard"))
+		about := func(request *http.Request) bool { return strings.Contains(request.URL.Path, "/cloudprofiles") }
 
-	// Its rights are taken away, and its watch ends, as a watch does every few minutes.
-	giveBack := take(t, "cloudprofiles")
-	waitFor(t, "it may not read CloudProfiles", func() bool { return apierrors.IsForbidden(readAs(t, access, profiles.fresh("orchard"))) })
-	access.refuse(about)
-	access.refuse(nil)
-	// What it knew still counts.
-	write(t, namespaced("remembered", "orchard"), "")
-	write(t, profiles.fresh("unreadable"), "")
-	const reason = `CloudProfile unreadable could not be read, so nothing was checked: cloudprofiles.core.gardener.cloud "unreadable" is forbidden`
-	write(t, namespaced("forbidden", "unreadable"), reason)
-	write(t, shootOf("forbidden", "unreadable"), reason)
+		By("taking away the rights of the component, and ending its watch, as a watch does every few minutes")
+		giveBack := take(ctx, profiles.fresh("orchard"), "cloudprofiles")
+		access.refuse(about)
+		access.refuse(nil)
+		create(ctx, namespaced("remembered", "orchard")) // what it knew still counts
+		create(ctx, profiles.fresh("unreadable"))
+		const reason = `CloudProfile unreadable could not be read, so nothing was checked: cloudprofiles.core.gardener.cloud "unreadable" is forbidden`
+		expectError(ctx, namespaced("forbidden", "unreadable"), reason)
+		expectError(ctx, shootOf("forbidden", "unreadable"), reason)
 
-	// The API server does not answer.
-	access.refuse(about)
-	write(t, namespaced("unanswered", "unreadable"), "CloudProfile unreadable could not be read, so nothing was checked: an error on the server")
-	access.refuse(nil)
+		By("letting the API server not answer")
+		access.refuse(about)
+		expectError(ctx, namespaced("unanswered", "unreadable"),
+			"CloudProfile unreadable could not be read, so nothing was checked: an error on the server")
+		access.refuse(nil)
 
-	giveBack()
-	waitFor(t, "it may read CloudProfiles again", func() bool { return readAs(t, access, profiles.fresh("unreadable")) == nil })
-	write(t, namespaced("again", "unreadable"), "")
-	write(t, shootOf("again", "unreadable"), "")
-}
+		By("giving back the rights")
+		giveBack(ctx)
+		create(ctx, namespaced("again", "unreadable"))
+		create(ctx, shootOf("again", "unreadable"))
+	})
 
-// take takes all rights to resources from the component, until the function that it returns is called, or the test ends.
-func take(t *testing.T, resources ...string) (giveBack func()) {
-	t.Helper()
+	It("if credentials that it needs cannot be read", func(ctx SpecContext) {
+		r := newReplica()
+		serve(ctx, r)
+		domains := profiles.fresh("domains").(*v1beta1.CloudProfile)
+		changeConfig(domains, func(config *v1alpha1.CloudProfileConfig) {
+			config.Constraints.FloatingPools[0].Domain = ptr.To("example")
+		})
+		create(ctx, domains)
+		create(ctx, shootOf("domain", "domains"))
+		create(ctx, secretBinding("legacy"))
+		bySecretBinding := shootOf("legacy", "domains")
+		bySecretBinding.Spec.CredentialsBindingName, bySecretBinding.Spec.SecretBindingName = nil, ptr.To("legacy")
+		create(ctx, bySecretBinding)
+
+		credentials := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-orchard"}}
+		take(ctx, credentials, "secrets", "secretbindings", "credentialsbindings")
+		expectError(ctx, shootOf("nobody", "domains"), "CredentialsBinding garden-orchard/openstack could not be read, so nothing was checked: "+
+			`credentialsbindings.security.gardener.cloud "openstack" is forbidden`)
+		expectError(ctx, secretBinding("unreadable"), `Secret garden-orchard/openstack could not be read, so nothing was checked: secrets "openstack" is forbidden`)
+		create(ctx, shootOf("any-domain", "orchard")) // the domain makes no difference here
+		Expect(r.log()).NotTo(ContainSubstring("not-a-password"))
+	})
+})
+
+// take takes all rights to resources from the component, until the function that it returns is called, or the spec ends. It
+// waits until the API server knows that, for which it reads an object of one of them.
+func take(ctx context.Context, example client.Object, resources ...string) (giveBack func(context.Context)) {
+	GinkgoHelper()
 	role := &rbacv1.ClusterRole{}
-	if err := g.Client().Get(t.Context(), client.ObjectKey{Name: extension.Name}, role); err != nil {
-		t.Fatal(err)
+	Expect(g.Client().Get(ctx, client.ObjectKey{Name: extension.Name}, role)).To(Succeed())
+	before := role.DeepCopy()
+	giveBack = func(ctx context.Context) {
+		role.Rules = before.Rules
+		Expect(g.Client().Update(ctx, role)).To(Succeed())
+		Eventually(readAsComponent).WithContext(ctx).WithArguments(example).Should(Succeed())
 	}
-	before := slices.Clone(role.Rules)
-	set := func(rules []rbacv1.PolicyRule) {
-		role.Rules = rules
-		if err := g.Client().Update(context.Background(), role); err != nil {
-			t.Error(err)
-		}
+	DeferCleanup(giveBack)
+	for i := range role.Rules {
+		role.Rules[i].Resources = slices.DeleteFunc(role.Rules[i].Resources, func(r string) bool { return slices.Contains(resources, r) })
 	}
-	var rest []rbacv1.PolicyRule
-	for _, rule := range before {
-		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(r string) bool { return slices.Contains(resources, r) })
-		if len(rule.Resources) > 0 {
-			rest = append(rest, rule)
-		}
-	}
-	set(rest)
-	giveBack = sync.OnceFunc(func() { set(before) })
-	t.Cleanup(giveBack)
+	role.Rules = slices.DeleteFunc(role.Rules, func(rule rbacv1.PolicyRule) bool { return len(rule.Resources) == 0 })
+	Expect(g.Client().Update(ctx, role)).To(Succeed())
+	Eventually(readAsComponent).WithContext(ctx).WithArguments(example).Should(MatchError(apierrors.IsForbidden, "forbidden"))
 	return giveBack
 }
 
-func TestCredentialsThatCannotBeRead(t *testing.T) {
-	access := newAPIAccess(t)
-	r := access.newReplica(t)
-	serve(t, r)
-	domains := profiles.fresh("domains").(*v1beta1.CloudProfile)
-	changeConfig(domains, func(config *v1alpha1.CloudProfileConfig) {
-		config.Constraints.FloatingPools[0].Domain = ptr.To("example")
-	})
-	write(t, domains, "")
-	write(t, shootOf("domain", "domains"), "")
-	legacy := &v1beta1.SecretBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "legacy", Namespace: "garden-orchard"},
-		SecretRef:  corev1.SecretReference{Name: "openstack", Namespace: "garden-orchard"}, Provider: &v1beta1.SecretBindingProvider{Type: "openstack"},
-	}
-	write(t, legacy, "")
-	bySecretBinding := shootOf("legacy", "domains")
-	bySecretBinding.Spec.CredentialsBindingName, bySecretBinding.Spec.SecretBindingName = nil, ptr.To("legacy")
-	write(t, bySecretBinding, "")
-
-	take(t, "secrets", "secretbindings", "credentialsbindings")
-	waitFor(t, "it may not read Secrets", func() bool {
-		return apierrors.IsForbidden(readAs(t, access, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "openstack", Namespace: "garden-orchard"}}))
-	})
-	write(t, shootOf("nobody", "domains"),
-		`CredentialsBinding garden-orchard/openstack could not be read, so nothing was checked: credentialsbindings.security.gardener.cloud "openstack" is forbidden`)
-	legacy = legacy.DeepCopy()
-	legacy.Name, legacy.ResourceVersion, legacy.Finalizers = "unreadable", "", nil
-	write(t, legacy, `Secret garden-orchard/openstack could not be read, so nothing was checked: secrets "openstack" is forbidden`)
-	write(t, shootOf("any-domain", "orchard"), "") // the domain makes no difference here
-	if log := r.log(t); strings.Contains(log, "not-a-password") {
-		t.Error("the log has the password")
-	}
-}
-
-// write creates an object. If that is to fail, it must be with an internal error for this reason, and nothing is stored.
-func write(t *testing.T, object client.Object, reason string) {
-	t.Helper()
-	err := writing.Create(t.Context(), object)
-	if reason == "" {
-		if err != nil {
-			t.Errorf("%s: %v", object.GetName(), err)
-		}
-		return
-	}
-	if !apierrors.IsInternalError(err) || !strings.Contains(err.Error(), reason) || strings.Contains(err.Error(), "failed calling webhook") {
-		t.Errorf("%s: the error is %q (%s)", object.GetName(), err, apierrors.ReasonForError(err))
-	}
-	if err := g.Client().Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
-		t.Errorf("%s is stored: %v", object.GetName(), err)
-	}
-}
-
-// readAs reads an object as the component does.
-func readAs(t *testing.T, access *apiAccess, object client.Object) error {
-	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", access.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+// readAsComponent reads an object with the rights of the component.
+func readAsComponent(ctx context.Context, object client.Object) error {
+	config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
+	Expect(err).NotTo(HaveOccurred())
 	c, err := client.New(config, client.Options{Scheme: g.Client().Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+	Expect(err).NotTo(HaveOccurred())
+	return c.Get(ctx, client.ObjectKeyFromObject(object), object)
+}
+
+// create creates an object.
+func create(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	Expect(writing.Create(ctx, object)).To(Succeed(), object.GetName())
+}
+
+// expectError expects that an object cannot be created, with an internal error for this reason.
+func expectError(ctx context.Context, object client.Object, reason string) {
+	GinkgoHelper()
+	err := writing.Create(ctx, object)
+	Expect(err).To(MatchError(apierrors.IsInternalError, "internal error"), object.GetName())
+	Expect(err).To(MatchError(And(ContainSubstring(reason), Not(ContainSubstring("failed calling webhook")))), object.GetName())
+	Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(object), object)).To(MatchError(apierrors.IsNotFound, "not found"), object.GetName())
+}
+
+// secretBinding returns a SecretBinding that is right.
+func secretBinding(name string) *v1beta1.SecretBinding {
+	GinkgoHelper()
+	object := read[v1beta1.SecretBinding]("secretbinding.yaml")
+	object.Name = name
+	return object
 }
 
 // namespaced returns a NamespacedCloudProfile that is right.

@@ -127,7 +127,7 @@ func (s step) run(ctx context.Context, g *garden.Garden) error {
 	}
 	fmt.Printf("\n# %s\n$ %s %s\n", s.title, program, command(args))
 	output, err := do(ctx, args...)
-	for deadline := time.Now().Add(10 * time.Second); s.eventually && err == nil && !s.saysAll(output) && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(2 * time.Minute); s.eventually && err == nil && !s.saysAll(output) && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 		output, err = do(ctx, args...)
 	}

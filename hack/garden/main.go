@@ -117,7 +117,7 @@ examples. The logs are in %s. To stop it: make down
 
 // down stops the garden, and is content if there is none.
 func down(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	running, err := garden.StopFolder(ctx, folder)
 	if err != nil {

@@ -41,7 +41,7 @@ import (
 )
 
 // stopTimeout is what a garden is given to stop by itself, before its processes are killed.
-const stopTimeout = time.Minute
+const stopTimeout = 3 * time.Minute
 
 var (
 	// ErrRunning is what Start returns if a garden runs in the folder already.

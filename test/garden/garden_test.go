@@ -35,7 +35,7 @@ func TestTheWorkingSetIsAccepted(t *testing.T) {
 
 	profile := &v1beta1.NamespacedCloudProfile{}
 	profile.Namespace, profile.Name = namespace, "plum"
-	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 30*time.Second, true, func(ctx context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := g.Client().Get(ctx, client.ObjectKeyFromObject(profile), profile)
 		return profile.Status.ObservedGeneration == profile.Generation, err
 	})

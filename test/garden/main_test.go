@@ -65,10 +65,10 @@ func start(t *testing.T) *Garden {
 	return g
 }
 
-// waitFor waits for a minute at most.
+// waitFor waits for two minutes at most.
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
 		return condition(), nil
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ type Process = process.Process
 type ProcessOptions = process.Options
 
 // StartProcess starts a program that cannot outlive this process, however this process ends. KUBECONFIG is set for it,
-// unless Env sets it. When ctx ends, it is asked to end (SIGTERM), and killed if it does not within ten seconds; when the
+// unless Env sets it. When ctx ends, it is asked to end (SIGTERM), and killed if it does not within a minute; when the
 // garden stops it is stopped before.
 func (g *Garden) StartProcess(ctx context.Context, o ProcessOptions) (*Process, error) {
 	o.Env = append([]string{"KUBECONFIG=" + g.Kubeconfig()}, o.Env...)

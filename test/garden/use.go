@@ -91,7 +91,7 @@ func (g *Garden) NewProject(ctx context.Context, name string) (*v1beta1.Project,
 	if err := g.client.Create(ctx, project); err != nil {
 		return nil, err
 	}
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := g.client.Get(ctx, client.ObjectKeyFromObject(project), project)
 		return err == nil && project.Status.Phase == v1beta1.ProjectReady, err
 	})

@@ -161,7 +161,7 @@ func LogFile(g *garden.Garden, r Replica) string {
 // WaitUntilReady waits until /readyz says that all is well.
 func (r Replica) WaitUntilReady(ctx context.Context) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := r.ready(ctx)
 		if err == nil || ctx.Err() == nil {
 			last = err
@@ -195,7 +195,7 @@ func (r Replica) ready(ctx context.Context) error {
 // and a CloudProfile that only the component refuses is refused.
 func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := installed(ctx, g)
 		if err == nil || ctx.Err() == nil {
 			last = err

@@ -32,8 +32,8 @@ import (
 
 const (
 	// startTimeout is for each component, on a machine that is busy with something else.
-	startTimeout = 90 * time.Second
-	stopTimeout  = 20 * time.Second
+	startTimeout = 5 * time.Minute
+	stopTimeout  = time.Minute
 )
 
 // managerConfig takes a kubeconfig and two ports. No port, or 0, would be the same port for every garden.

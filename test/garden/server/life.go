@@ -78,7 +78,7 @@ func lockAlive(name string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range 50 {
+	for range 600 {
 		err = syscall.Flock(int(alive.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			break

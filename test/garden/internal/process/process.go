@@ -18,7 +18,7 @@ import (
 )
 
 // grace is how long a process that was asked to end by its context is left to do so.
-const grace = 10 * time.Second
+const grace = time.Minute
 
 // Options say what to start.
 type Options struct {
@@ -40,7 +40,7 @@ type Process struct {
 	err     error // to be read once done is closed
 }
 
-// Start starts a process, which is asked to end (SIGTERM) when ctx ends, and killed if it does not within ten seconds.
+// Start starts a process, which is asked to end (SIGTERM) when ctx ends, and killed if it does not within a minute.
 // It runs in a process group of its own: Ctrl-C in a terminal reaches this process only, which decides what to do.
 func Start(ctx context.Context, o Options) (*Process, error) {
 	cmd := exec.CommandContext(ctx, o.Path, o.Args...)

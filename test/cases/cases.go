@@ -140,8 +140,13 @@ func (c *Case) Text(name string) string {
 // JSON returns a YAML file as JSON, with the change that the case makes to it: NAME.yaml is changed by NAME.patch.yaml.
 func (c *Case) JSON(name string) []byte {
 	c.t.Helper()
-	document := c.json(name)
-	patch, patched := c.own[strings.TrimSuffix(name, ".yaml")+".patch.yaml"]
+	return c.Patch(c.json(name), strings.TrimSuffix(name, ".yaml")+".patch.yaml")
+}
+
+// Patch returns a JSON document with the change that a file of the case makes to it: the document itself if there is no such file.
+func (c *Case) Patch(document []byte, name string) []byte {
+	c.t.Helper()
+	patch, patched := c.own[name]
 	if !patched {
 		return document
 	}
@@ -150,7 +155,7 @@ func (c *Case) JSON(name string) []byte {
 		document, err = apply(document, changes)
 	}
 	if err != nil {
-		c.t.Fatalf("the patch of %s: %v", name, err)
+		c.t.Fatalf("%s: %v", name, err)
 	}
 	return document
 }

@@ -5,13 +5,11 @@
 package constraints_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -35,33 +33,11 @@ func read(t testing.TB, name string) []byte {
 	return document
 }
 
-// changed returns a document as a case has it: with its merge patch or, if it is a list, its JSON patch.
-func changed(c *cases.Case, document []byte, patch string) []byte {
-	c.T().Helper()
-	if !c.Has(patch) {
-		return document
-	}
-	changes := c.JSON(patch)
-	var err error
-	if bytes.HasPrefix(changes, []byte("[")) {
-		var list jsonpatch.Patch
-		if list, err = jsonpatch.DecodePatch(changes); err == nil {
-			document, err = list.Apply(document)
-		}
-	} else {
-		document, err = jsonpatch.MergePatch(document, changes)
-	}
-	if err != nil {
-		c.T().Fatalf("%s: %v", patch, err)
-	}
-	return document
-}
-
 // profileOf returns the profile of a case: that of testdata with the changes that the case makes to it.
 func profileOf(c *cases.Case) *consistency.Profile[openstack.Image] {
 	c.T().Helper()
 	spec := &v1beta1.CloudProfileSpec{}
-	decode(c.T(), changed(c, read(c.T(), "profile.yaml"), "profile.patch.yaml"), spec)
+	decode(c.T(), c.Patch(read(c.T(), "profile.yaml"), "profile.patch.yaml"), spec)
 	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	return profile
 }
@@ -71,9 +47,9 @@ func profileOf(c *cases.Case) *consistency.Profile[openstack.Image] {
 func shootsOf(c *cases.Case) (shoot, updated *v1beta1.Shoot) {
 	c.T().Helper()
 	shoot, updated = &v1beta1.Shoot{}, &v1beta1.Shoot{}
-	document := changed(c, read(c.T(), "shoot.yaml"), "shoot.patch.yaml")
+	document := c.Patch(read(c.T(), "shoot.yaml"), "shoot.patch.yaml")
 	decode(c.T(), document, &shoot.Spec)
-	decode(c.T(), changed(c, document, "update.patch.yaml"), &updated.Spec)
+	decode(c.T(), c.Patch(document, "update.patch.yaml"), &updated.Spec)
 	return shoot, updated
 }
 

@@ -6,11 +6,13 @@ package consistency_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
@@ -18,19 +20,31 @@ import (
 	"github.com/capkit/capkit/test/cases"
 )
 
-// The vocabularies that the tables below use.
+// The vocabularies that the table of machine types uses.
 const (
 	hypervisors = "machineCapabilities:\n- {name: architecture, values: [amd64, arm64]}\n- {name: hypervisor, values: [virtualized, baremetal]}\n"
 	legacy      = ""
 )
 
-// spec builds a CloudProfile's spec for OpenStack with one image, from the versions in core and in the provider config,
-// each written in flow style below "versions:".
-func spec(t *testing.T, vocabulary, core, provider string) *v1beta1.CloudProfileSpec {
+// profileNamed returns the spec of one of the profiles of this name.
+func profileNamed(t *testing.T, name string) *v1beta1.CloudProfileSpec {
 	t.Helper()
-	return parse(t, vocabulary+"type: openstack\nregions: [{name: europe}]\nmachineImages:\n- name: gl\n  versions:\n"+core+
-		"providerConfig:\n  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n  kind: CloudProfileConfig\n  machineImages:\n  - name: gl\n    versions:\n"+
-		"    "+strings.ReplaceAll(strings.TrimSuffix(provider, "\n"), "\n", "\n    ")+"\n")
+	return parse(t, manifest(t, name))
+}
+
+func manifest(t *testing.T, name string) string {
+	t.Helper()
+	content, err := txtar.ParseFile("testdata/profiles.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range content.Files {
+		if file.Name == name+".yaml" {
+			return string(file.Data)
+		}
+	}
+	t.Fatalf("there is no profile %s", name)
+	return ""
 }
 
 func parse(t *testing.T, text string) *v1beta1.CloudProfileSpec {
@@ -50,25 +64,6 @@ func brief(list field.ErrorList) []string {
 		lines = append(lines, shorten.Replace(fmt.Sprintf("%s %s %s", string(err.Type), err.Field, err.Origin)))
 	}
 	return lines
-}
-
-const (
-	amdVirt = "{architecture: [amd64], hypervisor: [virtualized]}"
-	amdBare = "{architecture: [amd64], hypervisor: [baremetal]}"
-	armVirt = "{architecture: [arm64], hypervisor: [virtualized]}"
-)
-
-// core and provider write a version with flavors, each provider flavor with an image in europe.
-func core(version string, flavors ...string) string {
-	return fmt.Sprintf("  - {version: %q, capabilityFlavors: [%s]}\n", version, strings.Join(flavors, ", "))
-}
-
-func provider(version string, flavors ...string) string {
-	var written []string
-	for _, flavor := range flavors {
-		written = append(written, "{capabilities: "+flavor+", regions: [{name: europe, id: x}]}")
-	}
-	return fmt.Sprintf("- {version: %q, capabilityFlavors: [%s]}\n", version, strings.Join(written, ", "))
 }
 
 func TestOneToOne(t *testing.T) { checkProfiles(t, "testdata/one-to-one.txtar") }
@@ -123,12 +118,13 @@ func explained(list field.ErrorList) string {
 }
 
 func TestMessagesOfOneToOne(t *testing.T) {
-	_, report := consistency.Compile(imagesOnly{}, spec(t, hypervisors,
-		core("1", amdVirt, armVirt), provider("1", "{hypervisor: [virtualized], architecture: [amd64]}", "{architecture: [arm64]}")), field.NewPath("spec"))
+	_, report := consistency.Compile(imagesOnly{}, profileNamed(t, "missing-and-unexpected"), field.NewPath("spec"))
+	const amd, arm = "{architecture: [amd64], hypervisor: [virtualized]}", "{architecture: [arm64], hypervisor: [virtualized]}"
 	want := []string{
-		"gl@1: no provider image for {architecture: [arm64], hypervisor: [virtualized]}; add it under spec.providerConfig.machineImages[0].versions[0].capabilityFlavors",
-		"gl@1: core does not list a flavor {architecture: [arm64]} (in full {architecture: [arm64], hypervisor: [virtualized, baremetal]}), only " +
-			amdVirt + ", " + armVirt + "; add it to spec.machineImages[0].versions[0].capabilityFlavors, or remove it here",
+		"gl@1: no provider image for " + arm + "; add it under spec.providerConfig.machineImages[0].versions[0].capabilityFlavors",
+		"gl@1: core does not list a flavor {architecture: [arm64]} " +
+			"(in full {architecture: [arm64], hypervisor: [virtualized, baremetal]}), only " + amd + ", " + arm +
+			"; add it to spec.machineImages[0].versions[0].capabilityFlavors, or remove it here",
 	}
 	var got []string
 	for _, err := range report.Errors {
@@ -141,7 +137,7 @@ func TestMessagesOfOneToOne(t *testing.T) {
 
 // A legacy flavor takes over what core says about its architecture, and so is chosen for nothing else.
 func TestLegacyVersionIsChosenByCoresCapabilities(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdBare), "- {version: \"1\", regions: [{name: europe, id: x}]}\n")
+	s := profileNamed(t, "legacy-entry-for-baremetal")
 	s.MachineTypes = []v1beta1.MachineType{
 		{Name: "bare", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"baremetal"}}},
 		{Name: "virt", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}},
@@ -159,8 +155,11 @@ func TestLegacyVersionIsChosenByCoresCapabilities(t *testing.T) {
 
 // A core flavor that leaves its architecture out stands for several; each legacy flavor is chosen for its own only.
 func TestLegacyVersionIsChosenByItsArchitecture(t *testing.T) {
-	for name, core := range map[string]string{"no flavor": "  - {version: \"1\"}\n", "a flavor": core("1", "{hypervisor: [virtualized]}")} {
-		s := spec(t, hypervisors, core, "- {version: \"1\", regions: [{name: europe, id: amd}, {name: europe, id: arm, architecture: arm64}]}\n")
+	for name, flavors := range map[string][]v1beta1.MachineImageFlavor{
+		"no flavor": nil, "a flavor": {{Capabilities: v1beta1.Capabilities{"hypervisor": {"virtualized"}}}},
+	} {
+		s := profileNamed(t, "legacy-entry-of-two-architectures")
+		s.MachineImages[0].Versions[0].CapabilityFlavors = flavors
 		s.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, {Name: "arm", Architecture: new("arm64")}}
 		p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 		for _, machine := range []string{"amd", "arm"} {
@@ -176,7 +175,7 @@ func TestReferences(t *testing.T) { checkProfiles(t, "testdata/references.txtar"
 
 // References of what core does not list are checked as well.
 func TestReferencesOfUnusedVersions(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdVirt), provider("1", amdVirt)+"- {version: \"2\"}\n- {version: \"\"}\n")
+	s := profileNamed(t, "unused-versions")
 	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{"Required provider[1] reference-missing", "Required provider[2] reference-missing", "Required provider[2].version name-missing"}
 	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
@@ -230,10 +229,10 @@ func TestMachineTypeArchitecture(t *testing.T) {
 
 // An error deep in one version hides nothing but what follows from it.
 func TestUnreadablePartsHideLittle(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), "- {version: \"1\", capabilityFlavors: [{capabilities: "+amdVirt+", regions: [{name: europe, idd: x}]}]}\n")
+	s := profileNamed(t, "misspelt-id")
 	s.MachineImages = append(s.MachineImages, v1beta1.MachineImage{Name: "other", Versions: []v1beta1.MachineImageVersion{{
 		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "1"},
-		CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}, {Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}},
+		CapabilityFlavors: slices.Repeat([]v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}}, 2),
 	}}})
 	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{
@@ -246,7 +245,7 @@ func TestUnreadablePartsHideLittle(t *testing.T) {
 	}
 	s.ProviderConfig.Raw = []byte(strings.Replace(string(s.ProviderConfig.Raw), `"machineImages"`, `"machineImage"`, 1))
 	_, report = consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-	want = []string{"Duplicate spec.machineImages[1].versions[0].capabilityFlavors[1] core-flavor-duplicate", "Forbidden spec.providerConfig.machineImage unknown-field"}
+	want = []string{want[2], "Forbidden spec.providerConfig.machineImage unknown-field"}
 	if diff := cmp.Diff(want, brief(report.Errors)); diff != "" {
 		t.Error(diff)
 	}
@@ -254,7 +253,7 @@ func TestUnreadablePartsHideLittle(t *testing.T) {
 
 // What only one side has is never chosen.
 func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), provider("1", armVirt, amdVirt))
+	s := profileNamed(t, "flavors-of-one-side")
 	s.MachineTypes = []v1beta1.MachineType{{Name: "arm", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for version, want := range map[string]string{"1": consistency.RuleNoImage, "2": consistency.RuleUnknownVersion} {
@@ -265,9 +264,7 @@ func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
 }
 
 func TestImagesOfOneName(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdVirt)+core("2", amdVirt), provider("1", amdVirt)+"- {version: \"2\", image: x}\n")
-	s.ProviderConfig.Raw = []byte(strings.Replace(string(s.ProviderConfig.Raw), `,{"image":"x","version":"2"}]}`,
-		`]},{"name":"gl","versions":[{"image":"x","version":"2"}]},{"name":"","versions":[]}`, 1))
+	s := profileNamed(t, "images-of-one-name")
 	_, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	want := []string{
 		"Duplicate spec.providerConfig.machineImages[1].name provider-image-duplicate",

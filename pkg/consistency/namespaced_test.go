@@ -20,28 +20,6 @@ import (
 	"github.com/capkit/capkit/test/cases"
 )
 
-// The parents of the tables below have image gl in version 1, one of them with capabilities, the other without. A local
-// parent is the same for the local provider.
-const (
-	modernParent = hypervisors + "type: openstack\nregions: [{name: europe}]\n" +
-		"machineTypes: [{name: m, capabilities: " + amdVirt + "}]\n" +
-		"machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [" + amdVirt + "]}]}]\n" +
-		"providerConfig: " + openstackConfig + "machineImages: [{name: gl, versions: [{version: \"1\", capabilityFlavors: [{capabilities: " + amdVirt + ", regions: [{name: europe, id: x}]}]}]}]}\n"
-	legacyParent = "type: openstack\nregions: [{name: europe}]\nmachineTypes: [{name: m, architecture: amd64}]\n" +
-		"machineImages: [{name: gl, versions: [{version: \"1\", architectures: [amd64]}]}]\n" +
-		"providerConfig: " + openstackConfig + "machineImages: [{name: gl, versions: [{version: \"1\", regions: [{name: europe, id: x}]}]}]}\n"
-
-	openstackConfig = "{apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig, "
-	localConfig     = "{apiVersion: local.provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig, "
-)
-
-// ownImage writes a NamespacedCloudProfile with one image version of its own, from what core and the provider config say
-// about it.
-func ownImage(core, provider string) string {
-	return "parent: {kind: CloudProfile, name: above}\nmachineImages: [{name: own, versions: [{version: \"1\"" + core + "}]}]\n" +
-		"providerConfig: " + openstackConfig + "machineImages: [{name: own, versions: [{version: \"1\"" + provider + "}]}]}\n"
-}
-
 func namespaced(t *testing.T, text string) *v1beta1.NamespacedCloudProfile {
 	t.Helper()
 	profile := &v1beta1.NamespacedCloudProfile{}
@@ -137,7 +115,7 @@ func TestOverriddenLifecycleCounts(t *testing.T) {
 
 // A config without content is none, however it comes.
 func TestProviderConfigWithoutContent(t *testing.T) {
-	above, _ := consistency.Compile(imagesOnly{}, parse(t, modernParent), field.NewPath("spec"))
+	above, _ := consistency.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}, {Raw: []byte(" null\n")}} {
 		profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: config}}
 		if report := consistency.CheckNamespacedCloudProfile(above, profile); !reflect.DeepEqual(report, consistency.Report{}) {
@@ -146,7 +124,7 @@ func TestProviderConfigWithoutContent(t *testing.T) {
 		if changes, err := consistency.RenderConfig(imagesOnly{}, nil, profile, nil); len(changes) > 0 || err != nil {
 			t.Error(changes, err)
 		}
-		if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, parse(t, modernParent)); len(filled) > 0 {
+		if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, profileNamed(t, "parent")); len(filled) > 0 {
 			t.Error(filled)
 		}
 	}

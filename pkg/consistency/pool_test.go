@@ -120,7 +120,7 @@ func TestOpenPools(t *testing.T) {
 
 // A version that the profile has is not left to Gardener, whatever longer ones there are.
 func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
-	s := spec(t, hypervisors, core("1.0", amdBare)+core("1.0.1", amdVirt), provider("1.0", amdBare)+provider("1.0.1", amdVirt))
+	s := profileNamed(t, "part-of-a-version")
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
@@ -156,23 +156,7 @@ func TestPoolOf(t *testing.T) {
 }
 
 func TestOrderOfAPool(t *testing.T) {
-	s := parse(t, `
-machineCapabilities: [{name: architecture, values: [amd64]}, {name: storage, values: [NVMe, SCSI]}, {name: net, values: [accelerated, basic]}]
-type: openstack
-regions: [{name: europe}]
-machineTypes: [{name: m}]
-machineImages: [{name: gl, versions: [{version: "1", capabilityFlavors: [{net: [basic]}, {storage: [NVMe], net: [accelerated]}]}]}]
-providerConfig:
-  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-  kind: CloudProfileConfig
-  machineImages:
-  - name: gl
-    versions:
-    - version: "1"
-      capabilityFlavors:
-      - {capabilities: {net: [basic]}, image: a}
-      - {capabilities: {storage: [NVMe], net: [accelerated]}, image: b}
-`)
+	s := profileNamed(t, "orders-that-differ")
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for order, want := range map[capability.Order]string{capability.GEP33: "b", capability.Gardener: "a"} {
 		r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe", Order: order})

@@ -135,33 +135,29 @@ func TestRatchetDoesNotChangeReports(t *testing.T) {
 
 // A flavor is exchanged for another one that the provider config lacks as well: the error is a new one.
 func TestRatchetOfAnExchangedFlavor(t *testing.T) {
-	old := spec(t, hypervisors, core("1", amdVirt, armVirt), provider("1", armVirt))
-	for name, tc := range map[string]struct {
-		core  string
-		known bool
-	}{
-		"exchanged":        {core("1", amdBare, armVirt), false},
-		"moved":            {core("1", armVirt, amdVirt), true},
-		"written anew":     {core("1", "{hypervisor: [virtualized, virtualized], architecture: [amd64]}", armVirt), true},
-		"another version":  {core("0", armVirt) + core("1", amdVirt, armVirt), true},
-		"another one":      {core("1", amdVirt, amdBare, armVirt), false},
-		"in a new version": {core("2", amdVirt, armVirt) + core("1", armVirt), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			updated := spec(t, hypervisors, tc.core, provider("1", armVirt)+provider("2", armVirt)+provider("0", armVirt))
-			got := ratcheted(imagesOnly{}, updated, old)
-			if known := len(got.Errors) == 0; known != tc.known {
-				t.Error(got)
-			}
-		})
-	}
+	ratchetProfiles(t, "testdata/ratchet-flavors.txtar")
+}
+
+// ratchetProfiles updates the CloudProfile of each case.
+func ratchetProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		old := specOf(c, "old.yaml")
+		if got := ratcheted(imagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
+			c.T().Errorf("nothing changed: %v", got.Errors)
+		}
+		return folded(plainly(ratcheted(imagesOnly{}, specOf(c, "new.yaml"), old).Errors)...)
+	})
 }
 
 // Reordering the vocabulary changes how flavors are quoted, and nothing about what is wrong with them.
 func TestRatchetOfAReorderedVocabulary(t *testing.T) {
-	const reordered = "machineCapabilities:\n- {name: hypervisor, values: [baremetal, virtualized]}\n- {name: architecture, values: [arm64, amd64]}\n"
-	core, provider := core("1", amdVirt, amdVirt, armVirt), provider("1", amdVirt, amdVirt, "{architecture: [amd64]}")
-	got := ratcheted(imagesOnly{}, spec(t, reordered, core, provider), spec(t, hypervisors, core, provider))
+	reordered := profileNamed(t, "duplicates")
+	slices.Reverse(reordered.MachineCapabilities)
+	for _, def := range reordered.MachineCapabilities {
+		slices.Reverse(def.Values)
+	}
+	got := ratcheted(imagesOnly{}, reordered, profileNamed(t, "duplicates"))
 	if len(got.Errors) > 0 || len(got.Warnings) < 4 {
 		t.Error(got)
 	}

@@ -35,7 +35,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestImageUnknownToCore(t *testing.T) {
-	s := spec(t, hypervisors, core("1", amdVirt), provider("1", amdVirt))
+	s := profileNamed(t, "plain")
 	s.MachineImages = nil
 	want := []string{"NotSupported spec.providerConfig.machineImages[0] provider-image-unused: image gl is not listed in spec.machineImages: nobody can use it"}
 	if diff := cmp.Diff(want, warnings(t, s)); diff != "" {
@@ -45,7 +45,7 @@ func TestImageUnknownToCore(t *testing.T) {
 
 // What would be chosen is not worth a warning while the profile has errors.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
-	s := spec(t, hypervisors+"machineTypes: [{name: m, capabilities: {architecture: [amd64]}}]\n", core("1", amdVirt), provider("1"))
+	s := profileNamed(t, "no-flavors")
 	_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
@@ -54,7 +54,7 @@ func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 
 func TestSize(t *testing.T) {
 	for length, want := range map[int]int{1_179_000: 0, 1_180_000: 1} {
-		s := spec(t, hypervisors, core("1", amdVirt), provider("1", amdVirt))
+		s := profileNamed(t, "plain")
 		bundle := strings.Repeat("x", length)
 		s.CABundle = &bundle
 		if got := warnings(t, s); len(got) != want {

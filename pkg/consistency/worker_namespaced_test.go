@@ -14,15 +14,6 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// ownFlavors writes a NamespacedCloudProfile with one image version of its own, in flavors, each found by its number.
-func ownFlavors(core string, flavors ...string) string {
-	var mapped []string
-	for i, flavor := range flavors {
-		mapped = append(mapped, "{capabilities: "+flavor+", regions: [{name: europe, id: i"+string(rune('0'+i))+"}]}")
-	}
-	return ownImage(core, ", capabilityFlavors: ["+strings.Join(mapped, ", ")+"]")
-}
-
 func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 	checkNamespacedProfiles(t, imagesOnly{}, "testdata/namespaced-worker-capabilities.txtar")
 }
@@ -34,9 +25,8 @@ func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 
 // A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
-	above, _ := consistency.Compile(imagesOnly{}, parse(t, modernParent), field.NewPath("spec"))
-	ofVirt := ", capabilityFlavors: [" + amdVirt + "]"
-	old, update := namespaced(t, ownFlavors(ofVirt, amdVirt, with(amdVirt, bootSecure))), namespaced(t, ownFlavors(ofVirt, amdVirt))
+	above, _ := consistency.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
+	old, update := namespaced(t, manifest(t, "namespaced-with-secure-boot")), namespaced(t, manifest(t, "namespaced-without"))
 	pool := consistency.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
 	wants := pool
 	wants.Worker = capability.Worker{SecureBoot: true}

@@ -258,7 +258,7 @@ func TestARuleForOff(t *testing.T) {
 // In legacy mode nothing is declared, so that only what core says about updates in place can be asked for.
 func TestLegacyProfilesThatAreAsked(t *testing.T) {
 	for _, supported := range []bool{false, true} {
-		s := spec(t, legacy, "  - {version: \"1\", architectures: [amd64, arm64]}\n", "- {version: \"1\", regions: [{name: europe, id: x}, {name: europe, id: z, architecture: arm64}]}\n")
+		s := profileNamed(t, "legacy")
 		s.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: new("arm64")}}
 		s.MachineImages[0].Versions[0].InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: supported}
 		p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))

@@ -7,6 +7,8 @@ package admission
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
@@ -72,7 +74,28 @@ func beDiscreet() types.GomegaMatcher {
 	}, Not(ContainSubstring(password)))
 }
 
+// expectNoPasswordInLogs looks at what the component and the API servers have logged so far.
+func expectNoPasswordInLogs() {
+	GinkgoHelper()
+	logs, err := filepath.Glob(filepath.Join(g.Logs(), "*.log"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(logs).NotTo(BeEmpty())
+	for _, log := range logs {
+		content, err := os.ReadFile(log)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(content)).NotTo(ContainSubstring(password), log)
+	}
+}
+
 var _ = Describe("A Secret with credentials", func() {
+	It("is never logged", func(ctx SpecContext) {
+		s := secret("logged", "demo")
+		s.Labels = map[string]string{shootProvider: "true"}
+		create(ctx, s)
+		Expect(change(ctx, s, set("password", password+"\n"))).To(beRefusedAt("data[password]"))
+		expectNoPasswordInLogs()
+	})
+
 	It("is refused for what is wrong with it, without its values", func(ctx SpecContext) {
 		s := secret("written", "demo")
 		s.Labels = map[string]string{shootProvider: "true"}

@@ -22,19 +22,19 @@ metadata: {name: local}
 spec:
   type: local
   machineTypes: [{name: medium, cpu: "4", gpu: "0", memory: 8Gi}]
-  machineImages: [{name: local, versions: [{version: 1.0.0}, {version: 1.1.0}]}]
+  machineImages: [{name: local, versions: [{version: 1.0.0}]}]
   providerConfig:
     apiVersion: local.provider.extensions.gardener.cloud/v1alpha1
     kind: CloudProfileConfig
-    machineImages: [{name: local, versions: [{version: 1.0.0, image: "node:1.0.0"}]}]
+    machineImages: [{name: local, versions: [{version: 1.0.0}]}]
   kubernetes: {versions: [{version: 1.36.0}]}
   regions: [{name: local}]
 `)
 	status := cli.Run([]string{"capkit", "lint", "-"}, manifest, os.Stdout, os.Stdout, cli.For(local.Provider{}))
 	fmt.Println("exit status", status)
 	// Output:
-	// <stdin>:8:62: error: local@1.1.0: the provider config has no entry for this version; add one under spec.providerConfig.machineImages[0].versions [provider-version-missing]
-	//     CloudProfile local: spec.machineImages[0].versions[1]
+	// <stdin>:12:46: error: local@1.0.0: the version has no image: add capabilityFlavors, or a reference in the legacy format [reference-missing]
+	//     CloudProfile local: spec.providerConfig.machineImages[0].versions[0]
 	// 1 object checked: 1 error, no warnings
 	// exit status 1
 }

@@ -193,10 +193,9 @@ func TestRollingUpdateOfShoots(t *testing.T) {
 		t.Error(diff)
 	}
 	text := runFor(extendedOnly, rollingShoot, "explain", examples+"/cloudprofile.yaml", "-").stdout
-	for _, sentence := range []string{
-		"\nIn its providerConfig, a change of serverGroup (soft-anti-affinity) or additionalSecurityGroups (none) replaces the pool's machines, one after the other.\n",
-		"\nIn its providerConfig, a change of serverGroup (none) or additionalSecurityGroups (none) replaces the pool's machines, one after the other.\n",
-	} {
+	for _, group := range []string{"soft-anti-affinity", "none"} {
+		sentence := "\nIn its providerConfig, a change of serverGroup (" + group + ") or additionalSecurityGroups (none) " +
+			"replaces the pool's machines, one after the other.\n"
 		if strings.Count(text, sentence) != 1 {
 			t.Error(text)
 		}
@@ -213,7 +212,9 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 		want      []consistency.Rolling
 	}{
 		"no config": {extendedOnly, question, nil},
-		"config":    {extendedOnly, append(question, "--worker-config=-"), []consistency.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}}},
+		"config": {
+			extendedOnly, append(question, "--worker-config=-"), []consistency.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
+		},
 	} {
 		r := runFor(tc.providers, config, tc.args...)
 		var e cli.Explanation
@@ -228,7 +229,8 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 
 // A provider whose workers have nothing of the kind is explained as before.
 func TestNoRollingUpdate(t *testing.T) {
-	r := run(t, "", "explain", "-o", "json", examples+"/cloudprofile-local.yaml", "--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local")
+	r := run(t, "", "explain", "-o", "json", examples+"/cloudprofile-local.yaml",
+		"--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local")
 	if strings.Contains(r.stdout, "rollingUpdate") {
 		t.Error(r.stdout)
 	}

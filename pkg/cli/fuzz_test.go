@@ -33,10 +33,16 @@ func FuzzCommands(f *testing.F) {
 			f.Add(string(text))
 		}
 	}
-	f.Add(cloudProfile + "---\n" + shoot)
-	f.Add(strings.Replace(cloudProfile, "- {name: europe,", "- {name: 5,", 1) + "---\n" + strings.Replace(shoot, "kind: CloudProfile", "kind: Profile", 1))
-	for _, child := range []string{childProfile, withoutConfig(childProfile), strings.Replace(childProfile, coreFlavors, "", 1)} {
-		f.Add(parentProfile + child + "---\n" + strings.Replace(shoot, "kind: CloudProfile\n    name: openstack", "kind: NamespacedCloudProfile\n    name: team", 1))
+	f.Add(joined(cloudProfile(f), shoot(f)))
+	f.Add(
+		joined(patched(f, cloudProfile(f), `[{op: replace, path: /spec/regions/0/name, value: 5}]`), patched(f, shoot(f), `spec: {cloudProfile: {kind: Profile}}`)),
+	)
+	childShoot := patched(f, shoot(f), `spec: {cloudProfile: {kind: NamespacedCloudProfile, name: team}}`)
+	for _, child := range []string{
+		child(f), patched(f, child(f), `spec: {providerConfig: null}`),
+		patched(f, child(f), `[{op: remove, path: /spec/machineImages/0/versions/1/capabilityFlavors}]`),
+	} {
+		f.Add(joined(parent(f), child, childShoot))
 	}
 	for _, path := range []string{workerProfile, workerConfig} {
 		text, err := os.ReadFile(path)

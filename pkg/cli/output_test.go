@@ -14,20 +14,15 @@ import (
 )
 
 // wrong is a manifest with errors, warnings, something of another kind and something that is no object.
-const wrong = `apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: elsewhere
----
-- not an object
----
-` + cloudProfile + `  - name: asia
-`
+func wrong(t *testing.T) string {
+	t.Helper()
+	return joined("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: elsewhere\n", "- not an object\n", cloudProfile(t)+"  - name: asia\n")
+}
 
 func TestLintFormats(t *testing.T) {
 	for _, format := range []string{"text", "json", "yaml", "sarif", "junit"} {
 		t.Run(format, func(t *testing.T) {
-			r := run(t, wrong, "lint", "-o", format, "-")
+			r := run(t, wrong(t), "lint", "-o", format, "-")
 			if r.status != 1 || r.stderr != "1 object checked: 2 errors, 1 warning; 1 manifest of other kinds skipped\n" {
 				t.Errorf("status %d: %s", r.status, r.stderr)
 			}
@@ -37,7 +32,11 @@ func TestLintFormats(t *testing.T) {
 }
 
 func TestSARIFIsValid(t *testing.T) {
-	for name, input := range map[string]string{"findings": wrong, "none": "", "namespaced": childProfile + childShoot(t)} {
+	childShoot := patched(t, shoot(t), `
+- {op: replace, path: /spec/cloudProfile, value: {kind: NamespacedCloudProfile, name: team}}
+- {op: replace, path: /spec/provider/workers/0/machine, value: {type: large, image: {name: gardenlinux, version: 2000.1.0}}}
+`)
+	for name, input := range map[string]string{"findings": wrong(t), "none": "", "namespaced": joined(child(t), childShoot)} {
 		t.Run(name, func(t *testing.T) {
 			log, err := sarif.FromString(run(t, input, "lint", "-o", "sarif", "-").stdout)
 			if err != nil {
@@ -54,7 +53,7 @@ func TestJUnitCounts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		input           string
 		tests, failures int
-	}{"findings": {wrong, 3, 2}, "none": {"", 1, 0}} {
+	}{"findings": {wrong(t), 3, 2}, "none": {"", 1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			var suites junit.Testsuites
 			if err := xml.Unmarshal([]byte(run(t, tc.input, "lint", "-o", "junit", "-").stdout), &suites); err != nil {
@@ -69,7 +68,7 @@ func TestJUnitCounts(t *testing.T) {
 
 func TestJUnitFailsForWhatCounts(t *testing.T) {
 	var suites junit.Testsuites
-	if err := xml.Unmarshal([]byte(run(t, wrong, "lint", "-o", "junit", "--fail-on=warning", "-").stdout), &suites); err != nil {
+	if err := xml.Unmarshal([]byte(run(t, wrong(t), "lint", "-o", "junit", "--fail-on=warning", "-").stdout), &suites); err != nil {
 		t.Fatal(err)
 	}
 	if suites.Failures != 3 {
@@ -106,7 +105,9 @@ func TestSelectFormats(t *testing.T) {
 }
 
 func TestExplainShowsWhatTheOtherOrderPicks(t *testing.T) {
-	args := []string{"explain", broken + "/preference-order-differs.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe"}
+	args := []string{
+		"explain", broken + "/preference-order-differs.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe",
+	}
 	gep33, gardener := run(t, "", args...).stdout, run(t, "", append(args, "--order=gardener")...).stdout
 	golden(t, "explain-gep33.text", gep33)
 	golden(t, "explain-gardener.text", gardener)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/test/cases"
 )
 
 const (
@@ -93,10 +95,18 @@ func TestWorkerFormats(t *testing.T) {
 
 // Machine type and worker pool can exclude a flavor together, though it goes with each of them.
 func TestExcludedByMachineAndWorker(t *testing.T) {
-	profile := strings.ReplaceAll(read(t, workerProfile), "openstack-trustedLaunch: [enabled]\n", "openstack-trustedLaunch: [enabled, disabled]\n")
+	profile := patched(t, read(t, workerProfile), `
+- op: replace
+  path: /spec/machineImages/0/versions/0/capabilityFlavors/1/openstack-trustedLaunch
+  value: [enabled, disabled]
+- op: replace
+  path: /spec/providerConfig/machineImages/0/versions/0/capabilityFlavors/1/capabilities/openstack-trustedLaunch
+  value: [enabled, disabled]
+`)
 	args := []string{"--image=gardenlinux", "--region=europe", "--version=1.0.0", "--machine-type=old", "--worker-config=" + workerConfig, "-"}
 	text := run(t, profile, append([]string{"explain"}, args...)...).stdout
-	want := "out by the machine type and worker pool together: it has openstack-trustedLaunch [enabled, disabled], the machine type [disabled], the worker pool asks for [enabled]\n"
+	want := "out by the machine type and worker pool together: it has openstack-trustedLaunch [enabled, disabled], the machine type [disabled], " +
+		"the worker pool asks for [enabled]\n"
 	if !strings.Contains(text, want) {
 		t.Error(text)
 	}
@@ -122,26 +132,17 @@ func notKnown(fault string) string {
 
 // What is wrong in a worker config is found at its place, and the question is answered if there is something to ask.
 func TestWorkerConfigWithErrors(t *testing.T) {
-	for name, tc := range map[string]struct{ config, found, answer string }{
-		"unknown field":  {goodConfig + "trustedLaunch:\n  enabled: true\n  strict: 1\n", "c.yaml:5:3: error: unknown field \"strict\"", notKnown("unknown field \"strict\"")},
-		"wrong type":     {goodConfig + "trustedLaunch: {enabled: 1}\n", "c.yaml:3:17: error: expected true or false", notKnown("expected true or false")},
-		"wrong kind":     {replaced(t, goodConfig, "WorkerConfig", "CloudProfileConfig"), "c.yaml:2:1: error: this extension reads kind: WorkerConfig only", notKnown("this extension reads kind: WorkerConfig only\n")},
-		"key twice":      {goodConfig + "trustedLaunch: {enabled: false}\ntrustedLaunch: {enabled: true}\n", "c.yaml:4:1: error: the key \"trustedLaunch\" is already given in line 3", notKnown("the key \"trustedLaunch\" is already given in line 3\n")},
-		"two documents":  {read(t, workerConfig) + "---\n" + goodConfig, "c.yaml:6:1: error: a worker pool has one config, and there is one in line 1 already", notKnown("a worker pool has one config, ")},
-		"no kind":        {"trustedLaunch: {enabled: true}\n", "c.yaml:1:1: error: apiVersion and kind are missing; write apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, write kind: WorkerConfig [not-an-object]", ""},
-		"no object":      {"- a\n", "c.yaml:1:1: error: this is a list", ""},
-		"no YAML":        {"a: [\n", "[syntax]", ""},
-		"nothing":        {"# to do\n", "c.yaml:1:1: error: there is no worker config in here", ""},
-		"no document":    {"---\n---\n", "c.yaml:1:1: error: there is no worker config in here", ""},
-		"text, not UTF8": {"a\xff", "[syntax]", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := run(t, "", ofWorker("select", "1.0.0", "medium", "--worker-config="+written(t, "c.yaml", tc.config))...)
-			if r.status != 1 || !strings.Contains(r.stderr, tc.found) || !strings.Contains(r.stdout, tc.answer) || tc.answer == "" && r.stdout != "" {
-				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
-			}
-		})
+	asked := func(t *testing.T, path string) string {
+		t.Helper()
+		r := run(t, "", ofWorker("select", "1.0.0", "medium", "--worker-config="+path)...)
+		return ended(r.status, r.stderr+r.stdout, []string{path})
 	}
+	cases.Run(t, "testdata/worker-configs.txtar", func(c *cases.Case) string { return asked(c.T(), manifests(c)[0]) })
+	t.Run("text, not UTF8", func(t *testing.T) {
+		if got := asked(t, written(t, "c.yaml", "a\xff")); !strings.HasPrefix(got, "status 1\n") || !strings.HasSuffix(got, "[syntax]\n") {
+			t.Error(got)
+		}
+	})
 }
 
 // Where it is not known what a worker pool asks for, no command promises an image in any format.
@@ -151,7 +152,8 @@ func TestNoPromiseWithoutAWorkerConfig(t *testing.T) {
 	var explained cli.Explanation
 	for command, into := range map[string]any{"select": &selected, "explain": &explained} {
 		args := ofWorker(command, "1.0.0", "medium", misspelt)
-		if text := run(t, "", args...).stdout; strings.Contains(text, "boots") || strings.Contains(text, "fits") || !strings.Contains(text, notKnown("unknown field")) {
+		text := run(t, "", args...).stdout
+		if strings.Contains(text, "boots") || strings.Contains(text, "fits") || !strings.Contains(text, notKnown("unknown field")) {
 			t.Error(text)
 		}
 		r := run(t, "", append(args, "-o=json")...)
@@ -214,10 +216,11 @@ func TestExplainWhatNobodyAsksFor(t *testing.T) {
 	if strings.Contains(text, "while nobody asks") {
 		t.Error(text)
 	}
-	profile := replaced(t, read(t, workerProfile), "    values: [enabled, disabled]\n", "    values: [enabled, disabled]\n  - name: gardener-gpuSupport\n    values: [nvidia, none]\n")
-	text = run(t, profile, append(ofWorker("explain", "1.0.0", "medium")[:1], append(ofWorker("explain", "1.0.0", "medium")[2:], "-")...)...).stdout
-	if want := ", and gardener-gpuSupport [nvidia, none], openstack-trustedLaunch [enabled, disabled] while nobody asks for them\n"; !strings.Contains(text, want) {
-		t.Errorf("%q is not in %s", want, text)
+	profile := patched(t, read(t, workerProfile), `[{op: add, path: /spec/machineCapabilities/-, value: {name: gardener-gpuSupport, values: [nvidia, none]}}]`)
+	text = run(t, profile, append(slices.Delete(ofWorker("explain", "1.0.0", "medium"), 1, 2), "-")...).stdout
+	const both = ", and gardener-gpuSupport [nvidia, none], openstack-trustedLaunch [enabled, disabled] while nobody asks for them\n"
+	if !strings.Contains(text, both) {
+		t.Errorf("%q is not in %s", both, text)
 	}
 }
 
@@ -254,7 +257,10 @@ func TestWorkerFlagsThatMeanNothing(t *testing.T) {
 		"no secure boot for Shoots":       {append(shoots, "--secure-boot=false"), "--secure-boot goes with a question by flags: a Shoot's"},
 		"update strategy for Shoots":      {append(shoots, "--update-strategy=AutoRollingUpdate"), "--update-strategy goes with a question by flags: a Shoot's"},
 		"GPU for Shoots":                  {append(shoots, "--gpu=amd"), "--gpu goes with a question by flags: a Shoot's"},
-		"provider whose workers ask nothing": {[]string{"select", examples + "/cloudprofile-local.yaml", "--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local", "--worker-config=" + workerConfig},
+		"provider whose workers ask nothing": {[]string{
+			"select", examples + "/cloudprofile-local.yaml", "--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local",
+			"--worker-config=" + workerConfig,
+		},
 			"--worker-config changes nothing: worker pools of provider local ask"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -273,52 +279,35 @@ func TestWorkerFlagsThatMeanNothing(t *testing.T) {
 
 // With Shoots among the files a question by flags is answered, and not the Shoots' questions.
 func TestWorkerFlagsBesideShoots(t *testing.T) {
-	r := run(t, shoot, ofWorker("select", "1.0.0", "medium", "--worker-config="+workerConfig, "-")...)
+	r := run(t, shoot(t), ofWorker("select", "1.0.0", "medium", "--worker-config="+workerConfig, "-")...)
 	if r.status != 0 || strings.Contains(r.stdout, "shop") {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }
 
-// workerShoot is a Shoot of the profile for worker capabilities with something under its worker.
-func workerShoot(t *testing.T, more string) string {
-	t.Helper()
-	return strings.TrimRight(replaced(t, shoot, "version: 1877.5.0", "version: 1.0.0"), "\n") + "\n" + more
-}
-
 func TestShootsThatAskForCapabilities(t *testing.T) {
-	config := func(kind, more string) string {
-		return "      providerConfig:\n        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n        kind: " + kind + "\n" + more
-	}
-	asking := config("WorkerConfig", "        trustedLaunch:\n          enabled: true\n")
-	for name, tc := range map[string]struct {
-		more           string
-		status         int
-		stdout, stderr string
-	}{
-		"trusted launch":            {asking, 0, "(trustedLaunch.enabled: true) boots id trusted\n", ""},
-		"update in place":           {"      updateStrategy: AutoInPlaceUpdate\n", 1, "Would work:\n  version 2.0.0\n", ""},
-		"unknown field":             {asking + "          strict: 1\n", 1, notKnown("unknown field \"strict\""), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.trustedLaunch.strict\n"},
-		"another kind":              {config("Worker", ""), 1, notKnown("this extension reads kind: WorkerConfig only"), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig.kind\n"},
-		"something else":            {"      providerConfig: [1]\n", 1, notKnown("expected an object, got a list"), "    Shoot garden-demo/shop: spec.provider.workers[0].providerConfig\n"},
-		"key twice":                 {asking + "        trustedLaunch: {}\n", 1, notKnown("the key \"trustedLaunch\" is already given in line 34"), "[duplicate-key]\n"},
-		"key twice, further within": {asking + "          enabled: false\n", 1, notKnown("the key \"enabled\" is already given in line 35"), "[duplicate-key]\n"},
-		"config twice":              {asking + "      providerConfig: {}\n", 1, notKnown("the key \"providerConfig\" is already given in line 31"), "providerConfig.kind\n"},
-		"key twice, elsewhere":      {asking + "      labels: {a: b, a: c}\n", 1, "boots id trusted\n", "[duplicate-key]\n"},
-		"trusted launch, not asked": {config("WorkerConfig", "        trustedLaunch: {enabled: false}\n"), 0, "in europe boots id plain\n", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := run(t, workerShoot(t, tc.more), "select", workerProfile, "-")
-			if r.status != tc.status || !strings.Contains(r.stdout, tc.stdout) || !strings.HasSuffix(r.stderr, tc.stderr) || (tc.stderr == "") != (r.stderr == "") {
-				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
-			}
-		})
-	}
+	cases.Run(t, "testdata/worker-shoots.txtar", func(c *cases.Case) string {
+		paths := manifests(c)
+		r := run(c.T(), "", append([]string{"select", workerProfile}, paths...)...)
+		return ended(r.status, r.stderr+r.stdout, paths)
+	})
 }
 
 // Provider local reads no providerConfig of workers, so nothing in it is in doubt.
 func TestWorkerConfigThatNobodyReads(t *testing.T) {
-	local := strings.NewReplacer("name: openstack", "name: local", "type: openstack", "type: local", "region: europe", "region: local", "name: gardenlinux", "name: local",
-		"1877.5.0", "1.0.0", "type: medium", "type: arm-medium", "    - name: web\n", "    - name: web\n      providerConfig: {a: 1, a: 2}\n").Replace(shoot)
+	const local = `apiVersion: core.gardener.cloud/v1beta1
+kind: Shoot
+metadata: {name: shop, namespace: garden-demo}
+spec:
+  cloudProfile: {kind: CloudProfile, name: local}
+  region: local
+  provider:
+    type: local
+    workers:
+    - name: web
+      machine: {type: arm-medium, image: {name: local, version: 1.0.0}}
+      providerConfig: {a: 1, a: 2}
+`
 	r := run(t, local, "select", examples+"/cloudprofile-local.yaml", "-")
 	if r.status != 1 || !strings.Contains(r.stdout, " boots ") || !strings.Contains(r.stderr, "[duplicate-key]") {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
@@ -327,13 +316,13 @@ func TestWorkerConfigThatNobodyReads(t *testing.T) {
 
 // A pool may leave its image, or the version, to Gardener.
 func TestSelectWithoutImageOrVersion(t *testing.T) {
-	image := "        image:\n          name: gardenlinux\n          version: 1877.5.0\n"
 	for without, want := range map[string]string{
-		image:                           "garden-demo/shop, worker pool web: no image named, on medium in europe: no image\n",
-		"          version: 1877.5.0\n": "garden-demo/shop, worker pool web: gardenlinux, no version named, on medium in europe: no image\n",
+		"/image":         "garden-demo/shop, worker pool web: no image named, on medium in europe: no image\n",
+		"/image/version": "garden-demo/shop, worker pool web: gardenlinux, no version named, on medium in europe: no image\n",
 	} {
+		manifest := patched(t, shoot(t), "- {op: remove, path: /spec/provider/workers/0/machine"+without+"}")
 		for _, command := range []string{"select", "explain"} {
-			if r := run(t, replaced(t, shoot, without, ""), command, workerProfile, "-"); r.status != 1 || !strings.Contains(r.stdout, want) {
+			if r := run(t, manifest, command, workerProfile, "-"); r.status != 1 || !strings.Contains(r.stdout, want) {
 				t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 			}
 		}
@@ -342,15 +331,19 @@ func TestSelectWithoutImageOrVersion(t *testing.T) {
 
 // What a pool asks for beside that which its answer is about is not lost: as findings at their place, or as notes.
 func TestRequestsThatTheAnswerIsNotAbout(t *testing.T) {
-	profile := replaced(t, read(t, workerProfile), "  - name: openstack-trustedLaunch\n    values: [enabled, disabled]\n",
-		"  - name: openstack-trustedLaunch\n    values: [disabled]\n  - name: gardener-bootType\n    values: [standard]\n")
+	profile := patched(t, read(t, workerProfile), `
+- {op: replace, path: /spec/machineCapabilities/1/values, value: [disabled]}
+- {op: add, path: /spec/machineCapabilities/-, value: {name: gardener-bootType, values: [standard]}}
+`)
 	args := []string{"select", "-", "--image=gardenlinux", "--region=europe", "--version=1.0.0", "--secure-boot", "--worker-config=" + workerConfig}
 	r := run(t, profile, append(args, "--machine-type=medium")...)
-	if r.status != 1 || !strings.HasPrefix(r.stderr, workerConfig+":3:1: error: trustedLaunch.enabled: true asks for ") || !strings.Contains(r.stdout, "  secure boot asks for ") {
+	if r.status != 1 || !strings.HasPrefix(r.stderr, workerConfig+":3:1: error: trustedLaunch.enabled: true asks for ") ||
+		!strings.Contains(r.stdout, "  secure boot asks for ") {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 	r = run(t, profile, append(args, "--machine-type=unknown")...)
-	if r.status != 1 || !strings.Contains(r.stderr, "\nnote: secure boot asks for gardener-bootType [secure]") || !strings.Contains(r.stdout, "  machine type unknown is not in the profile\n") {
+	if r.status != 1 || !strings.Contains(r.stderr, "\nnote: secure boot asks for gardener-bootType [secure]") ||
+		!strings.Contains(r.stdout, "  machine type unknown is not in the profile\n") {
 		t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 	}
 }

@@ -10,24 +10,27 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
-	"testing"
 	"time"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/secrets/manager"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/tools/txtar"
 	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
@@ -40,167 +43,122 @@ type probe struct {
 	answers string
 }
 
-// newProbe starts a probe, which is killed when the test ends.
-func newProbe(t *testing.T) *probe {
-	t.Helper()
-	tidyUp(t)
+// newProbe starts a probe, which is killed when the spec ends.
+func newProbe(ctx context.Context) *probe {
+	GinkgoHelper()
+	tidyUp(ctx)
 	replica, err := installation.New(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	replica.Args = []string{"--webhook-certificate-sync-period=1s", "--log-level=debug"}
 	p := replica.Program()
-	process, err := g.StartProcess(context.Background(), garden.ProcessOptions{
+	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
 		Path: p.Path, Args: p.Args, Env: p.Env, LogFile: extension.LogFile(g, replica),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := process.Kill(); err != nil {
-			t.Error(err)
-		}
-	})
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(process.Kill)
 	return &probe{Replica: replica}
 }
+
+// lease is the name of that of the leader.
+const lease = extension.Name + "-leader-election"
 
 // tidyUp removes the lease of the probe before, so that the next one leads at once, and its webhook configurations. Of its
 // certificates it leaves the authority, with a label too many, and one that nobody needs any more: the component makes a new
 // certificate, corrects the authority and deletes the other.
-func tidyUp(t *testing.T) {
-	t.Helper()
-	ctx := t.Context()
-	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: extension.Name + "-leader-election", Namespace: extension.Namespace}}
-	if err := client.IgnoreNotFound(g.Client().Delete(ctx, lease)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := g.Kubectl(ctx, "delete", "--ignore-not-found", "validatingwebhookconfigurations,mutatingwebhookconfigurations", "--all"); err != nil {
-		t.Fatal(err)
-	}
-	certificates := &corev1.SecretList{}
-	if err := g.Client().List(ctx, certificates, client.InNamespace(extension.Namespace), client.HasLabels{manager.LabelKeyManagedBy}); err != nil {
-		t.Fatal(err)
-	}
-	for i := range certificates.Items {
-		secret := &certificates.Items[i]
+func tidyUp(ctx context.Context) {
+	GinkgoHelper()
+	c := g.Client()
+	Expect(client.IgnoreNotFound(c.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Name: lease, Namespace: extension.Namespace,
+	}}))).To(Succeed())
+	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{})).To(Succeed())
+	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{})).To(Succeed())
+
+	certificates, authorities := &corev1.SecretList{}, 0
+	Expect(c.List(ctx, certificates, client.InNamespace(extension.Namespace), client.HasLabels{manager.LabelKeyManagedBy})).To(Succeed())
+	for _, secret := range certificates.Items {
 		if secret.Labels[manager.LabelKeyName] != "ca-admission-openstack-webhook" {
-			if err := g.Client().Delete(ctx, secret); err != nil {
-				t.Fatal(err)
-			}
+			Expect(client.IgnoreNotFound(c.Delete(ctx, &secret))).To(Succeed())
 			continue
 		}
+		authorities++
 		unneeded := secret.DeepCopy()
 		unneeded.Name, unneeded.ResourceVersion = "unneeded", ""
 		unneeded.Labels[manager.LabelKeyName] = "unneeded"
-		if err := client.IgnoreAlreadyExists(g.Client().Create(ctx, unneeded)); err != nil {
-			t.Fatal(err)
-		}
+		Expect(client.IgnoreAlreadyExists(c.Create(ctx, unneeded))).To(Succeed())
+		before := secret.DeepCopy()
 		secret.Labels["unneeded"] = "true"
-		if err := g.Client().Update(ctx, secret); err != nil {
-			t.Fatal(err)
-		}
+		Expect(c.Patch(ctx, &secret, client.MergeFrom(before))).To(Succeed())
 	}
+	Expect(authorities).To(Equal(1))
 }
 
 // says returns what the component has said so far, in its log and in its answers.
-func (p *probe) says(t *testing.T) string {
-	t.Helper()
+func (p *probe) says(ctx context.Context) (string, error) {
 	log, err := os.ReadFile(extension.LogFile(g, p.Replica))
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	if p.answers == "" {
-		p.ask(t)
+		p.ask(ctx)
 	}
-	return strings.ReplaceAll(string(log), `\"`, `"`) + p.answers
+	return strings.ReplaceAll(string(log)+p.answers, `\"`, `"`), nil
 }
 
 // ask asks all questions, unless the component cannot be asked yet.
-func (p *probe) ask(t *testing.T) {
-	t.Helper()
-	ready, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if p.WaitUntilReady(ready) != nil {
+func (p *probe) ask(ctx context.Context) {
+	GinkgoHelper()
+	if _, err := send(ctx, http.DefaultClient, http.MethodGet, "http://"+p.HealthAddress+"/readyz", nil); err != nil {
 		return
 	}
 	pair, err := tls.LoadX509KeyPair(filepath.Join(p.CertificateFolder, "tls.crt"), filepath.Join(p.CertificateFolder, "tls.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	pool := x509.NewCertPool()
 	pool.AddCert(pair.Leaf)
 	browser := &http.Client{Timeout: time.Minute, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}, DisableKeepAlives: true,
 	}}
-	for _, q := range questions() {
-		response, err := browser.Post("https://"+p.Address+"/webhooks/"+q.webhook, "application/json", bytes.NewReader(q.review(t)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.answers += strings.ReplaceAll(string(answer), `\"`, `"`) + "\n"
+	questions, err := txtar.ParseFile("testdata/questions.txtar")
+	Expect(err).NotTo(HaveOccurred())
+	for _, question := range questions.Files {
+		answer, err := send(ctx, browser, http.MethodPost, "https://"+p.Address+"/webhooks/"+path.Dir(question.Name), review(question.Data))
+		Expect(err).NotTo(HaveOccurred())
+		p.answers += answer + "\n"
 	}
 }
 
-// question is about an object that is to be created.
-type question struct {
-	webhook string
-	object  client.Object
-}
-
-// questions make the component read one object of each kind that it reads from the API server.
-func questions() []question {
-	shoot := func(kind, profile string) *v1beta1.Shoot {
-		return &v1beta1.Shoot{
-			ObjectMeta: metav1.ObjectMeta{Name: "apple", Namespace: "garden-orchard"},
-			Spec: v1beta1.ShootSpec{
-				CloudProfile: &v1beta1.CloudProfileReference{Kind: kind, Name: profile}, Region: "europe",
-				CredentialsBindingName: ptr.To("openstack"),
-				Provider:               v1beta1.Provider{Type: "openstack", Workers: []v1beta1.Worker{{Name: "basket"}}},
-			},
-		}
-	}
-	// The domain of the credentials matters for this profile.
-	byCredentialsBinding, bySecretBinding := shoot("CloudProfile", "orchard"), shoot("CloudProfile", "orchard")
-	bySecretBinding.Spec.CredentialsBindingName, bySecretBinding.Spec.SecretBindingName = nil, ptr.To("openstack")
-	toInternalSecret := &securityv1alpha1.CredentialsBinding{
-		ObjectMeta:     metav1.ObjectMeta{Name: "internal", Namespace: "garden-orchard"},
-		Provider:       securityv1alpha1.CredentialsBindingProvider{Type: "openstack"},
-		CredentialsRef: corev1.ObjectReference{APIVersion: "core.gardener.cloud/v1beta1", Kind: "InternalSecret", Name: "openstack", Namespace: "garden-orchard"},
-	}
-	return []question{
-		{"validate-shoot", shoot("CloudProfile", "none")},
-		{"validate-shoot", shoot("NamespacedCloudProfile", "none")},
-		{"validate-shoot", byCredentialsBinding},
-		{"validate-shoot", bySecretBinding},
-		{"validate-credentialsbinding", toInternalSecret},
-	}
-}
-
-func (q question) review(t *testing.T) []byte {
-	t.Helper()
-	kinds, _, err := g.Client().Scheme().ObjectKinds(q.object)
+// send sends a request and returns the body of the answer, whose status has to be 200.
+func send(ctx context.Context, browser *http.Client, method, url string, body []byte) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	q.object.GetObjectKind().SetGroupVersionKind(kinds[0])
-	raw, err := json.Marshal(q.object)
+	request.Header.Set("Content-Type", "application/json")
+	response, err := browser.Do(request)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("%s: %s", response.Status, content)
+	}
+	return string(content), err
+}
+
+// review returns the question whether an object may be created.
+func review(manifest []byte) []byte {
+	GinkgoHelper()
+	object := metav1.PartialObjectMetadata{}
+	Expect(yaml.Unmarshal(manifest, &object)).To(Succeed())
+	raw, err := yaml.YAMLToJSON(manifest)
+	Expect(err).NotTo(HaveOccurred())
 	body, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
 		Request: &admissionv1.AdmissionRequest{
-			UID: "5b1a", Operation: admissionv1.Create, Name: q.object.GetName(), Namespace: q.object.GetNamespace(),
-			Object: runtime.RawExtension{Raw: raw},
+			UID: "5b1a", Operation: admissionv1.Create, Name: object.Name, Namespace: object.Namespace, Object: runtime.RawExtension{Raw: raw},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return body
 }

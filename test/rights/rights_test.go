@@ -2,129 +2,136 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights tests that the charts grant the admission component nothing that it does not need. That they grant all it
-// needs is what every other test with a garden shows: the component has no other rights there.
 package rights
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
-	"time"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-var (
-	g            *garden.Garden
-	program      string
-	installation *extension.Installation
+// The clusters that the component has rights in, each by a role in which all of them are.
+const (
+	inGarden  = "in the garden"
+	inRuntime = "in the runtime cluster"
 )
 
-func TestMain(m *testing.M) { garden.Main(m, run) }
-
-func run(m *testing.M) (status int, err error) {
-	ctx := context.Background()
-	if program, err = extension.Build(ctx); err != nil {
-		return 1, err
-	}
-	if g, err = garden.Start(ctx, garden.Options{}); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, g.Stop()) }()
-	if _, err := g.NewProject(ctx, "orchard"); err != nil {
-		return 1, err
-	}
-	if err := g.Apply(ctx, "testdata/objects.yaml"); err != nil {
-		return 1, err
-	}
-	if installation, err = extension.Install(ctx, g); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
-
-// right is a verb on a resource, perhaps of one name only, which a role grants.
-type right struct {
-	role                        client.Object
-	group, resource, name, verb string
-}
-
-func (r right) String() string {
-	cluster := "garden"
-	if r.role.GetNamespace() != "" {
-		cluster = "runtime cluster"
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%s: %s %s.%s", cluster, r.verb, r.resource, r.group), ".")
-}
-
-// verbs are those that are meant.
-func (r right) verbs() []string {
-	if r.verb == reading {
-		return []string{"list", "watch"}
-	}
-	return []string{r.verb}
-}
-
-// missed tells whether what the component says has the API server's words for that it does not have the right.
-func (r right) missed(said string) bool {
-	return slices.ContainsFunc(r.verbs(), func(verb string) bool {
-		return strings.Contains(said, fmt.Sprintf("cannot %s resource %q in API group %q", verb, r.resource, r.group))
-	})
-}
+// Groups of the API.
+const (
+	core          = ""
+	gardener      = "core.gardener.cloud"
+	security      = "security.gardener.cloud"
+	registrations = "admissionregistration.k8s.io"
+	coordination  = "coordination.k8s.io"
+)
 
 // reading is the verbs list and watch, which informers need together: they ask for a watch that begins with a list, and API
 // servers that do not know that for a list and a watch. Which of the two fails first depends on the server.
 const reading = "list and watch"
 
-func TestEveryRuleIsNeeded(t *testing.T) {
-	cluster, namespaced := &rbacv1.ClusterRole{}, &rbacv1.Role{}
-	for object, key := range map[client.Object]client.ObjectKey{
-		cluster:    {Name: extension.Name},
-		namespaced: {Name: extension.Name, Namespace: extension.Namespace},
-	} {
-		if err := g.Client().Get(t.Context(), key, object); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rights := append(rightsOf(cluster, cluster.Rules), rightsOf(namespaced, namespaced.Rules)...)
-	for _, r := range rights {
-		t.Run(r.String(), func(t *testing.T) {
-			take(t, r)
-			p := newProbe(t)
-			if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 2*time.Minute, true, func(context.Context) (bool, error) {
-				return r.missed(p.says(t)), nil
-			}); err != nil {
-				t.Errorf("without it nothing fails; the component answers:\n%s", p.answers)
-			}
-		})
-	}
+// right is a verb on a resource, perhaps of one name only, which a role grants.
+type right struct{ cluster, verb, group, resource, name string }
+
+func (r right) String() string {
+	return strings.TrimSuffix(fmt.Sprintf("%s %s.%s", r.verb, r.resource, r.group), ".") + " " + r.cluster
 }
 
-// rightsOf returns what rules grant, one by one.
-func rightsOf(role client.Object, rules []rbacv1.PolicyRule) []right {
+// verbs are those that are meant.
+func (r right) verbs() []string { return strings.Split(r.verb, " and ") }
+
+// needed are the rights that the component has.
+var needed = []right{
+	{inGarden, "get", gardener, "cloudprofiles", ""},
+	{inGarden, reading, gardener, "cloudprofiles", ""},
+	{inGarden, "get", gardener, "namespacedcloudprofiles", ""},
+	{inGarden, reading, gardener, "namespacedcloudprofiles", ""},
+	{inGarden, reading, gardener, "shoots", ""},
+	{inGarden, "get", gardener, "secretbindings", ""},
+	{inGarden, "get", gardener, "internalsecrets", ""},
+	{inGarden, "get", security, "credentialsbindings", ""},
+	{inGarden, "get", core, "secrets", ""},
+	{inGarden, "get", core, "namespaces", "extension-admission-openstack"},
+	{inGarden, "create", registrations, "mutatingwebhookconfigurations", ""},
+	{inGarden, reading, registrations, "mutatingwebhookconfigurations", extension.Name},
+	{inGarden, "patch", registrations, "mutatingwebhookconfigurations", extension.Name},
+	{inGarden, "create", registrations, "validatingwebhookconfigurations", ""},
+	{inGarden, reading, registrations, "validatingwebhookconfigurations", extension.Name},
+	{inGarden, "patch", registrations, "validatingwebhookconfigurations", extension.Name},
+	{inRuntime, "get", core, "secrets", ""},
+	{inRuntime, reading, core, "secrets", ""},
+	{inRuntime, "create", core, "secrets", ""},
+	{inRuntime, "patch", core, "secrets", ""},
+	{inRuntime, "delete", core, "secrets", ""},
+	{inRuntime, "create", coordination, "leases", ""},
+	{inRuntime, "get", coordination, "leases", lease},
+	{inRuntime, "update", coordination, "leases", lease},
+	{inRuntime, "create", core, "events", ""},
+}
+
+var _ = Describe("The admission component", func() {
+	It("has no right that is not tested here", func(ctx SpecContext) {
+		Expect(append(granted(ctx, inGarden), granted(ctx, inRuntime)...)).To(ConsistOf(needed))
+	})
+
+	It("does not miss a right while it has all of them", func(ctx SpecContext) {
+		p := newProbe(ctx)
+		Eventually(ctx, p.says).Should(ContainSubstring(`"allowed":false`))
+		Consistently(ctx, p.says).ShouldNot(MatchRegexp(`cannot [a-z]+ resource`))
+	})
+
+	for _, r := range needed {
+		It("does not do without the right to "+r.String(), func(ctx SpecContext) {
+			take(ctx, r)
+			p := newProbe(ctx)
+			var refusals []OmegaMatcher
+			for _, verb := range r.verbs() {
+				refusals = append(refusals, ContainSubstring("cannot %s resource %q in API group %q", verb, r.resource, r.group))
+			}
+			Eventually(ctx, p.says).Should(Or(refusals...))
+		})
+	}
+})
+
+// roleIn returns the role in which all rights in a cluster are, and its rules.
+func roleIn(ctx context.Context, cluster string) (client.Object, *[]rbacv1.PolicyRule) {
+	GinkgoHelper()
+	var role client.Object
+	var rules *[]rbacv1.PolicyRule
+	key := client.ObjectKey{Name: extension.Name}
+	if cluster == inGarden {
+		object := &rbacv1.ClusterRole{}
+		role, rules = object, &object.Rules
+	} else {
+		object := &rbacv1.Role{}
+		role, rules = object, &object.Rules
+		key.Namespace = extension.Namespace
+	}
+	Expect(g.Client().Get(ctx, key, role)).To(Succeed())
+	return role, rules
+}
+
+// granted returns the rights in a cluster, one by one.
+func granted(ctx context.Context, cluster string) []right {
+	GinkgoHelper()
 	var rights []right
-	for _, rule := range rules {
+	_, rules := roleIn(ctx, cluster)
+	for _, rule := range *rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
-				for _, verb := range rule.Verbs {
-					switch {
-					case verb == "watch" && slices.Contains(rule.Verbs, "list"):
-						continue
-					case verb == "list" && slices.Contains(rule.Verbs, "watch"):
-						verb = reading
-					}
-					rights = append(rights, right{role, group, resource, strings.Join(rule.ResourceNames, ""), verb})
+				for _, verb := range strings.Split(strings.Replace(strings.Join(rule.Verbs, ","), "list,watch", reading, 1), ",") {
+					rights = append(rights, right{cluster, verb, group, resource, strings.Join(rule.ResourceNames, ",")})
 				}
 			}
 		}
@@ -152,66 +159,45 @@ func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 	return rest
 }
 
-// take takes a right from the component until the test ends, and waits until the API server has noticed.
-func take(t *testing.T, r right) {
-	t.Helper()
-	rules := rulesOf(r.role)
-	setRules(t, r.role, without(rules, r))
-	t.Cleanup(func() {
-		setRules(t, r.role, rules)
-		waitUntil(t, r, true)
+// take takes a right from the component until the spec ends, and waits until the API server has noticed.
+func take(ctx context.Context, r right) {
+	GinkgoHelper()
+	role, rules := roleIn(ctx, r.cluster)
+	before := *rules
+	DeferCleanup(func(ctx SpecContext) {
+		*rules = before
+		Expect(g.Client().Update(ctx, role)).To(Succeed())
+		Eventually(ctx, allowed).WithArguments(r).Should(HaveEach(true))
 	})
-	waitUntil(t, r, false)
+	*rules = without(before, r)
+	Expect(g.Client().Update(ctx, role)).To(Succeed())
+	Eventually(ctx, allowed).WithArguments(r).Should(HaveEach(false))
 }
 
-func rulesOf(role client.Object) []rbacv1.PolicyRule {
-	if cluster, ok := role.(*rbacv1.ClusterRole); ok {
-		return cluster.Rules
-	}
-	return role.(*rbacv1.Role).Rules
-}
-
-func setRules(t *testing.T, role client.Object, rules []rbacv1.PolicyRule) {
-	t.Helper()
-	switch role := role.(type) {
-	case *rbacv1.ClusterRole:
-		role.Rules = rules
-	case *rbacv1.Role:
-		role.Rules = rules
-	}
-	if err := g.Client().Update(context.Background(), role); err != nil { // it is also for cleaning up
-		t.Fatal(err)
-	}
-}
-
-// waitUntil waits until the API server knows that the component has the right, or has not.
-func waitUntil(t *testing.T, r right, has bool) {
-	t.Helper()
-	kubeconfig := installation.GardenKubeconfig
-	if r.role.GetNamespace() != "" {
-		kubeconfig = installation.RuntimeKubeconfig
+// allowed returns what the API server says to the component when it asks whether it has a right, for each of the verbs.
+func allowed(ctx context.Context, r right) ([]bool, error) {
+	kubeconfig, namespace := installation.GardenKubeconfig, ""
+	if r.cluster == inRuntime {
+		kubeconfig, namespace = installation.RuntimeKubeconfig, extension.Namespace
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	component, err := client.New(config, client.Options{Scheme: g.Client().Scheme()})
+	component, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	var answers []bool
 	for _, verb := range r.verbs() {
-		question := authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Namespace: r.role.GetNamespace(), Group: r.group, Resource: r.resource, Name: r.name, Verb: verb,
-			},
+		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+			ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: r.group, Resource: r.resource, Name: r.name, Verb: verb},
 		}}
-		err := wait.PollUntilContextTimeout(context.Background(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			answer := question.DeepCopy()
-			err := component.Create(ctx, answer)
-			return answer.Status.Allowed == has, err
-		})
+		review, err := component.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
-			t.Fatalf("%s: %t is not what the API server says: %v", r, has, err)
+			return nil, err
 		}
+		answers = append(answers, review.Status.Allowed)
 	}
+	return answers, nil
 }

@@ -9,18 +9,16 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"path/filepath"
-	"testing"
-	"time"
+	"strings"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,66 +28,71 @@ import (
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// TestOneCluster: with a garden that is no virtual cluster, both charts are installed in one namespace, and one ServiceAccount
-// has the rights of both. They suffice, and API servers that call the Service find a certificate for its name.
-func TestOneCluster(t *testing.T) {
-	objects := render(t, charts.Runtime, runtimeNamespace, nil)
-	apply(t, objects)
-	apply(t, render(t, charts.Application, runtimeNamespace, map[string]any{"gardener": map[string]any{"virtualCluster": map[string]any{
-		"enabled": false, "serviceAccount": map[string]any{"name": extension.Name, "namespace": runtimeNamespace},
-	}}}))
+var _ = Describe("In a garden that is no virtual cluster", func() {
+	It("the rights of one ServiceAccount suffice, and API servers that call the Service find a certificate for its name", func(ctx SpecContext) {
+		rendered := render(charts.Runtime, runtimeNamespace, nil)
+		apply(ctx, rendered)
+		apply(ctx, render(charts.Application, runtimeNamespace, values("one-cluster")))
+		_, container := podOf(rendered)
+		Expect(container.Env).To(BeEmpty())
+		address := start(ctx, container.Args)
 
-	program, err := extension.Build(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := freeAddress(t)
+		configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: extension.Name}}
+		Eventually(ctx, func(o Gomega) {
+			o.Expect(g.Client().Get(ctx, client.ObjectKeyFromObject(configuration), configuration)).To(Succeed())
+			// The webhooks are removed together with the namespace of the charts.
+			o.Expect(configuration.OwnerReferences).To(ConsistOf(And(HaveField("Kind", "Namespace"), HaveField("Name", runtimeNamespace))))
+			called := configuration.Webhooks[0].ClientConfig
+			o.Expect(called.Service).To(HaveValue(And(
+				HaveField("Name", extension.Name), HaveField("Namespace", runtimeNamespace), HaveField("Port", HaveValue(BeEquivalentTo(443))),
+			)))
+			o.Expect(trusts(called.CABundle, address)).To(Succeed())
+		}).Should(Succeed())
+	})
+})
+
+// start starts the component with the arguments of its Deployment and the rights of its ServiceAccount, and returns the address
+// of its webhooks. When the spec ends it removes them: nobody could reach them then.
+func start(ctx context.Context, args []string) (address string) {
+	GinkgoHelper()
+	program, err := extension.Build(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	address = listener.Addr().String()
+	Expect(listener.Close()).To(Succeed())
 	_, port, _ := net.SplitHostPort(address)
-	container := containerOf(t, find(t, objects, "Deployment"))
-	if len(container.Env) > 0 {
-		t.Errorf("the container has the environment %v", container.Env)
+
+	// The API server has heard of the rights.
+	user := "--as=system:serviceaccount:" + runtimeNamespace + ":" + extension.Name
+	for _, right := range []string{"list shoots.core.gardener.cloud", "create leases.coordination.k8s.io"} {
+		args := append([]string{"auth", "can-i", user, "--namespace=" + runtimeNamespace}, strings.Fields(right)...)
+		Eventually(ctx, func() (string, error) { return g.Kubectl(ctx, args...) }).Should(HaveSuffix("yes\n"))
 	}
-	logFile := filepath.Join(t.TempDir(), "log")
+
 	// Of two flags of a name the last one counts.
-	process, err := g.StartProcess(t.Context(), garden.ProcessOptions{
-		Path: program, LogFile: logFile, Env: []string{"KUBECONFIG=" + kubeconfig(t, runtimeNamespace, extension.Name)},
-		Args: append(container.Args, "--webhook-config-server-host=127.0.0.1", "--webhook-config-server-port="+port, "--webhook-config-cert-dir="+t.TempDir(),
-			"--metrics-bind-address=0", "--health-bind-address=0", "--shutdown-delay-duration=0"),
+	process, err := g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
+		Path: program, LogFile: filepath.Join(g.Logs(), "one-cluster.log"), Env: []string{"KUBECONFIG=" + kubeconfig(ctx)},
+		Args: append(args, "--webhook-config-server-host=127.0.0.1", "--webhook-config-server-port="+port,
+			"--webhook-config-cert-dir="+GinkgoT().TempDir(), "--metrics-bind-address=0", "--health-bind-address=0", "--shutdown-delay-duration=0"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	configuration := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: extension.Name}}
-	t.Cleanup(func() { unregister(t, process) })
-
-	var last error
-	err = wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		if last = g.Client().Get(ctx, client.ObjectKeyFromObject(configuration), configuration); last == nil {
-			last = errors.Join(owned(configuration), trusts(address, configuration.Webhooks[0].ClientConfig))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(process.Stop(ctx)).To(Succeed())
+		meta := metav1.ObjectMeta{Name: extension.Name}
+		for _, object := range []client.Object{
+			&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta}, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
+		} {
+			Expect(client.IgnoreNotFound(g.Client().Delete(ctx, object))).To(Succeed())
 		}
-		return last == nil, nil
 	})
-	if err != nil {
-		log, _ := os.ReadFile(logFile)
-		t.Fatalf("%v; the log:\n%s", last, log)
-	}
-}
-
-// owned returns nil if the webhooks are removed together with the namespace of the charts.
-func owned(configuration *admissionregistrationv1.ValidatingWebhookConfiguration) error {
-	if owners := configuration.OwnerReferences; len(owners) != 1 || owners[0].Kind != "Namespace" || owners[0].Name != runtimeNamespace {
-		return fmt.Errorf("the owners of the webhooks are %v", owners)
-	}
-	return nil
+	return address
 }
 
 // trusts returns nil if an API server that is to call the Service accepts the certificate at an address.
-func trusts(address string, config admissionregistrationv1.WebhookClientConfig) error {
-	if config.Service == nil || config.Service.Name != extension.Name || config.Service.Namespace != runtimeNamespace || *config.Service.Port != 443 {
-		return fmt.Errorf("the webhook is not called through the Service: %v", config)
-	}
+func trusts(authority []byte, address string) error {
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(config.CABundle) {
+	if !roots.AppendCertsFromPEM(authority) {
 		return errors.New("no authority yet")
 	}
 	connection, err := tls.Dial("tcp", address, &tls.Config{RootCAs: roots, ServerName: extension.Name + "." + runtimeNamespace + ".svc"})
@@ -99,49 +102,18 @@ func trusts(address string, config admissionregistrationv1.WebhookClientConfig) 
 	return connection.Close()
 }
 
-// unregister ends the process, and removes its webhooks, which nobody can reach.
-func unregister(t *testing.T, process *garden.Process) {
-	if err := process.Stop(context.Background()); err != nil {
-		t.Error(err)
-	}
-	meta := metav1.ObjectMeta{Name: extension.Name}
-	for _, object := range []client.Object{
-		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta}, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
-	} {
-		if err := client.IgnoreNotFound(g.Client().Delete(context.Background(), object)); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// kubeconfig writes a kubeconfig for a ServiceAccount, and returns its path.
-func kubeconfig(t *testing.T, namespace, name string) string {
-	t.Helper()
+// kubeconfig writes a kubeconfig for the ServiceAccount of the component, and returns its path.
+func kubeconfig(ctx context.Context) string {
+	GinkgoHelper()
 	request := &authenticationv1.TokenRequest{}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	if err := g.Client().SubResource("token").Create(t.Context(), account, request); err != nil {
-		t.Fatal(err)
-	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: runtimeNamespace, Name: extension.Name}}
+	Expect(g.Client().SubResource("token").Create(ctx, account, request)).To(Succeed())
 	config := api.NewConfig()
 	config.Clusters["garden"] = &api.Cluster{Server: g.RESTConfig().Host, CertificateAuthorityData: g.RESTConfig().CAData}
 	config.AuthInfos["component"] = &api.AuthInfo{Token: request.Status.Token}
 	config.Contexts["garden"] = &api.Context{Cluster: "garden", AuthInfo: "component"}
 	config.CurrentContext = "garden"
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(clientcmd.WriteToFile(*config, path)).To(Succeed())
 	return path
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return listener.Addr().String()
 }

@@ -8,28 +8,36 @@ package charts
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"golang.org/x/tools/txtar"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/suite"
 )
 
-// g is the garden of all tests here: runtime cluster and virtual garden in one.
-var g *garden.Garden
+// root is that of the repository.
+const root = "../.."
 
 // The namespaces that charts are installed in: by gardener-operator, in the virtual garden, and by gardenlet.
 const (
@@ -40,37 +48,28 @@ const (
 	restrictedNamespace = "restricted"
 )
 
-func TestMain(m *testing.M) { garden.Main(m, run) }
+// g is the garden of all specs: runtime cluster and virtual garden in one. They apply the same objects again and again, and
+// none minds what another one has left.
+var g *garden.Garden
 
-func run(m *testing.M) (status int, err error) {
-	ctx := context.Background()
-	if g, err = garden.Start(ctx, garden.Options{}); err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, g.Stop()) }()
-	if err := prepare(ctx); err != nil {
-		return 1, err
-	}
-	return m.Run(), nil
-}
+func TestCharts(t *testing.T) { suite.Run(t, "test/charts", "garden") }
 
-// prepare creates what a runtime cluster has: the kinds that are not built in, as Gardener has them, and namespaces.
-func prepare(ctx context.Context) error {
+// There is what a runtime cluster has: the kinds that are not built in, as Gardener has them, and namespaces.
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrllog.SetLogger(GinkgoLogr)
+	slog.SetDefault(slog.New(slog.NewTextHandler(GinkgoWriter, nil)))
+	g = suite.StartGarden(ctx, garden.Options{})
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener").Output()
-	if err != nil {
-		return fmt.Errorf("go list -m github.com/gardener/gardener: %w", err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	example := filepath.Join(strings.TrimSpace(string(module)), "example")
-	_, err = envtest.InstallCRDs(g.RESTConfig(), envtest.CRDInstallOptions{ErrorIfPathMissing: true, Paths: []string{
+	_, err = envtest.InstallCRDs(g.RESTConfig(), envtest.CRDInstallOptions{ErrorIfPathMissing: true, MaxTime: time.Minute, Paths: []string{
 		filepath.Join(example, "operator", "10-crd-operator.gardener.cloud_extensions.yaml"),
 		filepath.Join(example, "operator", "10-crd-monitoring.coreos.com_prometheusrules.yaml"),
 		filepath.Join(example, "operator", "10-crd-monitoring.coreos.com_servicemonitors.yaml"),
 		filepath.Join(example, "resource-manager", "10-crd-resources.gardener.cloud_managedresources.yaml"),
 		filepath.Join(example, "seed-crds", "10-crd-autoscaling.k8s.io_verticalpodautoscalers.yaml"),
 	}})
-	if err != nil {
-		return err
-	}
+	Expect(err).NotTo(HaveOccurred())
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: extensionNamespace}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: seedNamespace}},
@@ -79,66 +78,86 @@ func prepare(ctx context.Context) error {
 		}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: extension.Name, Namespace: restrictedNamespace}},
 	} {
-		if err := g.Client().Create(ctx, object); err != nil {
-			return err
-		}
+		Expect(g.Client().Create(ctx, object)).To(Succeed())
 	}
-	return nil
-}
+})
 
-// apply applies objects as Helm does, and fails if the API server finds anything in them that it does not know.
-func apply(t *testing.T, objects []*unstructured.Unstructured) {
-	t.Helper()
-	if len(objects) == 0 {
-		t.Error("nothing to apply")
-	}
-	// What is applied on the server side is always validated strictly.
+// apply applies objects as Helm does, and fails if the API server finds anything in them that it does not know: what is applied
+// on the server side is always validated strictly.
+func apply(ctx context.Context, objects []*unstructured.Unstructured) {
+	GinkgoHelper()
+	Expect(objects).NotTo(BeEmpty())
 	for _, object := range objects {
 		configuration := client.ApplyConfigurationFromUnstructured(object.DeepCopy())
-		if err := g.Client().Apply(t.Context(), configuration, client.FieldOwner("test"), client.ForceOwnership); err != nil {
-			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
-		}
+		Expect(g.Client().Apply(ctx, configuration, client.FieldOwner("test"), client.ForceOwnership)).To(Succeed(),
+			"%s %s", object.GetKind(), object.GetName())
 	}
 }
 
 // render renders a chart as Helm does.
-func render(t *testing.T, chart, namespace string, values map[string]any) []*unstructured.Unstructured {
-	t.Helper()
+func render(chart, namespace string, values map[string]any) []*unstructured.Unstructured {
+	GinkgoHelper()
 	objects, err := charts.Render(chart, "admission-openstack", namespace, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	Expect(err).NotTo(HaveOccurred())
 	return objects
 }
 
-// read returns what is in a YAML file.
-func read(t *testing.T, path string) map[string]any {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var values map[string]any
-	if err := yaml.UnmarshalStrict(content, &values); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	return values
+// values returns those of this name in testdata/values.txtar.
+func values(name string) map[string]any {
+	GinkgoHelper()
+	archive, err := txtar.ParseFile("testdata/values.txtar")
+	Expect(err).NotTo(HaveOccurred())
+	i := slices.IndexFunc(archive.Files, func(file txtar.File) bool { return file.Name == name+".yaml" })
+	Expect(i).To(BeNumerically(">=", 0), "there are no values %s", name)
+	return decode[map[string]any](archive.Files[i].Data)
+}
+
+// read returns what is in a file.
+func read(path ...string) []byte {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	Expect(err).NotTo(HaveOccurred())
+	return content
+}
+
+func decode[T any](manifest []byte) (object T) {
+	GinkgoHelper()
+	Expect(yaml.UnmarshalStrict(manifest, &object)).To(Succeed())
+	return object
+}
+
+// objects returns those in YAML documents.
+func objects(documents []byte) []*unstructured.Unstructured {
+	GinkgoHelper()
+	decoded, err := charts.Decode(string(documents))
+	Expect(err).NotTo(HaveOccurred())
+	return decoded
 }
 
 // find returns the only object of a kind.
-func find(t *testing.T, objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
-	t.Helper()
+func find(objects []*unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	GinkgoHelper()
 	var found *unstructured.Unstructured
-	for _, object := range objects {
-		if object.GetKind() == kind {
-			if found != nil {
-				t.Fatalf("more than one %s", kind)
-			}
-			found = object
-		}
-	}
-	if found == nil {
-		t.Fatalf("no %s", kind)
-	}
+	Expect(objects).To(ContainElement(HaveField("GetKind()", kind), &found))
 	return found
+}
+
+// podOf returns the pod of the only Deployment, and its only container.
+func podOf(objects []*unstructured.Unstructured) (corev1.PodSpec, corev1.Container) {
+	GinkgoHelper()
+	deployment := &appsv1.Deployment{}
+	manifest := find(objects, "Deployment").Object
+	Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(manifest, deployment, true)).To(Succeed())
+	pod := deployment.Spec.Template.Spec
+	Expect(pod.InitContainers).To(BeEmpty())
+	Expect(pod.Containers).To(HaveLen(1))
+	return pod, pod.Containers[0]
+}
+
+// isMounted checks that the container has the kubeconfig that was injected.
+func isMounted(container corev1.Container) {
+	GinkgoHelper()
+	var variable corev1.EnvVar
+	Expect(container.Env).To(ContainElement(HaveField("Name", "GARDEN_KUBECONFIG"), &variable))
+	Expect(container.VolumeMounts).To(ContainElement(HaveField("MountPath", filepath.Dir(variable.Value))))
 }

@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -35,9 +36,14 @@ func run() error {
 	folder := flag.String("o", "bin/images", "folder of the layouts")
 	version := flag.String("version", "", "version of the images, without v")
 	ldflags := flag.String("ldflags", "", "flags of the linker")
+	platforms := image.Platforms
+	flag.Func("platforms", "`platforms` of the images, with commas between them (default all)", func(list string) (err error) {
+		platforms, err = image.ParsePlatforms(list)
+		return err
+	})
 	flag.Parse()
 	if *version == "" || flag.NArg() > 0 {
-		return fmt.Errorf("usage: images -version VERSION [-ldflags FLAGS] [-o FOLDER]")
+		return errors.New("usage: images -version VERSION [-ldflags FLAGS] [-platforms PLATFORM,...] [-o FOLDER]")
 	}
 	created, err := created(ctx)
 	if err != nil {
@@ -47,7 +53,7 @@ func run() error {
 	d.Version, d.Created = *version, created
 	// Without git, from a source archive, the revision is not known.
 	d.Revision, _ = git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
-	digest, err := image.Make(ctx, ".", *ldflags, *folder, d)
+	digest, err := image.Make(ctx, ".", *ldflags, *folder, d, platforms)
 	if err != nil {
 		return err
 	}

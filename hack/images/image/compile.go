@@ -15,12 +15,33 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// Platforms are those that images are made for, in the order in which they are in the index.
+// Platforms are those that images can be made for, in the order in which they are in the index.
 var Platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+
+// ParsePlatforms returns those of [Platforms] that are in a list like linux/amd64,linux/arm64, in their order.
+func ParsePlatforms(list string) ([]v1.Platform, error) {
+	names := strings.Split(list, ",")
+	known := make([]string, len(Platforms))
+	var chosen []v1.Platform
+	for i, platform := range Platforms {
+		known[i] = platform.String()
+		if slices.Contains(names, known[i]) {
+			chosen = append(chosen, platform)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return nil, fmt.Errorf("platform %q is not one of %s", name, strings.Join(known, ", "))
+		}
+	}
+	return chosen, nil
+}
 
 // Compile builds the package ./cmd/NAME of the repository root for a platform, into the file path. The program is static,
 // and the same wherever root is: neither paths nor the state of the version control are in it. ldflags are those of the

@@ -29,22 +29,22 @@ const SBOMType = "application/vnd.cyclonedx+json"
 // nobody is a platform that no machine is of. It marks, as it does elsewhere, what is in an index and is no image.
 var nobody = &v1.Platform{OS: "unknown", Architecture: "unknown"}
 
-// Make compiles the command and writes its image below folder: the OCI layout folder/NAME, and folder/NAME-OS-ARCH.cdx.json
-// with what is in it for each platform. root is the folder of the repository, ldflags are those of the linker besides. What
-// was there before is replaced. It returns the digest of the image.
-func Make(ctx context.Context, root, ldflags, folder string, d Description) (digest v1.Hash, err error) {
+// Make compiles the command for platforms and writes its image below folder: the OCI layout folder/NAME, and
+// folder/NAME-OS-ARCH.cdx.json with what is in it for each of them. root is the folder of the repository, ldflags are those of
+// the linker besides. What was there before is replaced. It returns the digest of the image.
+func Make(ctx context.Context, root, ldflags, folder string, d Description, platforms []v1.Platform) (digest v1.Hash, err error) {
 	programs, err := os.MkdirTemp("", "images-")
 	if err != nil {
 		return v1.Hash{}, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
-	for _, platform := range Platforms {
+	for _, platform := range platforms {
 		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", d.Name, platform)
 		if err := Compile(ctx, root, d.Name, ldflags, platform, ProgramPath(programs, platform)); err != nil {
 			return v1.Hash{}, err
 		}
 	}
-	return Assemble(ctx, root, programs, folder, d)
+	return Assemble(ctx, root, programs, folder, d, platforms)
 }
 
 // ProgramPath is where in the folder programs the one for a platform is.
@@ -53,7 +53,7 @@ func ProgramPath(programs string, platform v1.Platform) string {
 }
 
 // Assemble is Make with programs that are compiled already: those at [ProgramPath].
-func Assemble(ctx context.Context, root, programs, folder string, d Description) (v1.Hash, error) {
+func Assemble(ctx context.Context, root, programs, folder string, d Description, platforms []v1.Platform) (v1.Hash, error) {
 	certificatesVersion, err := moduleVersion(ctx, root, certificatesModule)
 	if err != nil {
 		return v1.Hash{}, err
@@ -61,8 +61,13 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return v1.Hash{}, err
 	}
-	var images, boms []mutate.IndexAddendum
 	for _, platform := range Platforms {
+		if err := os.RemoveAll(materialsPath(folder, d, platform)); err != nil {
+			return v1.Hash{}, err
+		}
+	}
+	var images, boms []mutate.IndexAddendum
+	for _, platform := range platforms {
 		program, err := read(ProgramPath(programs, platform), platform)
 		if err != nil {
 			return v1.Hash{}, err
@@ -76,8 +81,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 		if err != nil {
 			return v1.Hash{}, err
 		}
-		name := fmt.Sprintf("%s-%s-%s.cdx.json", d.Name, platform.OS, platform.Architecture)
-		if err := os.WriteFile(filepath.Join(folder, name), bom, 0o644); err != nil {
+		if err := os.WriteFile(materialsPath(folder, d, platform), bom, 0o644); err != nil {
 			return v1.Hash{}, err
 		}
 		referrer, err := referrer(d, image, bom)
@@ -88,6 +92,11 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description)
 	}
 	index := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), append(images, boms...)...)
 	return write(filepath.Join(folder, d.Name), d, mutate.Annotations(index, d.annotations()).(v1.ImageIndex))
+}
+
+// materialsPath is where in a folder the bill of materials for a platform is.
+func materialsPath(folder string, d Description, platform v1.Platform) string {
+	return filepath.Join(folder, fmt.Sprintf("%s-%s-%s.cdx.json", d.Name, platform.OS, platform.Architecture))
 }
 
 // plain is an image whose descriptor in an index is the usual one: without an artifact type, which is for what is no image.

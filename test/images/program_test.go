@@ -10,105 +10,66 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
-	"github.com/capkit/capkit/hack/images/image"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/suite"
 )
 
-// The kernel can run the program without anything else in the image.
-func TestProgramIsStatic(t *testing.T) {
+var _ = Describe("The program in an image", func() {
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
-	forEachPlatform(t, func(t *testing.T, platform v1.Platform, image v1.Image) {
-		program, err := elf.NewFile(bytes.NewReader(file(t, image, described.Name)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if program.Machine != machines[platform.Architecture] || program.Type != elf.ET_EXEC {
-			t.Errorf("the program is an %s for %s", program.Type, program.Machine)
-		}
+
+	DescribeTable("is static: the kernel can run it without anything else in the image", func(m *made, platform v1.Platform) {
+		program, err := elf.NewFile(bytes.NewReader(file(m.read(platform), m.Name)))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(program.Machine).To(Equal(machines[platform.Architecture]))
+		Expect(program.Type).To(Equal(elf.ET_EXEC))
 		for _, segment := range program.Progs {
-			if segment.Type == elf.PT_INTERP || segment.Type == elf.PT_DYNAMIC {
-				t.Errorf("the program has a segment %s", segment.Type)
-			}
+			Expect(segment.Type).NotTo(BeElementOf(elf.PT_INTERP, elf.PT_DYNAMIC))
 		}
-		if section := program.Section(".symtab"); section != nil {
-			t.Errorf("the program has a symbol table of %d bytes", section.Size)
+		Expect(program.Section(".symtab")).To(BeNil(), "a symbol table")
+	}, each)
+
+	DescribeTable("is the same if the compiler finds its sources elsewhere", func(ctx SpecContext, m *made, platform v1.Platform) {
+		clone := GinkgoT().TempDir()
+		for _, name := range m.sources {
+			Expect(exec.CommandContext(ctx, "cp", "-R", filepath.Join(m.root, name), clone).Run()).To(Succeed(), name)
 		}
+		path := filepath.Join(GinkgoT().TempDir(), "program")
+		Expect(m.compile(ctx, clone, platform, path)).To(Succeed())
+		elsewhere, err := os.ReadFile(path)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(bytes.Equal(elsewhere, file(m.read(platform), m.Name))).To(BeTrue(), "the program is another one")
+	},
+		Entry("(component)", Label("slow"), component, here),
+		Entry("(tiny program, amd64)", tiny, amd),
+		Entry("(tiny program, arm64)", tiny, arm),
+	)
+
+	Describe("for this machine", func() {
+		var program string
+
+		BeforeEach(func() {
+			program = filepath.Join(GinkgoT().TempDir(), component.Name)
+			Expect(os.WriteFile(program, file(component.read(here), component.Name), 0o700)).To(Succeed())
+		})
+
+		It("knows its version", func(ctx SpecContext) {
+			command := exec.CommandContext(ctx, program, "--version")
+			command.Env = []string{} // as an image has none
+			output, err := command.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(output))
+			Expect(strings.TrimSpace(string(output))).To(HaveSuffix(" v1.2.3+0123456789ab"))
+		})
+
+		It("does its work beside a real Gardener API", Label("slow"), func(ctx SpecContext) {
+			_, err := extension.Run(ctx, suite.StartGarden(ctx, garden.Options{}), program)
+			Expect(err).NotTo(HaveOccurred())
+		})
 	})
-}
-
-// In another clone the compiler makes the same program of the same sources.
-func TestCompiledElsewhere(t *testing.T) {
-	clone := t.TempDir()
-	for _, folder := range []string{"cmd", "pkg"} {
-		if err := os.CopyFS(filepath.Join(clone, folder), os.DirFS(filepath.Join(root, folder))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"go.mod", "go.sum"} {
-		content, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(clone, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	platform := image.Platforms[0]
-	path := filepath.Join(t.TempDir(), "program")
-	if err := image.Compile(t.Context(), clone, described.Name, ldflags, platform, path); err != nil {
-		t.Fatal(err)
-	}
-	elsewhere, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(elsewhere, file(t, read(t, platform), described.Name)) {
-		t.Error("the program is another one")
-	}
-}
-
-// extracted writes the program of the image for this machine to a file.
-func extracted(t *testing.T) (path string) {
-	t.Helper()
-	content := file(t, read(t, v1.Platform{OS: "linux", Architecture: runtime.GOARCH}), described.Name)
-	path = filepath.Join(t.TempDir(), described.Name)
-	if err := os.WriteFile(path, content, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func TestVersion(t *testing.T) {
-	command := exec.CommandContext(t.Context(), extracted(t), "--version")
-	command.Env = []string{} // as an image has none
-	output, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	if got, want := strings.TrimSpace(string(output)), " v1.2.3+0123456789ab"; !strings.HasSuffix(got, want) {
-		t.Errorf("--version prints %q, want it to end with %q", got, want)
-	}
-}
-
-// The program that is in the image does its work beside a real Gardener API.
-func TestServes(t *testing.T) {
-	g, err := garden.Start(t.Context(), garden.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := g.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	if _, err := extension.Run(t.Context(), g, extracted(t)); err != nil {
-		t.Fatal(err)
-	}
-}
+})

@@ -5,61 +5,43 @@
 package images
 
 import (
-	"bytes"
 	"io"
 	"log"
 	"net/http/httptest"
 	"strings"
-	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 )
 
 // Who pushes the index to a registry has pushed the bills of materials, and finds each by the image that it is of. A
 // machine gets the image for its platform.
-func TestPush(t *testing.T) {
+var _ = DescribeTable("A registry has the image, and what it consists of", func(ctx SpecContext, m *made, platform v1.Platform) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0))))
-	t.Cleanup(server.Close)
-	reference, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/capkit/" + described.Name + ":" + described.Tag())
-	if err != nil {
-		t.Fatal(err)
-	}
-	index, _ := index(t)
-	if err := remote.WriteIndex(reference, index); err != nil {
-		t.Fatal(err)
-	}
-	forEachPlatform(t, func(t *testing.T, platform v1.Platform, local v1.Image) {
-		want, err := local.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pulled, err := remote.Image(reference, remote.WithPlatform(platform))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := pulled.Digest(); err != nil || got != want {
-			t.Errorf("the image in the registry is %s, want %s: %v", got, want, err)
-		}
-		referrers, err := remote.Referrers(reference.Context().Digest(want.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest, err := referrers.IndexManifest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(manifest.Manifests) != 1 {
-			t.Fatalf("%d manifests refer to the image, want one", len(manifest.Manifests))
-		}
-		referrer, err := remote.Image(reference.Context().Digest(manifest.Manifests[0].Digest.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if bom, _ := attached(t, local); !bytes.Equal(bom, layer(t, referrer)) {
-			t.Error("what refers to the image is not its bill of materials")
-		}
-	})
-}
+	DeferCleanup(server.Close)
+	reference, err := name.ParseReference(strings.TrimPrefix(server.URL, "http://") + "/capkit/" + m.Name + ":" + m.Tag())
+	Expect(err).NotTo(HaveOccurred())
+	index, _ := m.index()
+	Expect(remote.WriteIndex(reference, index, remote.WithContext(ctx))).To(Succeed())
+
+	local := m.read(platform)
+	want, err := local.Digest()
+	Expect(err).NotTo(HaveOccurred())
+	pulled, err := remote.Image(reference, remote.WithContext(ctx), remote.WithPlatform(platform))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(pulled.Digest()).To(Equal(want))
+
+	referrers, err := remote.Referrers(reference.Context().Digest(want.String()), remote.WithContext(ctx))
+	Expect(err).NotTo(HaveOccurred())
+	manifest, err := referrers.IndexManifest()
+	Expect(err).NotTo(HaveOccurred())
+	Expect(manifest.Manifests).To(HaveLen(1))
+	referrer, err := remote.Image(reference.Context().Digest(manifest.Manifests[0].Digest.String()), remote.WithContext(ctx))
+	Expect(err).NotTo(HaveOccurred())
+	bom, _ := m.attached(local)
+	Expect(layer(referrer)).To(Equal(bom))
+}, each)

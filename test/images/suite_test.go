@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package images tests container images: what make images writes is read back, and what is in the image of the admission
+// component runs beside a real Gardener API. The component is compiled for the platform of this machine alone; what concerns
+// several platforms is tested with a tiny program.
+//
+//   - images_test.go: the images
+//   - program_test.go: the programs in them
+//   - sbom_test.go: what an image says it consists of
+//   - push_test.go: what a registry makes of it
+package images
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/test/suite"
+)
+
+const (
+	root = "../.."
+	// ldflags is how the Makefile tells the program its version.
+	ldflags = "-X k8s.io/component-base/version.gitVersion=v1.2.3+0123456789ab"
+)
+
+// made is an image that the suite makes.
+type made struct {
+	image.Description
+	// root is that of the module which has the command, and sources are what it is compiled of there.
+	root      string
+	sources   []string
+	platforms []v1.Platform
+	// programs is the folder of the programs, and folder that of the layout.
+	programs, folder string
+	// digest is that of the index.
+	digest v1.Hash
+}
+
+var (
+	amd, arm  = image.Platforms[0], image.Platforms[1]
+	here      = v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
+	component = &made{
+		Description: described(image.AdmissionOpenStack), platforms: []v1.Platform{here},
+		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
+	}
+	tiny = &made{
+		Description: described(image.Description{Name: "tiny", Title: "Tiny", Text: "A tiny program"}), platforms: []v1.Platform{amd, arm},
+		root: "testdata/tiny", sources: []string{"cmd", "go.mod"},
+	}
+)
+
+// each are the rows of tables about the image for a platform.
+var each = []TableEntry{
+	Entry("(component, this machine)", component, here),
+	Entry("(tiny program, amd64)", tiny, amd),
+	Entry("(tiny program, arm64)", tiny, arm),
+}
+
+func described(d image.Description) image.Description {
+	d.Version, d.Revision, d.Created = "1.2.3+0123456789ab", "0123456789abcdef", time.Unix(1700000000, 0)
+	return d
+}
+
+func TestImages(t *testing.T) { suite.Run(t, "test/images", "garden") }
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	for _, m := range []*made{component, tiny} {
+		m.programs, m.folder = GinkgoT().TempDir(), GinkgoT().TempDir()
+		for _, platform := range m.platforms {
+			Expect(m.compile(ctx, m.root, platform, image.ProgramPath(m.programs, platform))).To(Succeed())
+		}
+		var err error
+		m.digest, err = m.assemble(ctx, m.programs, m.folder, m.platforms...)
+		Expect(err).NotTo(HaveOccurred())
+	}
+})
+
+// compile compiles the program of the sources in a folder.
+func (m *made) compile(ctx context.Context, root string, platform v1.Platform, path string) error {
+	return image.Compile(ctx, root, m.Name, ldflags, platform, path)
+}
+
+// assemble makes the image of programs in a folder.
+func (m *made) assemble(ctx context.Context, programs, folder string, platforms ...v1.Platform) (v1.Hash, error) {
+	return image.Assemble(ctx, root, programs, folder, m.Description, platforms)
+}
+
+// index reads the index of the image, and its manifest.
+func (m *made) index() (v1.ImageIndex, *v1.IndexManifest) {
+	GinkgoHelper()
+	top, err := layout.ImageIndexFromPath(filepath.Join(m.folder, m.Name))
+	Expect(err).NotTo(HaveOccurred())
+	index, err := top.ImageIndex(m.digest)
+	Expect(err).NotTo(HaveOccurred())
+	manifest, err := index.IndexManifest()
+	Expect(err).NotTo(HaveOccurred())
+	return index, manifest
+}
+
+// read returns the image for a platform.
+func (m *made) read(platform v1.Platform) v1.Image {
+	GinkgoHelper()
+	index, manifest := m.index()
+	for _, descriptor := range manifest.Manifests {
+		if descriptor.Platform.Equals(platform) {
+			img, err := index.Image(descriptor.Digest)
+			Expect(err).NotTo(HaveOccurred())
+			return img
+		}
+	}
+	Fail("the index has no image for " + platform.String())
+	return nil
+}
+
+// walk calls a function for each entry of the layers, from below.
+func walk(img v1.Image, visit func(*tar.Header, io.Reader)) {
+	GinkgoHelper()
+	layers, err := img.Layers()
+	Expect(err).NotTo(HaveOccurred())
+	for _, layer := range layers {
+		content, err := layer.Uncompressed()
+		Expect(err).NotTo(HaveOccurred())
+		for archive := tar.NewReader(content); ; {
+			header, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			Expect(err).NotTo(HaveOccurred())
+			visit(header, archive)
+		}
+		Expect(content.Close()).To(Succeed())
+	}
+}
+
+// file returns the content of a file of the image; its path is without the first slash.
+func file(img v1.Image, path string) []byte {
+	GinkgoHelper()
+	var content []byte
+	walk(img, func(header *tar.Header, reader io.Reader) {
+		if header.Name == path {
+			var err error
+			content, err = io.ReadAll(reader)
+			Expect(err).NotTo(HaveOccurred())
+		}
+	})
+	Expect(content).NotTo(BeEmpty(), "the image has no %s", path)
+	return content
+}

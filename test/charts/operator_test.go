@@ -46,7 +46,7 @@ import (
 
 // gardener-operator's own code installs the charts from a registry, by the Extension of example/extension.yaml.
 var _ = Describe("gardener-operator", func() {
-	It("installs the charts from a registry, and removes all of it again", Label("slow"), func(ctx SpecContext) {
+	It("installs the charts from a registry, and removes all of it again", func(ctx SpecContext) {
 		extension := pushed(ctx)
 		Expect(validation.ValidateExtension(extension)).To(BeEmpty())
 		DeferCleanup(func(interval time.Duration) { managedresources.IntervalWait = interval }, managedresources.IntervalWait)

@@ -26,14 +26,22 @@ import (
 func shakeHands(replicas ...*replica) *repeated {
 	return repeat(1, 5*time.Millisecond, func() error {
 		for _, r := range replicas {
-			start := time.Now()
-			// Who takes longer than replicas wait for those who learn late is too late.
-			if err := shakeHandsOnce(r); err != nil && time.Since(start) < settling {
+			if err := shakeHandsInTime(r); err != nil {
 				return fmt.Errorf("handshake with %s: %w", r.Address, err)
 			}
 		}
 		return nil
 	})
+}
+
+// shakeHandsInTime forgives who takes longer than replicas wait for those who learn late.
+func shakeHandsInTime(r *replica) error {
+	late, cancel := context.WithTimeout(context.Background(), settling)
+	defer cancel()
+	if err := shakeHandsOnce(r); err != nil && late.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 func shakeHandsOnce(r *replica) error {

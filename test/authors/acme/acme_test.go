@@ -171,7 +171,8 @@ func TestTemplateFor(t *testing.T) {
 		{machineType: "m.large", version: "1877.5.0", region: "west", inUse: old},
 	} {
 		worker := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Region: c.region}}
-		pool := &extensionsv1alpha1.WorkerPool{Name: "web", MachineType: c.machineType, MachineImage: extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: c.version}}
+		image := extensionsv1alpha1.MachineImage{Name: "gardenlinux", Version: c.version}
+		pool := &extensionsv1alpha1.WorkerPool{Name: "web", MachineType: c.machineType, MachineImage: image}
 		got, err := acme.TemplateFor(profile, worker, pool, c.inUse)
 		if got.ID != c.want || (err == nil) != (c.want != "") {
 			t.Errorf("%+v: got %q, %v", c, got.ID, err)

@@ -17,7 +17,9 @@ import (
 
 // TemplateFor is what a worker controller asks before it writes the machine class of a worker pool. inUse is the template
 // that the pool boots now, according to the status of the Worker; empty for a new pool.
-func TemplateFor(profile *consistency.Profile[Template], worker *extensionsv1alpha1.Worker, pool *extensionsv1alpha1.WorkerPool, inUse Template) (Template, error) {
+func TemplateFor(
+	profile *consistency.Profile[Template], worker *extensionsv1alpha1.Worker, pool *extensionsv1alpha1.WorkerPool, inUse Template,
+) (Template, error) {
 	answer := profile.ResolvePool(consistency.Pool{
 		Name: pool.Name, MachineType: pool.MachineType, Architecture: ptr.Deref(pool.Architecture, ""),
 		Image: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: worker.Spec.Region,

@@ -107,9 +107,9 @@ tidy: ## Tidy all modules
 
 ##@ Test
 
-# make check vets; -w leaves debugging information out, which takes the linker a third of its time. The time limit is for tests
-# that hang.
-GO_TEST = go test -vet=off -ldflags=-w -timeout 60m
+# make check vets; -w leaves debugging information out, which takes the linker a third of its time. Suites mostly wait, so more of
+# them run at once than there are processors. The time limit is for tests that hang.
+GO_TEST = go test -vet=off -ldflags=-w -p 4 -timeout 60m
 # The packages with ginkgo suites, which know FOCUS and LABELS.
 SUITES  = $(shell git grep --untracked -l 'suite\.Run(t' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 

@@ -23,8 +23,12 @@ shift 2
 command=("$@")
 ((${#command[@]})) || command=(make test)
 
-busy=()
-trap '((${#busy[@]} == 0)) || kill "${busy[@]}" 2>/dev/null || true' EXIT
+busy=() running=
+cleanup() {
+  ((${#busy[@]} == 0)) || kill "${busy[@]}" 2>/dev/null || true
+  [[ -z $running ]] || kill -- "-$running" 2>/dev/null || true
+}
+trap cleanup EXIT
 trap 'exit 130' INT TERM
 for ((i = 0; i < loops; i++)); do
   while :; do :; done &
@@ -38,7 +42,12 @@ printf '%-4s %8s  %s\n' run seconds result
 for ((run = 1; run <= runs; run++)); do
   go clean -testcache
   start=$SECONDS
-  if "${command[@]}" >"bin/stress/$run.log" 2>&1; then
+  setsid "${command[@]}" >"bin/stress/$run.log" 2>&1 & # a process group of its own, which ends with this script
+  running=$!
+  status=0
+  wait "$running" || status=$?
+  running=
+  if ((status == 0)); then
     printf '%-4d %8d  passed\n' "$run" $((SECONDS - start))
   else
     failed=$((failed + 1))

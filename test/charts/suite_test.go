@@ -27,7 +27,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/garden"
@@ -56,7 +55,6 @@ func TestCharts(t *testing.T) { suite.Run(t, "test/charts", "garden") }
 
 // There is what a runtime cluster has: the kinds that are not built in, as Gardener has them, and namespaces.
 var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrllog.SetLogger(GinkgoLogr)
 	slog.SetDefault(slog.New(slog.NewTextHandler(GinkgoWriter, nil)))
 	g = suite.StartGarden(ctx, garden.Options{})
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/gardener/gardener").Output()

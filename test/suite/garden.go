@@ -35,8 +35,11 @@ func StartGarden(ctx context.Context, o garden.Options) *garden.Garden {
 	return g
 }
 
-// shownLines is how much of each log a failure shows.
-const shownLines = 15
+// shownLines and shownBytes are how much of each log a failure shows: that many lines, and of each line that many bytes.
+const (
+	shownLines = 15
+	shownBytes = 500
+)
 
 // positions are the ends of the logs when the spec began, by file.
 var positions map[string]int64
@@ -84,9 +87,15 @@ func tail(path string, from int64) string {
 	if err != nil {
 		return err.Error()
 	}
-	lines := bytes.SplitAfter(content, []byte("\n"))
-	if skipped := len(lines) - 1 - shownLines; skipped > 0 {
-		return fmt.Sprintf("... %d lines more\n%s", skipped, bytes.Join(lines[skipped:], nil))
+	lines := bytes.Split(bytes.TrimSpace(content), []byte("\n"))
+	skipped := max(0, len(lines)-shownLines)
+	lines = lines[skipped:]
+	for i, line := range lines {
+		lines[i] = line[:min(len(line), shownBytes)]
 	}
-	return string(content)
+	text := string(bytes.Join(lines, []byte("\n")))
+	if skipped > 0 {
+		text = fmt.Sprintf("... %d lines before\n%s", skipped, text)
+	}
+	return text
 }

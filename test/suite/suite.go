@@ -18,6 +18,7 @@ import (
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 const (
@@ -43,6 +44,7 @@ func Run(t *testing.T, folder string, labels ...string) {
 	gomega.SetDefaultConsistentlyDuration(calm)
 	gomega.SetDefaultConsistentlyPollingInterval(period)
 	gomega.EnforceDefaultTimeoutsWhenUsingContexts()
+	log.SetLogger(ginkgo.GinkgoLogr)
 
 	suite, reporter := ginkgo.GinkgoConfiguration()
 	suite.RandomizeAllSpecs = true

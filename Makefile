@@ -111,7 +111,7 @@ tidy: ## Tidy all modules
 # them run at once than there are processors. The time limit is for tests that hang.
 GO_TEST = go test -vet=off -ldflags=-w -p 4 -timeout 60m
 # The packages with ginkgo suites, which know FOCUS and LABELS.
-SUITES  = $(shell git grep --untracked -l 'suite\.Run(t' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+SUITES  = $(shell git grep --untracked -l 'suite\.Run\b' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: test
 ifeq ($(FOCUS)$(LABELS),)

@@ -64,7 +64,7 @@ var _ = Describe("A replica that is killed", func() {
 })
 
 // The API server fails open, as it must not: what the writers then report is what the other specs would report.
-var _ = It("Writers notice what an API server lets pass", Label("slow"), func(ctx SpecContext) {
+var _ = It("Writers notice what an API server lets pass", func(ctx SpecContext) {
 	r := newReplica()
 	serve(ctx, r)
 	Expect(r.process.Kill()).To(Succeed())

@@ -15,7 +15,7 @@ awk '
   /^panic: |^fatal error: |^FAIL\t|\[build failed\]|\[setup failed\]/ { print; show = 0; next }
   /^ *--- FAIL/ { print; show = 1; spec = 0; lines = 0; next }
   /^• \[(FAILED|PANICKED|TIMEDOUT|INTERRUPTED)\]|^\[(FAILED|PANICKED)\] / { print; show = 1; spec = 1; lines = 0; next }
-  spec && /^-{20,}$/ { show = 0; spec = 0 }
+  spec && /^--------------------/ { show = 0; spec = 0 }
   show && !spec && /^[^ ]/ { show = 0 }
   show && lines++ < 60 { print }
 ' "$1"

@@ -101,19 +101,28 @@ func read(archive *txtar.Archive) []*Case {
 	return all
 }
 
-// updated returns the archive with other results. A result stands behind the files of its case, and an empty one nowhere.
+// updated returns the archive with other results. A result is the last file of its case. An empty one has no file, unless the case
+// would have none at all.
 func updated(archive *txtar.Archive, results map[string]string) *txtar.Archive {
 	changed := &txtar.Archive{Comment: archive.Comment}
+	others := 0 // files of the present case besides its result
 	for i, file := range archive.Files {
 		name, own, _ := strings.Cut(file.Name, "/")
 		result, known := results[name]
 		if !known || own != want {
 			changed.Files = append(changed.Files, file)
+			others++
 		}
-		last := i+1 == len(archive.Files) || !strings.HasPrefix(archive.Files[i+1].Name, name+"/")
-		if known && last && result != "" {
-			changed.Files = append(changed.Files, txtar.File{Name: name + "/" + want, Data: []byte(result + "\n")})
+		if i+1 < len(archive.Files) && strings.HasPrefix(archive.Files[i+1].Name, name+"/") {
+			continue
 		}
+		if result != "" {
+			result += "\n"
+		}
+		if known && (result != "" || others == 0) {
+			changed.Files = append(changed.Files, txtar.File{Name: name + "/" + want, Data: []byte(result)})
+		}
+		others = 0
 	}
 	return changed
 }

@@ -32,9 +32,9 @@ func TestRun(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	archive := txtar.Parse([]byte("about\n-- a --\n-- x/a --\n1\n-- x/want --\nold\n-- y/want --\nold\n-- z/a --\n2\n"))
-	got := string(txtar.Format(updated(archive, map[string]string{"x": "new", "y": "", "z": "first"})))
-	want := "about\n-- a --\n-- x/a --\n1\n-- x/want --\nnew\n-- z/a --\n2\n-- z/want --\nfirst\n"
+	archive := txtar.Parse([]byte("about\n-- a --\n-- x/a --\n1\n-- x/want --\nold\n-- y/want --\nold\n-- z/a --\n2\n-- w/a --\n3\n-- w/want --\nold\n"))
+	got := string(txtar.Format(updated(archive, map[string]string{"x": "new", "y": "", "z": "first", "w": ""})))
+	want := "about\n-- a --\n-- x/a --\n1\n-- x/want --\nnew\n-- y/want --\n-- z/a --\n2\n-- z/want --\nfirst\n-- w/a --\n3\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

@@ -52,7 +52,8 @@ for ((run = 1; run <= runs; run++)); do
   else
     failed=$((failed + 1))
     printf '%-4d %8d  FAILED, bin/stress/%d.log:\n' "$run" $((SECONDS - start)) "$run"
-    hack/failures.sh "bin/stress/$run.log" | sed 's/^/              /'
+    reasons=$(hack/failures.sh "bin/stress/$run.log")
+    sed 's/^/              /' <<<"${reasons:-$(tail -n 10 "bin/stress/$run.log")}"
   fi
 done
 echo "$((runs - failed)) of $runs runs passed, beside $loops busy loops on $(nproc) processors"

@@ -12,6 +12,7 @@ package suite
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,11 @@ func Run(t *testing.T, folder string, labels ...string) {
 	log.SetLogger(ginkgo.GinkgoLogr)
 
 	suite, reporter := ginkgo.GinkgoConfiguration()
+	for _, focus := range suite.FocusStrings { // ginkgo would panic
+		if _, err := regexp.Compile(focus); err != nil {
+			t.Fatalf("the focus is not a regular expression: %v", err)
+		}
+	}
 	suite.RandomizeAllSpecs = true
 	reporter.NoColor = true // the output of go test is no terminal
 	if reporter.JUnitReport == "" {

@@ -74,23 +74,24 @@ func tidyUp(ctx context.Context) {
 	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{})).To(Succeed())
 	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{})).To(Succeed())
 
-	certificates, authorities := &corev1.SecretList{}, 0
+	certificates := &corev1.SecretList{}
 	Expect(c.List(ctx, certificates, client.InNamespace(extension.Namespace), client.HasLabels{manager.LabelKeyManagedBy})).To(Succeed())
+	var authorities []corev1.Secret
 	for _, secret := range certificates.Items {
-		if secret.Labels[manager.LabelKeyName] != "ca-admission-openstack-webhook" {
-			Expect(client.IgnoreNotFound(c.Delete(ctx, &secret))).To(Succeed())
+		if secret.Labels[manager.LabelKeyName] == "ca-admission-openstack-webhook" {
+			authorities = append(authorities, secret)
 			continue
 		}
-		authorities++
-		unneeded := secret.DeepCopy()
-		unneeded.Name, unneeded.ResourceVersion = "unneeded", ""
-		unneeded.Labels[manager.LabelKeyName] = "unneeded"
-		Expect(client.IgnoreAlreadyExists(c.Create(ctx, unneeded))).To(Succeed())
-		before := secret.DeepCopy()
-		secret.Labels["unneeded"] = "true"
-		Expect(c.Patch(ctx, &secret, client.MergeFrom(before))).To(Succeed())
+		Expect(client.IgnoreNotFound(c.Delete(ctx, &secret))).To(Succeed())
 	}
-	Expect(authorities).To(Equal(1))
+	Expect(authorities).To(HaveLen(1))
+	unneeded := authorities[0].DeepCopy()
+	unneeded.Name, unneeded.ResourceVersion = "unneeded", ""
+	unneeded.Labels[manager.LabelKeyName] = "unneeded"
+	Expect(c.Create(ctx, unneeded)).To(Succeed()) // the one of the probe before is gone by now
+	before := authorities[0].DeepCopy()
+	authorities[0].Labels["unneeded"] = "true"
+	Expect(c.Patch(ctx, &authorities[0], client.MergeFrom(before))).To(Succeed())
 }
 
 // says returns what the component has said so far, in its log and in its answers.

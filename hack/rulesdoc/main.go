@@ -56,7 +56,7 @@ func main() {
 }
 
 // kind is the severity of a rule, with the mark of those that have no example.
-func kind(rule consistency.Rule) string {
+func kind(rule finding.Rule) string {
 	if rule.Online {
 		return string(rule.Severity) + ", online"
 	}
@@ -64,7 +64,7 @@ func kind(rule consistency.Rule) string {
 }
 
 // section writes what the catalogue says about one rule.
-func section(doc *bytes.Buffer, rule consistency.Rule) error {
+func section(doc *bytes.Buffer, rule finding.Rule) error {
 	fmt.Fprintf(doc, "\n## %s\n\n*%s.* %s\n\n", rule.Name, kind(rule), rule.Means)
 	if !rule.Online {
 		if err := example(doc, rule); err != nil {
@@ -76,7 +76,7 @@ func section(doc *bytes.Buffer, rule consistency.Rule) error {
 }
 
 // example writes the broken example of a rule, and what capkit lint says about it.
-func example(doc *bytes.Buffer, rule consistency.Rule) error {
+func example(doc *bytes.Buffer, rule finding.Rule) error {
 	file := filepath.ToSlash(filepath.Join("example", "broken", rule.Name+".yaml"))
 	text, err := os.ReadFile(file)
 	if err != nil {

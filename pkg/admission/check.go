@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,11 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 )
 
 // check judges an object that is about to be written; old returns the one that is stored, nil on creation. The error is
 // about what the check itself needs, and no fault of the object.
-type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (consistency.Report, error)
+type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (finding.Report, error)
 
 // validating returns the handler that answers with the result of a check, and counts what it found by the rules of a
 // catalogue.
@@ -61,75 +63,68 @@ func unreadable(kind, name string, err error) error {
 
 // cloudProfileCheck checks CloudProfiles (semantics S6 to S10).
 type cloudProfileCheck[R any] struct {
-	provider consistency.Provider[R]
+	provider provider.Provider[R]
 	lookup   *lookup[R]
 }
 
-func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error)) (consistency.Report, error) {
+func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error)) (finding.Report, error) {
 	old, err := stored()
 	if err != nil || object.Spec.Type != c.provider.Type() || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
-	updated, report := consistency.CheckCloudProfile(c.provider, object)
-	if old == nil {
+	var before *compiled[R]
+	if old != nil {
+		before = c.lookup.before(ctx, old)
+	}
+	if before == nil { // it is new, or was of another provider
+		_, report := consistency.ValidateCloudProfile(c.provider, object)
 		return report, nil
 	}
-	before := c.lookup.before(ctx, old)
-	if before == nil { // of another provider
-		return report, nil
-	}
-	report = consistency.Ratchet(report, before.report, object, old)
 	users, err := c.lookup.users(ctx, object.Name)
 	if err != nil {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
-	report.Warnings = append(report.Warnings, consistency.CompareProfiles(before.profile, updated, users)...)
-	consistency.SortByPath(report.Warnings)
+	_, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)
 	return report, nil
 }
 
 // namespacedCheck checks NamespacedCloudProfiles (semantics S10, S11).
 type namespacedCheck[R any] struct{ lookup *lookup[R] }
 
-func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error)) (consistency.Report, error) {
+func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error)) (finding.Report, error) {
 	old, err := stored()
 	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
 	parent, report, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
 	if err != nil || parent == nil {
 		return report, err
 	}
-	report = consistency.CheckNamespacedCloudProfile(parent.profile, object)
 	if old == nil {
-		return report, nil
-	}
-	if len(report.Errors) > 0 {
-		report = consistency.Ratchet(report, consistency.CheckNamespacedCloudProfile(parent.profile, old), object, old)
+		return consistency.ValidateNamespacedCloudProfile(parent.profile, object), nil
 	}
 	users, err := c.lookup.shoots(ctx, object.Namespace, "NamespacedCloudProfile/"+object.Name, nil)
 	if err != nil {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
-	report.Warnings = append(report.Warnings, consistency.CompareNamespacedCloudProfiles(parent.profile, old, object, users)...)
-	consistency.SortByPath(report.Warnings)
-	return report, nil
+	return consistency.ValidateNamespacedCloudProfileUpdate(parent.profile, object, old, users), nil
 }
 
 // shootCheck checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
 type shootCheck[R any] struct {
 	lookup *lookup[R]
-	// rules are the provider's own; nil if it has none.
-	rules consistency.Extended
+	// credentials and updates are checked by the provider's own rules; nil if it has none.
+	credentials provider.CredentialsValidator
+	updates     provider.ShootUpdateValidator
 }
 
-func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error)) (consistency.Report, error) {
+func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error)) (finding.Report, error) {
 	if len(object.Spec.Provider.Workers) == 0 {
-		return consistency.Report{}, nil
+		return finding.Report{}, nil
 	}
 	old, err := stored()
 	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
 	report, err := c.report(ctx, object)
 	if err != nil || old == nil {
@@ -138,62 +133,28 @@ func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored 
 	if len(report.Errors) > 0 {
 		before, err := c.report(ctx, old)
 		if err != nil {
-			return consistency.Report{}, err
+			return finding.Report{}, err
 		}
-		sameBinding(before.Errors)
-		sameBinding(report.Errors)
-		report = consistency.Ratchet(report, before, object, old)
-		ownBinding(report, object)
+		report = ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 	}
-	if c.rules != nil {
-		report = joined(report, c.rules.CheckShootUpdate(old, object))
+	if c.updates != nil {
+		report.Add(c.updates.ValidateShootUpdate(object, old))
+		report = report.Sorted()
 	}
 	return report, nil
 }
 
-// The fields by which a Shoot names its credentials, of which the first is to be given up for the second.
-const secretBindingName, credentialsBindingName = "spec.secretBindingName", "spec.credentialsBindingName"
-
-// sameBinding lets errors about credentials stand at one field, so that moving on to a CredentialsBinding of the same Secret
-// is not what is blamed for them.
-func sameBinding(errs field.ErrorList) {
-	for _, err := range errs {
-		if err.Field == secretBindingName {
-			err.Field = credentialsBindingName
-		}
-	}
-}
-
-// ownBinding puts them back to where the Shoot has it.
-func ownBinding(report consistency.Report, shoot *v1beta1.Shoot) {
-	if shoot.Spec.CredentialsBindingName != nil {
-		return
-	}
-	for _, err := range slices.Concat(report.Errors, report.Warnings) {
-		if err.Field == credentialsBindingName {
-			err.Field = secretBindingName
-		}
-	}
-}
-
-func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (consistency.Report, error) {
+func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
 	profile, report, err := c.lookup.profileOf(ctx, shoot)
 	if err != nil || profile == nil {
 		return report, err
 	}
-	var domain *string
-	if c.rules != nil && profile.profile.DependsOnDomain(shoot) {
-		if domain, report.Errors, err = (credentials{c.rules, c.lookup.live}).domainOf(ctx, shoot); err != nil {
-			return consistency.Report{}, err
+	var scope *string
+	if c.credentials != nil && profile.profile.NeedsScope(shoot) {
+		if scope, report.Errors, err = (credentials{c.credentials, c.lookup.live}).scopeOf(ctx, shoot); err != nil {
+			return finding.Report{}, err
 		}
 	}
-	return joined(report, profile.profile.CheckShoot(shoot, domain)), nil
-}
-
-// joined returns what two checks of an object have found.
-func joined(a, b consistency.Report) consistency.Report {
-	both := consistency.Report{Errors: slices.Concat(a.Errors, b.Errors), Warnings: slices.Concat(a.Warnings, b.Warnings)}
-	consistency.SortByPath(both.Errors)
-	consistency.SortByPath(both.Warnings)
-	return both
+	report.Add(profile.profile.ValidateShoot(shoot, scope))
+	return report.Sorted(), nil
 }

@@ -41,7 +41,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // NewCommand returns the command of the admission component for a provider: gardener-extension-admission-TYPE, with the
@@ -52,11 +52,11 @@ import (
 // is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by default
 // the one that the process runs in.
 //
-// A provider that [consistency.CheckProvider] finds something wrong with is refused when the command is run.
+// A provider that [provider.Check] finds something wrong with is refused when the command is run.
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
-func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	name := component(provider.Type())
+func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
+	name := component(cloud.Type())
 	o := &options{
 		rest: &controllercmd.RESTOptions{},
 		manager: &controllercmd.ManagerOptions{
@@ -69,18 +69,18 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 		server: serverOptions{shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod},
 	}
 	o.webhooks = webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
-		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, webhookcmd.NewSwitchOptions(append(Switches(provider), measuredFurther(further)...)...))
+		&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")}, webhookcmd.NewSwitchOptions(append(Switches(cloud), measuredFurther(further)...)...))
 	all := controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.server)
 
 	cmd := &cobra.Command{
 		Use:           "gardener-extension-" + name,
-		Short:         "Admission webhooks of the Gardener extension for " + provider.Type(),
+		Short:         "Admission webhooks of the Gardener extension for " + cloud.Type(),
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			verflag.PrintAndExitIfRequested()
-			if err := consistency.CheckProvider(provider); err != nil {
+			if err := provider.Check(cloud); err != nil {
 				return err
 			}
 			if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
@@ -96,9 +96,9 @@ func NewCommand[R any](provider consistency.Provider[R], further ...webhookcmd.N
 				return fmt.Errorf("completing the options: --profiling needs a metrics server, and --%s is 0", controllercmd.MetricsBindAddressFlag)
 			}
 			setLoggers(o.manager.Completed().Logger)
-			logStart(o.manager.Completed().Logger, provider.Type(), cmd.Flags())
-			setBuildInfo(provider.Type())
-			return o.run(cmd.Context(), provider.Type(), table(provider, &lookup[R]{}))
+			logStart(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
+			setBuildInfo(cloud.Type())
+			return o.run(cmd.Context(), cloud.Type(), table(cloud, &lookup[R]{}))
 		},
 	}
 	verflag.AddFlags(cmd.Flags())

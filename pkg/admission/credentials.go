@@ -21,6 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 )
 
 // The kinds of objects that credentials can be kept in.
@@ -32,7 +35,7 @@ var (
 // credentials finds the credentials of Shoots, and asks the provider about them. What they hold is in no error, and is not
 // kept: reader asks the API server each time.
 type credentials struct {
-	rules  consistency.Extended
+	rules  provider.CredentialsValidator
 	reader client.Reader
 }
 
@@ -41,6 +44,9 @@ type credentialsRef struct {
 	corev1.ObjectReference
 	// at is the path of the field, and kindAt that of the kind of the object.
 	at, kindAt *field.Path
+	// place is the path by which findings are known, if that is not at: moving on from a SecretBinding to a CredentialsBinding
+	// of the same Secret is not what is to be blamed for what is wrong with it.
+	place *field.Path
 }
 
 func (r credentialsRef) key() client.ObjectKey {
@@ -50,12 +56,16 @@ func (r credentialsRef) key() client.ObjectKey {
 func (r credentialsRef) object() string { return r.Kind + " " + r.key().String() }
 
 // finding returns an error about what the field refers to.
-func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) *field.Error {
-	return (&field.Error{Type: kind, Field: r.at.String(), BadValue: r.Name, Detail: detail}).WithOrigin(rule)
+func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) finding.Finding {
+	f := finding.New(rule, kind, r.at, r.Name, detail)
+	if r.place != nil {
+		f.Place = finding.PathOf(r.place)
+	}
+	return f
 }
 
 // missing returns the error that there is no such object.
-func (r credentialsRef) missing() *field.Error {
+func (r credentialsRef) missing() finding.Finding {
 	return r.finding(consistency.RuleCredentialsMissing, field.ErrorTypeNotFound, r.object()+" does not exist; correct the reference, or create it first")
 }
 
@@ -72,9 +82,9 @@ func refOfCredentialsBinding(binding *securityv1alpha1.CredentialsBinding, at, k
 	return r
 }
 
-// check returns the domain of credentials, nil if it is not known, and what is wrong with them. The error is about reading
+// check returns the scope of credentials, nil if it is not known, and what is wrong with them. The error is about reading
 // them, and no fault of the user.
-func (c credentials) check(ctx context.Context, r credentialsRef) (*string, field.ErrorList, error) {
+func (c credentials) check(ctx context.Context, r credentialsRef) (*string, finding.List, error) {
 	var data map[string][]byte
 	var err error
 	switch kind := schema.FromAPIVersionAndKind(r.APIVersion, r.Kind); kind {
@@ -90,26 +100,26 @@ func (c credentials) check(ctx context.Context, r credentialsRef) (*string, fiel
 		detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q", cmp.Or(r.Kind, "none"), kindSecret.Kind)
 		unsupported := r.finding(consistency.RuleCredentialsKind, field.ErrorTypeNotSupported, detail)
 		unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
-		return nil, field.ErrorList{unsupported}, nil
+		return nil, finding.List{unsupported}, nil
 	}
 	if apierrors.IsNotFound(err) {
-		return nil, field.ErrorList{r.missing()}, nil
+		return nil, finding.List{r.missing()}, nil
 	} else if err != nil {
 		return nil, nil, unreadable(r.Kind, r.key().String(), err)
 	}
-	domain, found := c.rules.CheckCredentials(data, field.NewPath("data"))
-	var errs field.ErrorList
+	scope, found := c.rules.ValidateCredentials(data, field.NewPath("data"))
+	var errs finding.List
 	for _, problem := range found {
 		errs = append(errs, r.finding(problem.Origin, field.ErrorTypeInvalid, r.object()+": "+problem.Field+": "+problem.Detail))
 	}
-	if domain == "" {
+	if scope == "" {
 		return nil, errs, nil
 	}
-	return &domain, errs, nil
+	return &scope, errs, nil
 }
 
-// domainOf returns the domain of a Shoot's credentials, nil if it is not known, and what is wrong with them, as check does.
-func (c credentials) domainOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, field.ErrorList, error) {
+// scopeOf returns the scope of a Shoot's credentials, nil if it is not known, and what is wrong with them, as check does.
+func (c credentials) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
 	var binding, secret credentialsRef
 	var err error
 	switch spec := &shoot.Spec; {
@@ -122,12 +132,14 @@ func (c credentials) domainOf(ctx context.Context, shoot *v1beta1.Shoot) (*strin
 		object, at := &v1beta1.SecretBinding{}, field.NewPath("spec", "secretBindingName")
 		binding = bindingOf(shoot, "SecretBinding", *spec.SecretBindingName, at)
 		err = c.reader.Get(ctx, binding.key(), object)
+		binding.place = field.NewPath("spec", "credentialsBindingName")
 		secret = refOfSecretBinding(object, at)
+		secret.place = binding.place
 	default:
 		return nil, nil, nil // it is for Gardener to demand one
 	}
 	if apierrors.IsNotFound(err) {
-		return nil, field.ErrorList{binding.missing()}, nil
+		return nil, finding.List{binding.missing()}, nil
 	} else if err != nil {
 		return nil, nil, unreadable(binding.Kind, binding.key().String(), err)
 	}
@@ -139,37 +151,37 @@ func bindingOf(shoot *v1beta1.Shoot, kind, name string, at *field.Path) credenti
 }
 
 // checkSecretBinding checks what a SecretBinding refers to, when it is created; that cannot be changed.
-func (c credentials) checkSecretBinding(ctx context.Context, object *v1beta1.SecretBinding, stored func() (*v1beta1.SecretBinding, error)) (consistency.Report, error) {
+func (c credentials) checkSecretBinding(ctx context.Context, object *v1beta1.SecretBinding, stored func() (*v1beta1.SecretBinding, error)) (finding.Report, error) {
 	if old, err := stored(); err != nil || old != nil {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
 	_, errs, err := c.check(ctx, refOfSecretBinding(object, field.NewPath("secretRef")))
-	return consistency.Report{Errors: errs}, err
+	return finding.Report{Errors: errs}, err
 }
 
 // checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
-func (c credentials) checkCredentialsBinding(ctx context.Context, object *securityv1alpha1.CredentialsBinding, stored func() (*securityv1alpha1.CredentialsBinding, error)) (consistency.Report, error) {
+func (c credentials) checkCredentialsBinding(ctx context.Context, object *securityv1alpha1.CredentialsBinding, stored func() (*securityv1alpha1.CredentialsBinding, error)) (finding.Report, error) {
 	if old, err := stored(); err != nil || old != nil {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
 	at := field.NewPath("credentialsRef")
 	_, errs, err := c.check(ctx, refOfCredentialsBinding(object, at, at.Child("kind")))
-	return consistency.Report{Errors: errs}, err
+	return finding.Report{Errors: errs}, err
 }
 
 // checkSecret checks the data of a Secret with credentials. What the stored one has as well is a warning (semantics S10).
-func (c credentials) checkSecret(_ context.Context, object *corev1.Secret, stored func() (*corev1.Secret, error)) (consistency.Report, error) {
+func (c credentials) checkSecret(_ context.Context, object *corev1.Secret, stored func() (*corev1.Secret, error)) (finding.Report, error) {
 	old, err := stored()
 	if err != nil || old != nil && maps.EqualFunc(object.Data, old.Data, bytes.Equal) {
-		return consistency.Report{}, err
+		return finding.Report{}, err
 	}
 	at := field.NewPath("data")
-	_, errs := c.rules.CheckCredentials(object.Data, at)
-	consistency.SortByPath(errs)
-	report := consistency.Report{Errors: errs}
-	if old == nil {
-		return report, nil
+	check := func(secret *corev1.Secret) ratchet.Judged {
+		_, errs := c.rules.ValidateCredentials(secret.Data, at)
+		return ratchet.Judged{Object: secret, Report: finding.Report{Errors: finding.Of(errs)}.Sorted()}
 	}
-	_, before := c.rules.CheckCredentials(old.Data, at)
-	return consistency.Ratchet(report, consistency.Report{Errors: before}, object, old), nil
+	if old == nil {
+		return check(object).Report, nil
+	}
+	return ratchet.Excuse(check(object), check(old)), nil
 }

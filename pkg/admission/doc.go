@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission is a Gardener admission component for a consistency.Provider: webhooks that validate CloudProfiles,
+// Package admission is a Gardener admission component for a provider.Provider: webhooks that validate CloudProfiles,
 // NamespacedCloudProfiles and Shoots, that fill in core flavors, and that merge provider configs into the status of
 // NamespacedCloudProfiles, with the command that serves them.
 //

@@ -16,8 +16,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // ruled is a provider with rules of its own: Shoots of one domain only, whose purpose cannot be changed.
@@ -28,21 +29,21 @@ type ruled struct {
 	independent bool
 }
 
-func (r ruled) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
-	config, report := r.Provider.CloudProfileConfig(raw, at)
+func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
+	config, report := r.Provider.Decode(raw, at)
 	config.Constraints = r
 	return config, report
 }
 
-func (ruled) Rules() []consistency.Rule { return nil }
+func (ruled) Rules() []finding.Rule { return nil }
 
-func (ruled) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) consistency.Report {
-	return consistency.Report{}
+func (ruled) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
+	return finding.Report{}
 }
 
 func (r ruled) DependsOnDomain(*v1beta1.Shoot) bool { return !r.independent }
 
-func (r ruled) CheckShoot(question consistency.ShootQuestion) (report consistency.Report) {
+func (r ruled) CheckShoot(question provider.ShootQuestion) (report finding.Report) {
 	at := field.NewPath("spec", "region")
 	switch {
 	case r.independent:
@@ -54,7 +55,7 @@ func (r ruled) CheckShoot(question consistency.ShootQuestion) (report consistenc
 	return report
 }
 
-func (ruled) CheckShootUpdate(old, shoot *v1beta1.Shoot) (report consistency.Report) {
+func (ruled) CheckShootUpdate(old, shoot *v1beta1.Shoot) (report finding.Report) {
 	at := field.NewPath("spec", "purpose")
 	if ptr.Deref(old.Spec.Purpose, "") != ptr.Deref(shoot.Spec.Purpose, "") {
 		report.Errors = field.ErrorList{field.Forbidden(at, "it cannot be changed").WithOrigin("immutable")}

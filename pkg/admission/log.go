@@ -18,7 +18,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // setLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and with
@@ -65,7 +65,7 @@ func (d discreet) Error(_ error, message string, keysAndValues ...any) {
 
 // logRefusal says that an object is refused, by which rules, and how many errors there are. What they say may quote the
 // object, and is left to the answer.
-func logRefusal(ctx context.Context, report consistency.Report) {
+func logRefusal(ctx context.Context, report finding.Report) {
 	if len(report.Errors) == 0 {
 		return
 	}

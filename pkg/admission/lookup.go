@@ -17,6 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // lookup finds the objects that a check needs besides the one that is written. It is safe for concurrent use. What it
@@ -34,7 +36,7 @@ const (
 	indexProfile = "spec.cloudProfile"
 )
 
-func lookupFor[R any](provider consistency.Provider[R], mgr manager.Manager) (*lookup[R], error) {
+func lookupFor[R any](cloud provider.Provider[R], mgr manager.Manager) (*lookup[R], error) {
 	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
 	if err := indexer.IndexField(ctx, &v1beta1.NamespacedCloudProfile{}, indexParent, parentOf); err != nil {
 		return nil, fmt.Errorf("indexing NamespacedCloudProfiles: %w", err)
@@ -45,7 +47,7 @@ func lookupFor[R any](provider consistency.Provider[R], mgr manager.Manager) (*l
 	if _, err := mgr.GetCache().GetInformer(ctx, &v1beta1.CloudProfile{}, cache.BlockUntilSynced(false)); err != nil {
 		return nil, fmt.Errorf("watching CloudProfiles: %w", err)
 	}
-	return &lookup[R]{cached: mgr.GetClient(), live: mgr.GetAPIReader(), profiles: newProfiles(provider)}, nil
+	return &lookup[R]{cached: mgr.GetClient(), live: mgr.GetAPIReader(), profiles: newProfiles(cloud)}, nil
 }
 
 func parentOf(object client.Object) []string {
@@ -82,14 +84,14 @@ func (l *lookup[R]) get(ctx context.Context, key client.ObjectKey, into client.O
 // cloudProfile returns a CloudProfile, as it is and compiled; nil if it is of another provider. If there is none of that
 // name the result is nil as well, and the report says so, at the path at. The error is about reading it, and no fault of
 // the user.
-func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], consistency.Report, error) {
+func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], finding.Report, error) {
 	object := &v1beta1.CloudProfile{}
 	if err := l.get(ctx, client.ObjectKey{Name: name}, object); apierrors.IsNotFound(err) {
 		return nil, missing(at, "CloudProfile", name), nil
 	} else if err != nil {
-		return nil, consistency.Report{}, unreadable("CloudProfile", name, err)
+		return nil, finding.Report{}, unreadable("CloudProfile", name, err)
 	}
-	return l.profiles.get("CloudProfile", object, &object.Spec), consistency.Report{}, nil
+	return l.profiles.get("CloudProfile", object, &object.Spec), finding.Report{}, nil
 }
 
 // before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever can
@@ -108,25 +110,25 @@ func (l *lookup[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *comp
 
 // rendered returns the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, as cloudProfile
 // does.
-func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], consistency.Report, error) {
+func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], finding.Report, error) {
 	object := &v1beta1.NamespacedCloudProfile{}
 	if err := l.get(ctx, key, object); apierrors.IsNotFound(err) {
 		return nil, missing(at, "NamespacedCloudProfile", key.Name), nil
 	} else if err != nil {
-		return nil, consistency.Report{}, unreadable("NamespacedCloudProfile", key.String(), err)
+		return nil, finding.Report{}, unreadable("NamespacedCloudProfile", key.String(), err)
 	}
 	if object.Status.CloudProfileSpec.Type == "" {
-		return nil, consistency.Report{}, notRendered(key.String())
+		return nil, finding.Report{}, notRendered(key.String())
 	}
-	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), consistency.Report{}, nil
+	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), finding.Report{}, nil
 }
 
-func missing(at *field.Path, kind, name string) consistency.Report {
-	return consistency.Report{Errors: field.ErrorList{consistency.ProfileMissing(at, kind, name)}}
+func missing(at *field.Path, kind, name string) finding.Report {
+	return finding.Failed(consistency.ProfileMissing(at, kind, name))
 }
 
 // profileOf returns the profile of a Shoot.
-func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compiled[R], consistency.Report, error) {
+func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compiled[R], finding.Report, error) {
 	kind, name := reference(shoot)
 	at := field.NewPath("spec", "cloudProfile", "name")
 	if kind == "NamespacedCloudProfile" {
@@ -166,7 +168,7 @@ func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child
 	uses := make([]consistency.Use, 0, len(shoots.Items))
 	for i := range shoots.Items {
 		use := consistency.Use{Namespace: shoots.Items[i].Namespace, Name: shoots.Items[i].Name}
-		for _, pool := range consistency.PoolsOf(&shoots.Items[i]) {
+		for _, pool := range provider.PoolsOf(&shoots.Items[i]) {
 			if child != nil {
 				pool = inherited(child, pool)
 			}
@@ -179,7 +181,7 @@ func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child
 
 // inherited returns a pool without the machine type and the image that a NamespacedCloudProfile defines itself. Those
 // are not its parent's to take away; the rest of the pool is.
-func inherited(child *v1beta1.NamespacedCloudProfile, pool consistency.Pool) consistency.Pool {
+func inherited(child *v1beta1.NamespacedCloudProfile, pool provider.Pool) provider.Pool {
 	for _, image := range child.Spec.MachineImages {
 		for _, version := range image.Versions {
 			if image.Name == pool.Image && version.Version == pool.Version && len(version.CapabilityFlavors)+len(version.Architectures) > 0 {

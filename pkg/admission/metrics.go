@@ -14,7 +14,6 @@ import (
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/prometheus/client_golang/prometheus"
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-base/version"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -22,6 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // metricsPrefix is what the names of all metrics of this package begin with. docs/metrics.md describes them. No label has a
@@ -106,10 +107,10 @@ const (
 
 // The severities of findings.
 const (
-	severityError = string(consistency.SeverityError)
+	severityError = string(finding.SeverityError)
 	// severityExcused is an error that the stored object has as well, and that is told as a warning therefore.
 	severityExcused = "excused"
-	severityWarning = string(consistency.SeverityWarning)
+	severityWarning = string(finding.SeverityWarning)
 )
 
 // other stands for what is not known.
@@ -184,16 +185,16 @@ func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFact
 }
 
 // catalogue has the severities of all rules that a finding can be of.
-type catalogue map[string]consistency.Severity
+type catalogue map[string]finding.Severity
 
-// catalogueOf returns the catalogue of a provider, whose own rules are nil if it has none.
-func catalogueOf(own consistency.Extended) catalogue {
-	var rules []consistency.Rule
-	if own != nil {
-		rules = own.Rules()
+// catalogueOf returns the catalogue of a provider, which may describe rules of its own.
+func catalogueOf(cloud any) catalogue {
+	var rules []finding.Rule
+	if describer, ok := cloud.(provider.RuleDescriber); ok {
+		rules = describer.Rules()
 	}
 	rules = append(rules, consistency.Rules()...) // of two rules of one name these count
-	rules = append(rules, consistency.Rule{Name: consistency.RuleProfileMissing, Severity: consistency.SeverityError})
+	rules = append(rules, finding.Rule{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError})
 	known := make(catalogue, len(rules))
 	for _, rule := range rules {
 		known[rule.Name] = rule.Severity
@@ -202,21 +203,21 @@ func catalogueOf(own consistency.Extended) catalogue {
 }
 
 // rule is what a finding is counted as.
-func (c catalogue) rule(finding *field.Error) string {
-	if _, known := c[finding.Origin]; known {
-		return finding.Origin
+func (c catalogue) rule(f finding.Finding) string {
+	if _, known := c[f.Origin]; known {
+		return f.Origin
 	}
 	return other
 }
 
 // count counts the findings about an object of a kind.
-func (c catalogue) count(kind string, report consistency.Report) {
+func (c catalogue) count(kind string, report finding.Report) {
 	for _, err := range report.Errors {
 		findingsTotal.WithLabelValues(kind, c.rule(err), severityError).Inc()
 	}
 	for _, warning := range report.Warnings {
 		severity := severityWarning
-		if c[warning.Origin] == consistency.SeverityError {
+		if c[warning.Origin] == finding.SeverityError {
 			severity = severityExcused
 		}
 		findingsTotal.WithLabelValues(kind, c.rule(warning), severity).Inc()

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
@@ -42,7 +43,7 @@ func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	table(openstack.Provider{}, &lookup[openstack.Image]{})[0].webhook("openstack")
 	setBuildInfo("openstack")
-	catalogueOf(nil).count("Test", consistency.Report{Errors: field.ErrorList{{Origin: consistency.RuleProfileMissing}}})
+	catalogueOf(nil).count("Test", finding.Report{Errors: field.ErrorList{{Origin: consistency.RuleProfileMissing}}})
 	gathered, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +182,7 @@ func TestFindingsAreCounted(t *testing.T) {
 
 	known := catalogueOf(openstack.Provider{})
 	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, metricsPrefix+"_findings_total", func() {
-		known.count("Test", consistency.Report{
+		known.count("Test", finding.Report{
 			Errors:   field.ErrorList{{Origin: "sesame"}, {}},
 			Warnings: field.ErrorList{{Origin: "machine-type-without-image"}, {Origin: "sesame"}},
 		})

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // mostProfiles bounds the compiled profiles that are kept. Most gardens have a handful of CloudProfiles; the rest is for
@@ -25,12 +27,12 @@ const mostProfiles = 64
 type compiled[R any] struct {
 	spec    *v1beta1.CloudProfileSpec
 	profile *consistency.Profile[R]
-	report  consistency.Report
+	report  finding.Report
 }
 
 // profiles compiles profiles once for each version of an object. It is safe for concurrent use.
 type profiles[R any] struct {
-	provider consistency.Provider[R]
+	provider provider.Provider[R]
 	lock     sync.Mutex
 	kept     *lru.Cache
 }
@@ -48,8 +50,8 @@ type compilation[R any] struct {
 	compile         func() *compiled[R]
 }
 
-func newProfiles[R any](provider consistency.Provider[R]) *profiles[R] {
-	return &profiles[R]{provider: provider, kept: lru.New(mostProfiles)}
+func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
+	return &profiles[R]{provider: cloud, kept: lru.New(mostProfiles)}
 }
 
 // get returns the spec, which is a part of an object as it is stored, compiled; nil if it is for another provider.

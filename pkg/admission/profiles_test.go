@@ -18,8 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // counting counts how often profiles are compiled: each compilation reads the provider config once.
@@ -31,10 +32,10 @@ type counting struct {
 
 func newCounting() counting { return counting{number: &atomic.Int32{}} }
 
-func (c counting) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
+func (c counting) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	c.number.Add(1)
 	time.Sleep(c.delay)
-	return c.Provider.CloudProfileConfig(raw, at)
+	return c.Provider.Decode(raw, at)
 }
 
 func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
@@ -161,7 +162,7 @@ func TestStripShoot(t *testing.T) {
 	if profileOf(stripped)[0] != profileOf(shoot)[0] {
 		t.Error("it uses another profile")
 	}
-	if got, want := encode(t, consistency.PoolsOf(stripped)), encode(t, consistency.PoolsOf(shoot)); string(got) != string(want) {
+	if got, want := encode(t, provider.PoolsOf(stripped)), encode(t, provider.PoolsOf(shoot)); string(got) != string(want) {
 		t.Errorf("the pools are %s instead of %s", got, want)
 	}
 	if size, whole := len(encode(t, stripped)), len(encode(t, before)); size > whole*2/3 {

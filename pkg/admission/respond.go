@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 const (
@@ -126,12 +126,12 @@ func cut(text string, most int) string {
 }
 
 // answer turns what a check found into a response.
-func answer(kind schema.GroupVersionKind, name string, report consistency.Report) admission.Response {
+func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
 	response := admission.Allowed("")
-	if err := deny(kind, name, report.Errors); err != nil {
+	if err := deny(kind, name, report.Errors.Errors()); err != nil {
 		response = refused(err)
 	}
-	return response.WithWarnings(warn(report.Warnings)...)
+	return response.WithWarnings(warn(report.Warnings.Errors())...)
 }
 
 // failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why.

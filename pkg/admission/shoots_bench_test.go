@@ -69,7 +69,7 @@ func fitting(b *testing.B, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 				worker.Machine.Architecture = ptr.To(architectures[0])
 			}
 			shoot.Spec.Provider.Workers = []v1beta1.Worker{worker}
-			if report := kept.CheckShoot(shoot, nil); len(report.Errors) == 0 {
+			if report := kept.ValidateShoot(shoot, nil); len(report.Errors) == 0 {
 				fit = append(fit, worker)
 				break
 			}

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // timeoutSeconds is how long the API server waits for an answer. Answers take milliseconds; what may take longer is a
@@ -43,25 +43,26 @@ type entry struct {
 }
 
 // table lists the webhooks for a provider. Objects are looked up by means of lookup. Those about credentials are there if
-// the provider has rules about them.
-func table[R any](provider consistency.Provider[R], lookup *lookup[R]) []entry {
+// the provider checks them.
+func table[R any](cloud provider.Provider[R], lookup *lookup[R]) []entry {
 	const validate, mutate = extensionswebhook.ActionValidating, extensionswebhook.ActionMutating
 	profile, child, shoot := &v1beta1.CloudProfile{}, &v1beta1.NamespacedCloudProfile{}, &v1beta1.Shoot{}
 	ofProfile, ofChild, ofShoot := coreKind("CloudProfile"), coreKind("NamespacedCloudProfile"), coreKind("Shoot")
-	rules, extended := any(provider).(consistency.Extended)
-	known := catalogueOf(rules)
+	secrets, checksCredentials := any(cloud).(provider.CredentialsValidator)
+	updates, _ := any(cloud).(provider.ShootUpdateValidator)
+	known := catalogueOf(cloud)
 	rows := []entry{
-		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, known, cloudProfileCheck[R]{provider, lookup}.check)},
+		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, known, cloudProfileCheck[R]{cloud, lookup}.check)},
 		{"validate-namespacedcloudprofile", validate, child, "", validating(ofChild, known, namespacedCheck[R]{lookup}.check)},
-		{"validate-shoot", validate, shoot, "", validating(ofShoot, known, shootCheck[R]{lookup, rules}.check)},
-		{"mutate-cloudprofile", mutate, profile, "", mutating(ofProfile, cloudProfileFilling[R]{provider}.changes)},
-		{"mutate-namespacedcloudprofile", mutate, child, "", mutating(ofChild, namespacedFilling[R]{provider, lookup}.changes)},
-		{"mutate-namespacedcloudprofile-status", mutate, child, "status", mutating(ofChild, rendering[R]{provider}.changes)},
+		{"validate-shoot", validate, shoot, "", validating(ofShoot, known, shootCheck[R]{lookup, secrets, updates}.check)},
+		{"mutate-cloudprofile", mutate, profile, "", mutating(ofProfile, cloudProfileFilling[R]{cloud}.changes)},
+		{"mutate-namespacedcloudprofile", mutate, child, "", mutating(ofChild, namespacedFilling[R]{cloud, lookup}.changes)},
+		{"mutate-namespacedcloudprofile-status", mutate, child, "status", mutating(ofChild, rendering[R]{cloud}.changes)},
 	}
-	if !extended {
+	if !checksCredentials {
 		return rows
 	}
-	c := credentials{rules, lookup.live}
+	c := credentials{secrets, lookup.live}
 	return append(rows,
 		entry{"validate-secret", validate, &corev1.Secret{}, "", validating(kindSecret, known, c.checkSecret)},
 		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, "", validating(coreKind("SecretBinding"), known, c.checkSecretBinding)},
@@ -129,25 +130,25 @@ func standIn(server *webhook.DefaultServer, entries []entry) {
 // Switches returns the webhooks of this package, each under its name, for the SwitchOptions of an extension's own command.
 // [NewCommand] has them already. The webhooks of one manager have to come from one call. They read CloudProfiles,
 // NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of core.gardener.cloud. A
-// provider that is [consistency.Extended] has webhooks for credentials as well, which need the types of
+// provider that is a [provider.CredentialsValidator] has webhooks for credentials as well, which need the types of
 // security.gardener.cloud and Secrets in the scheme, and read them without the cache. None can be added to a manager if
-// [consistency.CheckProvider] finds something wrong with the provider.
-func Switches[R any](provider consistency.Provider[R]) []webhookcmd.NameToFactory {
+// [provider.Check] finds something wrong with the provider.
+func Switches[R any](cloud provider.Provider[R]) []webhookcmd.NameToFactory {
 	var shared *lookup[R]
 	build := func(mgr manager.Manager, row int) (*extensionswebhook.Webhook, error) {
 		if shared == nil { // the webhooks are built one after the other
-			err := consistency.CheckProvider(provider)
+			err := provider.Check(cloud)
 			if err == nil {
-				shared, err = lookupFor(provider, mgr)
+				shared, err = lookupFor(cloud, mgr)
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		return table(provider, shared)[row].webhook(provider.Type()), nil
+		return table(cloud, shared)[row].webhook(cloud.Type()), nil
 	}
 	var switches []webhookcmd.NameToFactory
-	for i, e := range table(provider, &lookup[R]{}) {
+	for i, e := range table(cloud, &lookup[R]{}) {
 		switches = append(switches, webhookcmd.Switch(e.name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			return build(mgr, i)
 		}))

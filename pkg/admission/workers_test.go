@@ -23,14 +23,15 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/openstack/constraints"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // faulty is a provider whose worker capabilities are those of another.
 type faulty struct{ openstack.Provider }
 
-func (faulty) Workers() consistency.Workers {
+func (faulty) Workers() provider.Workers {
 	return consistency.WorkersOf(
 		schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
 		[]capability.Definition{{Name: "acme-launch", Values: []string{"on"}}, {Name: "gardener-launch", Values: []string{"on"}}},
@@ -40,7 +41,7 @@ func (faulty) Workers() consistency.Workers {
 
 // What is wrong with a provider is said when the component starts, before it connects to anything, in as many words.
 func TestFaultyProvider(t *testing.T) {
-	want := consistency.CheckProvider(faulty{})
+	want := provider.Check(faulty{})
 	if want == nil {
 		t.Fatal("nothing is wrong with it")
 	}
@@ -102,7 +103,7 @@ func TestStrippedWorkers(t *testing.T) {
 		t.Error("the Shoot that was given has changed")
 	}
 	stripped := result.(*v1beta1.Shoot)
-	if got, want := encode(t, consistency.PoolsOf(stripped)), encode(t, consistency.PoolsOf(whole)); string(got) != string(want) {
+	if got, want := encode(t, provider.PoolsOf(stripped)), encode(t, provider.PoolsOf(whole)); string(got) != string(want) {
 		t.Errorf("the pools are %s instead of %s", got, want)
 	}
 	if kept := string(encode(t, stripped)); strings.Contains(kept, secret) || stripped.Spec.Provider.Workers[0].Minimum != 0 {
@@ -253,7 +254,7 @@ machineImages:
 		shoots:     kept(t, own, inherited),
 	}
 	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	warnsAbout := func(report consistency.Report, err error, version, shoot string) {
+	warnsAbout := func(report finding.Report, err error, version, shoot string) {
 		t.Helper()
 		want := fmt.Sprintf("%s: no image is left for worker pools of Shoot garden-demo/%s: they get", version, shoot)
 		if got := warn(report.Warnings); err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
@@ -274,7 +275,7 @@ machineImages:
 }
 
 // updateOf judges an update of a Shoot whose profile is as it is now; old is nil on creation.
-func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) consistency.Report {
+func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) finding.Report {
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
 	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}

@@ -6,11 +6,12 @@ package cli
 
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Answer is what select prints for one worker pool. Its JSON is an interface: a field once published keeps its name and
@@ -35,7 +36,7 @@ type Answer struct {
 	// reasoning is what explain adds.
 	reasoning Reasoning
 	// further errors of the pool, which the answer is not about.
-	further field.ErrorList
+	further finding.List
 }
 
 // Selected is the part of an [Answer] about the image that was found.
@@ -127,7 +128,7 @@ const ReasonWorkerConfig imageselector.Reason = "worker-config"
 
 // refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is the
 // first. What follows from the config is not known then. An empty fault changes nothing.
-func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
+func (a *Answer) refuseFor(fault string, workers provider.Workers) {
 	if fault == "" {
 		return
 	}

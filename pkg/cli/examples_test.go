@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 const (
@@ -65,8 +65,8 @@ func TestBrokenExamplesTogether(t *testing.T) {
 }
 
 // findable returns the rules that lint can find.
-func findable() []consistency.Rule {
-	return slices.DeleteFunc(cli.Rules(providers...), func(r consistency.Rule) bool { return r.Online })
+func findable() []finding.Rule {
+	return slices.DeleteFunc(cli.Rules(providers...), func(r finding.Rule) bool { return r.Online })
 }
 
 // announced returns the rules that the first line of a broken example names: "# rule, rule: what is wrong".

@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Explanation is what explain prints for one worker pool: the answer and how it came about.
@@ -41,7 +42,7 @@ type Reasoning struct {
 	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what they are
 	// now, empty if they are not there. It is absent if the provider has none, if the providerConfig has errors, and for a
 	// question by flags without a providerConfig.
-	RollingUpdate []consistency.Rolling `json:"rollingUpdate,omitempty"`
+	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow
@@ -116,7 +117,7 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 }
 
 // forget takes out what follows from what a worker pool asks for, since that is not known.
-func (e *Reasoning) forget(workers consistency.Workers) {
+func (e *Reasoning) forget(workers provider.Workers) {
 	e.Flavors, e.Comparisons, e.OtherOrder = []ExplainedFlavor{}, []ExplainedComparison{}, nil
 	for i := range e.sets {
 		row := &e.sets[i]

@@ -13,7 +13,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // printExplanation writes an explanation for people.
@@ -40,7 +40,7 @@ func printExplanation(w io.Writer, e Explanation) {
 }
 
 // printRollingUpdate writes which parts of the providerConfig may be changed at the price of new machines.
-func printRollingUpdate(w io.Writer, parts []consistency.Rolling) {
+func printRollingUpdate(w io.Writer, parts []provider.Rolling) {
 	if len(parts) == 0 {
 		return
 	}

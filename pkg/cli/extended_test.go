@@ -19,8 +19,10 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // extended is a provider with rules of its own, one of which depends on the domain, and with worker settings whose change
@@ -28,15 +30,15 @@ import (
 type extended struct{ openstack.Provider }
 
 // Rules returns a rule of its own, and one with a name that is taken.
-func (extended) Rules() []consistency.Rule {
-	return []consistency.Rule{
-		{Name: "extended-domain", Severity: consistency.SeverityError, Means: "The domain is not the right one.", Repair: "Use another."},
-		{Name: consistency.RuleNoImage, Severity: consistency.SeverityWarning, Means: "Taken."},
+func (extended) Rules() []finding.Rule {
+	return []finding.Rule{
+		{Name: "extended-domain", Severity: finding.SeverityError, Means: "The domain is not the right one.", Repair: "Use another."},
+		{Name: consistency.RuleNoImage, Severity: finding.SeverityWarning, Means: "Taken."},
 	}
 }
 
-func (p extended) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
-	config, report := p.Provider.CloudProfileConfig(raw, at)
+func (p extended) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
+	config, report := p.Provider.Decode(raw, at)
 	config.Constraints = oneDomain{}
 	return config, report
 }
@@ -44,32 +46,32 @@ func (p extended) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) 
 // oneDomain are constraints of profiles whose Shoots must be of the domain demo.
 type oneDomain struct{}
 
-func (oneDomain) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) consistency.Report {
-	return consistency.Report{}
+func (oneDomain) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
+	return finding.Report{}
 }
 
-func (oneDomain) CheckShoot(question consistency.ShootQuestion) consistency.Report {
+func (oneDomain) CheckShoot(question provider.ShootQuestion) finding.Report {
 	at := field.NewPath("spec", "region")
 	switch {
 	case question.Domain == nil:
-		return consistency.Report{Warnings: field.ErrorList{field.Invalid(at, "", "not checked: the domain is not known").WithOrigin("extended-domain")}}
+		return finding.Report{Warnings: field.ErrorList{field.Invalid(at, "", "not checked: the domain is not known").WithOrigin("extended-domain")}}
 	case *question.Domain != "demo":
-		return consistency.Report{Errors: field.ErrorList{field.Invalid(at, *question.Domain, "the domain is not demo").WithOrigin("extended-domain")}}
+		return finding.Report{Errors: field.ErrorList{field.Invalid(at, *question.Domain, "the domain is not demo").WithOrigin("extended-domain")}}
 	}
-	return consistency.Report{}
+	return finding.Report{}
 }
 
 func (oneDomain) DependsOnDomain(*v1beta1.Shoot) bool { return true }
 
-func (p extended) Workers() consistency.Workers {
+func (p extended) Workers() provider.Workers {
 	return consistency.RollingOn(p.Provider.Workers(),
-		consistency.Trigger[v1alpha1.WorkerConfig]{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
+		provider.Trigger[v1alpha1.WorkerConfig]{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
 			if config.ServerGroup == nil {
 				return ""
 			}
 			return config.ServerGroup.Policy
 		}},
-		consistency.Trigger[v1alpha1.WorkerConfig]{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
+		provider.Trigger[v1alpha1.WorkerConfig]{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
 			return strings.Join(config.AdditionalSecurityGroups, ", ")
 		}},
 	)
@@ -82,14 +84,14 @@ func TestRulesOfProviders(t *testing.T) {
 	if diff := cmp.Diff(cli.Rules(), general); diff != "" {
 		t.Errorf("a provider without rules of its own: %s", diff)
 	}
-	if len(all) != len(general)+1 || !slices.ContainsFunc(all, func(r consistency.Rule) bool { return r.Name == "extended-domain" }) {
+	if len(all) != len(general)+1 || !slices.ContainsFunc(all, func(r finding.Rule) bool { return r.Name == "extended-domain" }) {
 		t.Errorf("%d rules in general, %d with those of the provider", len(general), len(all))
 	}
-	if !slices.IsSortedFunc(all, func(a, b consistency.Rule) int { return strings.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(all, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("not sorted")
 	}
 	for _, r := range all {
-		if r.Name == consistency.RuleNoImage && r.Severity != consistency.SeverityError {
+		if r.Name == consistency.RuleNoImage && r.Severity != finding.SeverityError {
 			t.Errorf("the provider has overwritten a rule: %+v", r)
 		}
 	}
@@ -179,11 +181,11 @@ func TestRollingUpdateOfShoots(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.stdout), &explained); err != nil {
 		t.Fatal(err, r.stderr)
 	}
-	got := map[string][]consistency.Rolling{}
+	got := map[string][]provider.Rolling{}
 	for _, e := range explained.Pools {
 		got[e.Pool] = e.RollingUpdate
 	}
-	want := map[string][]consistency.Rolling{
+	want := map[string][]provider.Rolling{
 		"grouped":              {{Field: "serverGroup", Value: "soft-anti-affinity"}, {Field: "additionalSecurityGroups"}},
 		"plain":                {{Field: "serverGroup"}, {Field: "additionalSecurityGroups"}},
 		"misspelt":             nil,
@@ -209,11 +211,11 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		providers []cli.Provider
 		args      []string
-		want      []consistency.Rolling
+		want      []provider.Rolling
 	}{
 		"no config": {extendedOnly, question, nil},
 		"config": {
-			extendedOnly, append(question, "--worker-config=-"), []consistency.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
+			extendedOnly, append(question, "--worker-config=-"), []provider.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
 		},
 	} {
 		r := runFor(tc.providers, config, tc.args...)

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // Finding is one thing that lint found. Its JSON is an interface: a field once published keeps its name and meaning.
 type Finding struct {
-	Severity consistency.Severity `json:"severity"`
+	Severity finding.Severity `json:"severity"`
 	// Rule is the stable name of the rule, with a section in docs/rules.md.
 	Rule string `json:"rule"`
 	// Type is the Kubernetes field error type.
@@ -57,18 +57,18 @@ type Report struct {
 	Findings []Finding `json:"findings"`
 	Summary  Summary   `json:"summary"`
 	// failOn is the severity from which on a finding counts.
-	failOn consistency.Severity
+	failOn finding.Severity
 	// rules are the catalogue that describes the findings.
-	rules []consistency.Rule
+	rules []finding.Rule
 }
 
 // fails tells whether a finding of a severity makes the command fail.
-func (r *Report) fails(severity consistency.Severity) bool {
-	return severity == consistency.SeverityError || r.failOn == consistency.SeverityWarning
+func (r *Report) fails(severity finding.Severity) bool {
+	return severity == finding.SeverityError || r.failOn == finding.SeverityWarning
 }
 
 // findingAt places an error of a rule in the manifest that it is about.
-func findingAt(source *manifest.Object, severity consistency.Severity, rule string, err *field.Error) Finding {
+func findingAt(source *manifest.Object, severity finding.Severity, rule string, err *field.Error) Finding {
 	f := Finding{
 		Severity: severity, Rule: rule, Type: err.Type, Field: err.Field, Message: message(rule, err), Object: identify(source), File: source.File,
 	}
@@ -103,7 +103,7 @@ func sortFindings(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			consistency.ComparePaths(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
+			finding.ComparePaths(a.Field, b.Field), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
 		)
 	})
 }

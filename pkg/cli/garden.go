@@ -18,7 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -86,13 +87,13 @@ func load(args []string, stdin io.Reader, providers map[string]Provider) (*garde
 func (g *garden) note(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
-		if p.Rule == consistency.RuleDuplicateKey {
+		if p.Rule == provider.RuleDuplicateKey {
 			kind = field.ErrorTypeDuplicate
 		} else {
 			g.lost = append(g.lost, p)
 		}
 		g.findings = append(g.findings, Finding{
-			Severity: consistency.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
+			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
 			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
@@ -147,19 +148,19 @@ func (g *garden) duplicate(o, first *manifest.Object) {
 }
 
 func (g *garden) error(o *manifest.Object, err *field.Error) {
-	g.findings = append(g.findings, findingAt(o, consistency.SeverityError, err.Origin, err))
+	g.findings = append(g.findings, findingAt(o, finding.SeverityError, err.Origin, err))
 }
 
 func (g *garden) warning(o *manifest.Object, err *field.Error) {
-	g.findings = append(g.findings, findingAt(o, consistency.SeverityWarning, err.Origin, err))
+	g.findings = append(g.findings, findingAt(o, finding.SeverityWarning, err.Origin, err))
 }
 
-func (g *garden) report(o *manifest.Object, r consistency.Report) {
+func (g *garden) report(o *manifest.Object, r finding.Report) {
 	for _, err := range r.Errors {
-		g.error(o, err)
+		g.error(o, err.Error)
 	}
 	for _, err := range r.Warnings {
-		g.warning(o, err)
+		g.warning(o, err.Error)
 	}
 }
 
@@ -228,7 +229,7 @@ var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\
 // only provider configs have. It returns nil for any other error.
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	flavor := flavorPath.FindString(err.Field)
-	if flavor == "" || err.Origin != consistency.RuleFieldType {
+	if flavor == "" || err.Origin != provider.RuleFieldType {
 		return nil
 	}
 	wrapped, found := lookUpFlavor(o.JSON, flavor)

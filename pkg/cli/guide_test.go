@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // The manifests in testdata/guide are those of Gardener's operator guides, as they stand there.
@@ -56,7 +56,7 @@ func TestGuideWithItsRegionRepaired(t *testing.T) {
 	for _, file := range []string{"openstack-legacy.yaml", "openstack-new-repaired.yaml"} {
 		manifest := strings.ReplaceAll(read(t, guide+file), "- name: europe-1\n", "- name: europe\n  - name: asia\n")
 		for _, f := range lint(t, manifest, "-").Findings {
-			if f.Severity != consistency.SeverityWarning || f.Rule == "region-unknown" {
+			if f.Severity != finding.SeverityWarning || f.Rule == "region-unknown" {
 				t.Errorf("%s: %s %s", file, f.Rule, f.Message)
 			}
 		}

@@ -7,7 +7,7 @@ package cli
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // lint checks everything in the garden.
@@ -24,7 +24,7 @@ func lint(g *garden) Report {
 	sortFindings(g.findings)
 	r := Report{Findings: append([]Finding{}, g.findings...), Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
 	for _, f := range g.findings {
-		if f.Severity == consistency.SeverityError {
+		if f.Severity == finding.SeverityError {
 			r.Summary.Errors++
 		} else {
 			r.Summary.Warnings++
@@ -39,7 +39,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, consistency.Report{Errors: g.server.validate(object)})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validate(object))})
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
@@ -60,16 +60,16 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, consistency.Report{Errors: g.server.validate(s.object)})
+		g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validate(s.object))})
 		return
 	}
 	above := g.stored(parent)
 	object := g.storedNamespaced(s, above)
-	var report consistency.Report
+	var report finding.Report
 	if p := g.compile(parent); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, consistency.Report{Errors: g.server.validateNamespaced(object, above, report.Errors)})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validateNamespaced(object, above, report.Errors.Errors()))})
 	g.report(s.manifest, report)
 }
 
@@ -78,13 +78,13 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return
 	}
-	g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(validateCore(s.object))})
 	switch p, problem := g.profileOf(s.object); {
 	case problem != nil && problem.Origin == RuleProfileMissing:
 		g.error(s.manifest, problem)
 	case problem != nil:
 		g.warning(s.manifest, problem)
 	case p != nil: // else the reader has been told why already
-		g.report(s.manifest, p.CheckShoot(s.object, g.domain))
+		g.report(s.manifest, p.ValidateShoot(s.object, g.domain))
 	}
 }

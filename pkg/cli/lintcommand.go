@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // lintFlags are the flags of lint.
@@ -68,7 +68,7 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 	}
 	g.server, g.domain = flags.server, domain
 	report := lint(g)
-	report.failOn, report.rules = consistency.Severity(flags.failOn), c.rules()
+	report.failOn, report.rules = finding.Severity(flags.failOn), c.rules()
 	if err := format(c.stdout, report); err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 }
 
 // rules returns the catalogue of the command's providers.
-func (c *command) rules() []consistency.Rule {
+func (c *command) rules() []finding.Rule {
 	var providers []Provider
 	for _, name := range sortedNames(c.providers) {
 		providers = append(providers, c.providers[name])

@@ -15,7 +15,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // printJSON writes a value as indented JSON.
@@ -61,17 +61,17 @@ func printReportText(w io.Writer, r Report) error {
 }
 
 // palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
-func palette(w io.Writer) func(consistency.Severity) string {
+func palette(w io.Writer) func(finding.Severity) string {
 	file, isFile := w.(*os.File)
 	_, refused := os.LookupEnv("NO_COLOR")
 	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
-		return func(s consistency.Severity) string { return string(s) }
+		return func(s finding.Severity) string { return string(s) }
 	}
 	red, yellow := color.New(color.FgRed, color.Bold), color.New(color.FgYellow, color.Bold)
 	red.EnableColor()
 	yellow.EnableColor()
-	return func(s consistency.Severity) string {
-		if s == consistency.SeverityError {
+	return func(s finding.Severity) string {
+		if s == finding.SeverityError {
 			return red.Sprint(s)
 		}
 		return yellow.Sprint(s)

@@ -89,7 +89,7 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 	switch status := &s.object.Status.CloudProfileSpec; {
 	case parent != nil && parent.object != nil:
 		above := g.stored(parent)
-		spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+		spec, err := renderSpec(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
 		if err != nil {
 			return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 		}

@@ -9,60 +9,63 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
 )
 
-// Provider is a [consistency.Provider] whose type of reference the command need not know. [For] makes one.
+// Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
 type Provider interface {
 	providerType() string
 	// faults returns what is wrong with the provider itself.
 	faults() error
-	// rules are the provider's own ones, beside those about images; none if it is not [consistency.Extended].
-	rules() []consistency.Rule
+	// rules are the provider's own ones, beside those about images; none if it is no [provider.RuleDescriber].
+	rules() []finding.Rule
 	// workers says what the provider's workers can ask for.
-	workers() consistency.Workers
+	workers() provider.Workers
 	// check reports on a CloudProfile and compiles it.
-	check(*v1beta1.CloudProfile) (profile, consistency.Report)
+	check(*v1beta1.CloudProfile) (profile, finding.Report)
 	// compile compiles the spec of a CloudProfile, and counts its errors.
 	compile(*v1beta1.CloudProfileSpec) (profile, int)
 	// fill and fillNamespaced return the core flavors that follow from a provider config.
 	fill(*v1beta1.CloudProfileSpec) []consistency.Filled
 	fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled
 	// renderConfig returns the changes that put the provider config of a NamespacedCloudProfile into that of a spec.
-	renderConfig(*v1beta1.NamespacedCloudProfile, *v1beta1.CloudProfileSpec) ([]consistency.Change, error)
+	renderConfig(*v1beta1.NamespacedCloudProfile, *v1beta1.CloudProfileSpec) ([]render.Change, error)
 }
 
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
-	resolve(consistency.Pool) Answer
+	resolve(provider.Pool) Answer
 	// madeBy returns the provider whose profile it is.
 	madeBy() Provider
-	checkNamespaced(*v1beta1.NamespacedCloudProfile) consistency.Report
-	// CheckShoot reports the worker pools of a Shoot that get no image.
-	CheckShoot(shoot *v1beta1.Shoot, domain *string) consistency.Report
+	checkNamespaced(*v1beta1.NamespacedCloudProfile) finding.Report
+	// ValidateShoot reports the worker pools of a Shoot that get no image.
+	ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report
 	// CheckRegion returns an error at the path if the profile does not have the region.
-	CheckRegion(region string, at *field.Path) *field.Error
+	CheckRegion(region string, at *field.Path) *finding.Finding
 }
 
 // For makes a provider known to the command.
-func For[R any](provider consistency.Provider[R]) Provider { return typed[R]{provider} }
+func For[R any](cloud provider.Provider[R]) Provider { return typed[R]{cloud} }
 
-type typed[R any] struct{ provider consistency.Provider[R] }
+type typed[R any] struct{ provider provider.Provider[R] }
 
 func (t typed[R]) providerType() string { return t.provider.Type() }
 
-func (t typed[R]) faults() error { return consistency.CheckProvider(t.provider) }
+func (t typed[R]) faults() error { return provider.Check(t.provider) }
 
-func (t typed[R]) rules() []consistency.Rule {
-	if extended, ok := t.provider.(consistency.Extended); ok {
-		return extended.Rules()
+func (t typed[R]) rules() []finding.Rule {
+	if describer, ok := t.provider.(provider.RuleDescriber); ok {
+		return describer.Rules()
 	}
 	return nil
 }
 
-func (t typed[R]) workers() consistency.Workers { return t.provider.Workers() }
+func (t typed[R]) workers() provider.Workers { return t.provider.Workers() }
 
-func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, consistency.Report) {
-	compiled, report := consistency.CheckCloudProfile(t.provider, object)
+func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
+	compiled, report := consistency.ValidateCloudProfile(t.provider, object)
 	return compiledProfile[R]{compiled, t}, report
 }
 
@@ -79,8 +82,8 @@ func (t typed[R]) fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent
 	return consistency.FillNamespacedCloudProfile(t.provider, profile, parent)
 }
 
-func (t typed[R]) renderConfig(profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) ([]consistency.Change, error) {
-	return consistency.RenderConfig(t.provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
+func (t typed[R]) renderConfig(profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) ([]render.Change, error) {
+	return render.Config(t.provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
 }
 
 type compiledProfile[R any] struct {
@@ -90,14 +93,14 @@ type compiledProfile[R any] struct {
 
 func (p compiledProfile[R]) madeBy() Provider { return p.provider }
 
-func (p compiledProfile[R]) resolve(pool consistency.Pool) Answer {
+func (p compiledProfile[R]) resolve(pool provider.Pool) Answer {
 	a := answer(p.Profile, p.ResolvePool(pool))
 	if pool.Path != nil || pool.Config != nil { // else the question is about no providerConfig
-		a.reasoning.RollingUpdate = p.provider.workers().Rolling(pool.Config)
+		a.reasoning.RollingUpdate = p.provider.workers().Rolling(pool)
 	}
 	return a
 }
 
-func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) consistency.Report {
-	return consistency.CheckNamespacedCloudProfile(p.Profile, object)
+func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) finding.Report {
+	return consistency.ValidateNamespacedCloudProfile(p.Profile, object)
 }

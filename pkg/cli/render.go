@@ -21,7 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/render"
 )
 
 // Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
@@ -36,11 +37,11 @@ type Named struct {
 	Name string `json:"name"`
 }
 
-// render returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
+// renderSpec returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
 // controller writes into the status, with the provider config that our webhook merges into it (semantics S11). The
 // provider is nil if the command does not know it; then the provider config is the parent's. The error says that a
 // provider config is not of the form that all have. Neither object is changed, nor shared with the result.
-func render(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
+func renderSpec(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
 	spec := merge(object, parent)
 	if provider == nil {
 		return spec, nil
@@ -81,7 +82,7 @@ func canonical(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
 }
 
 // patched applies changes to a provider config, which may be nil.
-func patched(config *runtime.RawExtension, changes []consistency.Change) (*runtime.RawExtension, error) {
+func patched(config *runtime.RawExtension, changes []render.Change) (*runtime.RawExtension, error) {
 	switch {
 	case len(changes) == 0:
 		return config, nil
@@ -112,7 +113,7 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.lintProfile(parent)
 	}
 	g.lintNamespaced(s)
-	g.findings = slices.DeleteFunc(g.findings, func(f Finding) bool { return f.Severity != consistency.SeverityError })
+	g.findings = slices.DeleteFunc(g.findings, func(f Finding) bool { return f.Severity != finding.SeverityError })
 	switch {
 	case len(g.findings) > 0:
 		return nil, nil
@@ -124,7 +125,7 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		return nil, nil
 	}
 	above := g.stored(parent)
-	spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+	spec, err := renderSpec(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
 	if err != nil { // of one that is being deleted, too
 		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
 	}

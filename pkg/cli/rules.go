@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // The stable names of the rules that are about manifests as files, and about objects among others. The rules about
@@ -28,47 +29,47 @@ const (
 )
 
 // Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted by
-// name: those that hold for every provider, and those of providers that are [consistency.Extended]. Each name is there once;
+// name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is there once;
 // of two rules with one name that counts which holds for every provider, or else that of the first provider. The caller owns
 // the slice.
-func Rules(providers ...Provider) []consistency.Rule {
+func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	for _, p := range providers {
 		rules = append(rules, p.rules()...)
 	}
-	slices.SortStableFunc(rules, func(a, b consistency.Rule) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(rules, func(a, b consistency.Rule) bool { return a.Name == b.Name })
+	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })
 }
 
-var manifestRules = []consistency.Rule{
-	{Name: RuleCore, Severity: consistency.SeverityError,
+var manifestRules = []finding.Rule{
+	{Name: RuleCore, Severity: finding.SeverityError,
 		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
-	{Name: RuleNotAnObject, Severity: consistency.SeverityError,
+	{Name: RuleNotAnObject, Severity: finding.SeverityError,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
 		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
-	{Name: RuleTooLarge, Severity: consistency.SeverityError,
+	{Name: RuleTooLarge, Severity: finding.SeverityError,
 		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
-	{Name: RuleObjectKind, Severity: consistency.SeverityError,
+	{Name: RuleObjectKind, Severity: finding.SeverityError,
 		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
-	{Name: RuleObjectDuplicate, Severity: consistency.SeverityError,
+	{Name: RuleObjectDuplicate, Severity: finding.SeverityError,
 		Means:  "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
 		Repair: "Remove one of the two, or rename it."},
-	{Name: RuleFlavorWrapped, Severity: consistency.SeverityError,
+	{Name: RuleFlavorWrapped, Severity: finding.SeverityError,
 		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
-	{Name: RuleProfileMissing, Severity: consistency.SeverityError,
+	{Name: RuleProfileMissing, Severity: finding.SeverityError,
 		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
 		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
-	{Name: RuleProfileUnreached, Severity: consistency.SeverityWarning,
+	{Name: RuleProfileUnreached, Severity: finding.SeverityWarning,
 		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
-	{Name: RuleProviderUnknown, Severity: consistency.SeverityWarning,
+	{Name: RuleProviderUnknown, Severity: finding.SeverityWarning,
 		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
 		Repair: "Use the command of that provider's extension, if it has one."},
-	{Name: RulePoolNotChecked, Severity: consistency.SeverityWarning,
+	{Name: RulePoolNotChecked, Severity: finding.SeverityWarning,
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
 }

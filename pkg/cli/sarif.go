@@ -15,12 +15,12 @@ import (
 	"github.com/Masterminds/semver/v3"
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // printSARIF writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
 func printSARIF(w io.Writer, r Report) error {
-	catalogue := map[string]consistency.Rule{}
+	catalogue := map[string]finding.Rule{}
 	for _, rule := range r.rules {
 		catalogue[rule.Name] = rule
 	}

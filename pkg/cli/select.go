@@ -21,6 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
@@ -43,8 +45,8 @@ func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one boo
 	if err != nil {
 		return nil, false, err
 	}
-	if err := p.CheckRegion(flags.region, nil); err != nil {
-		g.notes = append(g.notes, err.Detail)
+	if unknown := p.CheckRegion(flags.region, nil); unknown != nil {
+		g.notes = append(g.notes, unknown.Detail)
 	}
 	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
 		g.notes = append(g.notes, unknownGPU(flags.gpu))
@@ -53,12 +55,12 @@ func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one boo
 	if err != nil {
 		return nil, false, err
 	}
-	a := p.resolve(consistency.Pool{
+	a := p.resolve(provider.Pool{
 		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
 		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
 	})
-	g.noteFurther(config, a.further)
-	a.refuseFor(cmp.Or(fault, first(a.further)), p.madeBy().workers())
+	g.noteFurther(config, a.further.Errors())
+	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().workers())
 	return []Answer{a}, true, nil
 }
 
@@ -95,18 +97,20 @@ func (g *garden) askShoots(order capability.Order) []Answer {
 		case p == nil:
 			problem = g.noAnswer(s.object)
 		default:
-			problem = p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region"))
+			if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+				problem = unknown.Error
+			}
 		}
 		if problem != nil {
 			g.error(s.manifest, problem)
 			continue
 		}
-		for _, pool := range consistency.PoolsOf(s.object) {
+		for _, pool := range provider.PoolsOf(s.object) {
 			pool.Order = order
 			a := p.resolve(pool)
 			a.Shoot = s.object.Namespace + "/" + s.object.Name
-			g.report(s.manifest, consistency.Report{Errors: a.further})
-			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further)), p.madeBy().workers())
+			g.report(s.manifest, finding.Report{Errors: a.further})
+			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().workers())
 			answers = append(answers, a)
 		}
 	}
@@ -115,7 +119,7 @@ func (g *garden) askShoots(order capability.Order) []Answer {
 
 // duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
 // workers ask for nothing by their providerConfig.
-func duplicateKey(o *manifest.Object, pool *consistency.Pool, p profile) string {
+func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
 	if len(p.madeBy().workers().Settings()) == 0 {
 		return ""
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -413,7 +414,7 @@ type faulty struct{ local.Provider }
 
 type faultyConfig struct{ metav1.TypeMeta }
 
-func (faulty) Workers() consistency.Workers {
+func (faulty) Workers() provider.Workers {
 	return consistency.WorkersOf(schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
 		[]capability.Definition{{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}}},
 		capability.Rules[faultyConfig]{})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // workerConfig returns the config that the flags name, nil if they name none, and the first thing that is wrong with
@@ -78,7 +79,7 @@ func emptyConfig(file string) Finding {
 		file = manifest.Stdin
 	}
 	return Finding{
-		Severity: consistency.SeverityError, Rule: RuleNotAnObject, Type: field.ErrorTypeInvalid, File: file, Line: 1, Column: 1,
+		Severity: finding.SeverityError, Rule: RuleNotAnObject, Type: field.ErrorTypeInvalid, File: file, Line: 1, Column: 1,
 		Message: "there is no worker config in here: write it, or leave out --worker-config",
 	}
 }

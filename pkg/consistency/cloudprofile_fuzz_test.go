@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // specs are what fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that cannot be
@@ -62,17 +63,17 @@ func FuzzCheckCloudProfile(f *testing.F) {
 }
 
 // exercise checks a profile and asks about every machine type in it.
-func exercise[R any](t *testing.T, provider consistency.Provider[R], profile *v1beta1.CloudProfile) {
+func exercise[R any](t *testing.T, provider provider.Provider[R], profile *v1beta1.CloudProfile) {
 	before := profile.DeepCopy()
-	p, report := consistency.CheckCloudProfile(provider, profile)
+	p, report := consistency.ValidateCloudProfile(provider, profile)
 	checkFindings(t, report.Errors)
 	checkFindings(t, report.Warnings)
 
-	pools := []consistency.Pool{{Image: "none", Version: "1", Path: field.NewPath("pool")}}
+	pools := []provider.Pool{{Image: "none", Version: "1", Path: field.NewPath("pool")}}
 	for _, image := range profile.Spec.MachineImages {
 		for _, version := range image.Versions {
-			pools = append(pools, consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"},
-				consistency.Pool{Name: "pool", Image: image.Name, Version: version.Version, Config: &runtime.RawExtension{Raw: []byte(trustedLaunch)},
+			pools = append(pools, provider.Pool{Name: "pool", Image: image.Name, Version: version.Version, Architecture: "arm64"},
+				provider.Pool{Name: "pool", Image: image.Name, Version: version.Version, Config: &runtime.RawExtension{Raw: []byte(trustedLaunch)},
 					Worker: capability.Worker{SecureBoot: true, GPU: new("nvidia"), UpdateStrategy: v1beta1.ManualInPlaceUpdate}})
 		}
 	}
@@ -119,7 +120,7 @@ func FuzzResolvePool(f *testing.F) {
 		f.Add([]byte(config), "", "", "gl@10.0.0")
 	}
 	f.Fuzz(func(t *testing.T, config []byte, strategy, gpu, image string) {
-		pool := consistency.Pool{Name: "w", MachineType: "any", Region: "europe", Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: config}}
+		pool := provider.Pool{Name: "w", MachineType: "any", Region: "europe", Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: config}}
 		pool.Image, pool.Version = cutImage(image)
 		pool.Worker = capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy), GPU: &gpu}
 		for _, p := range []*consistency.Profile[openstack.Image]{with, without} {
@@ -147,11 +148,11 @@ func TestSpecsReachTheChecks(t *testing.T) {
 		if err := json.Unmarshal(spec, &profile.Spec); err != nil {
 			t.Fatal(err)
 		}
-		_, report := consistency.CheckCloudProfile(local.Provider{}, &profile)
+		_, report := consistency.ValidateCloudProfile(local.Provider{}, &profile)
 		if i == 0 && len(report.Errors)+len(report.Warnings) > 0 {
 			t.Errorf("the sound one: %v", report)
 		}
-		_, other := consistency.CheckCloudProfile(openstack.Provider{}, &profile)
+		_, other := consistency.ValidateCloudProfile(openstack.Provider{}, &profile)
 		for _, err := range slices.Concat(report.Errors, report.Warnings, other.Errors, other.Warnings) {
 			reached[err.Origin] = true
 		}

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -147,7 +148,7 @@ func TestLegacyVersionIsChosenByCoresCapabilities(t *testing.T) {
 		t.Fatal(report.Errors)
 	}
 	for machine, fits := range map[string]bool{"bare": true, "virt": false} {
-		if r := p.ResolvePool(consistency.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"}); (r.Err == nil) != fits {
+		if r := p.ResolvePool(provider.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"}); (r.Err == nil) != fits {
 			t.Errorf("%s: %v", machine, r.Err)
 		}
 	}
@@ -163,7 +164,7 @@ func TestLegacyVersionIsChosenByItsArchitecture(t *testing.T) {
 		s.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, {Name: "arm", Architecture: new("arm64")}}
 		p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 		for _, machine := range []string{"amd", "arm"} {
-			r := p.ResolvePool(consistency.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"})
+			r := p.ResolvePool(provider.Pool{MachineType: machine, Image: "gl", Version: "1", Region: "europe"})
 			if r.Err != nil || r.Decision.Reference.ID != machine {
 				t.Errorf("%s, %s: %+v, %v", name, machine, r.Decision.Reference, r.Err)
 			}
@@ -219,7 +220,7 @@ func TestMachineTypeArchitecture(t *testing.T) {
 			if len(found) != tc.errs || tc.errs == 1 && found[0] != "Required spec.machineTypes[0].capabilities.architecture machine-type-architecture-missing" {
 				t.Error(found)
 			}
-			r := p.ResolvePool(consistency.Pool{MachineType: "m", Architecture: tc.pool})
+			r := p.ResolvePool(provider.Pool{MachineType: "m", Architecture: tc.pool})
 			if got := fmt.Sprint(r.Machine.Values("architecture")); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
@@ -257,7 +258,7 @@ func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
 	s.MachineTypes = []v1beta1.MachineType{{Name: "arm", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for version, want := range map[string]string{"1": consistency.RuleNoImage, "2": consistency.RuleUnknownVersion} {
-		if r := p.ResolvePool(consistency.Pool{MachineType: "arm", Image: "gl", Version: version, Region: "europe"}); r.Err == nil || r.Err.Origin != want {
+		if r := p.ResolvePool(provider.Pool{MachineType: "arm", Image: "gl", Version: version, Region: "europe"}); r.Err == nil || r.Err.Origin != want {
 			t.Errorf("%s: %v", version, r.Err)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -32,17 +34,17 @@ type ruledConfig struct {
 	Domains  map[string]string `json:"domains"`
 }
 
-func (r ruled) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
-	read, report := r.given.CloudProfileConfig(raw, at)
+func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
+	read, report := r.given.Decode(raw, at)
 	config := &ruledConfig{}
 	kind := schema.GroupVersionKind{Group: "ruled", Version: "v1", Kind: "CloudProfileConfig"}
-	report.Errors = append(report.Errors, consistency.DecodeConfig(raw, kind, config, at)...)
+	report.Errors = append(report.Errors, provider.Decode(raw, kind, config, at)...)
 	read.Constraints = config
 	return read, report
 }
 
-func (c *ruledConfig) CheckCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) consistency.Report {
-	report := consistency.Report{Warnings: field.ErrorList{field.Invalid(at.Child("warned"), spec.Type, "").WithOrigin("ruled-warning")}}
+func (c *ruledConfig) CheckCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	report := finding.Report{Warnings: field.ErrorList{field.Invalid(at.Child("warned"), spec.Type, "").WithOrigin("ruled-warning")}}
 	if c.Endpoint == "" {
 		report.Errors = append(report.Errors, field.Required(at.Child("endpoint"), "").WithOrigin("ruled-endpoint"))
 	}
@@ -52,8 +54,8 @@ func (c *ruledConfig) CheckCloudProfile(spec *v1beta1.CloudProfileSpec, at *fiel
 	return report
 }
 
-func (c *ruledConfig) CheckShoot(q consistency.ShootQuestion) consistency.Report {
-	var report consistency.Report
+func (c *ruledConfig) CheckShoot(q provider.ShootQuestion) finding.Report {
+	var report finding.Report
 	for _, purpose := range c.Purposes {
 		if string(*q.Shoot.Spec.Purpose) == purpose && (c.Domains[purpose] == "" || c.Domains[purpose] == ptr.Deref(q.Domain, "?")) {
 			return report
@@ -68,7 +70,7 @@ func (c *ruledConfig) DependsOnDomain(shoot *v1beta1.Shoot) bool {
 }
 
 // ruledProfile compiles a CloudProfile with one image and the provider config of a case.
-func ruledProfile(c *cases.Case) (*consistency.Profile[string], consistency.Report) {
+func ruledProfile(c *cases.Case) (*consistency.Profile[string], finding.Report) {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
 	spec := coreSpec(defs, []v1beta1.Capabilities{{}})
 	spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("config.yaml")}
@@ -100,12 +102,12 @@ func TestOwnRulesAboutShoots(t *testing.T) {
 		if c.Has("domain") {
 			domain = new(strings.TrimSpace(c.Text("domain")))
 		}
-		lines := plainly(p.CheckShoot(s, domain).Errors)
+		lines := plainly(p.ValidateShoot(s, domain).Errors)
 		if p.DependsOnDomain(s) {
 			lines = append(lines, "depends on the domain")
 		}
 		s.Spec.Provider.Workers = nil
-		if p.DependsOnDomain(s) || len(p.CheckShoot(s, domain).Errors) > 0 {
+		if p.DependsOnDomain(s) || len(p.ValidateShoot(s, domain).Errors) > 0 {
 			c.T().Error("there is nothing to check without workers")
 		}
 		return folded(lines...)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -18,7 +20,7 @@ import (
 
 // correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images that
 // deciding works with, in core's order: the flavors that core and the provider config agree on.
-func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
+func (p *Profile[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	provided, errs := p.byName()
 	seen := map[imageVersion]bool{}
 	agreed := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
@@ -27,7 +29,7 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], field.ErrorList) {
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		if !found && !p.maybeUnreadImage() && p.definesVersions(image) {
-			errs = append(errs, finding(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
+			errs = append(errs, finding.New(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
 				"%s: the provider config has no image of that name; add it, with its versions, under %s",
 				image.Name, p.at.Child("providerConfig", "machineImages"))))
 		}
@@ -74,7 +76,7 @@ func coreVersions(images []v1beta1.MachineImage) map[imageVersion]*v1beta1.Machi
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
-func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], field.ErrorList) {
+func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
 	c := p.newCorrespondence(image, version, at)
 	if entries == nil {
 		return nil, c.errs
@@ -84,7 +86,7 @@ func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineIma
 	case len(c.entries) > 0:
 		ofCore := c.errs
 		c.check()
-		if slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return p.unread.touches(e.Path) }) {
+		if slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return p.unread.Touches(e.Path) }) {
 			c.errs = ofCore
 		}
 	case !p.maybeUnreadVersion(entries):
@@ -142,8 +144,8 @@ type named[R any] struct {
 }
 
 // byName indexes the provider's images, and reports names that are missing or used twice.
-func (p *Profile[R]) byName() (map[string]*named[R], field.ErrorList) {
-	var errs field.ErrorList
+func (p *Profile[R]) byName() (map[string]*named[R], finding.List) {
+	var errs finding.List
 	index := make(map[string]*named[R], len(p.images))
 	for i := range p.images {
 		image := &p.images[i]
@@ -153,7 +155,7 @@ func (p *Profile[R]) byName() (map[string]*named[R], field.ErrorList) {
 			errs = append(errs, p.nameMissing(image.Path, "name", "image")...)
 			entry = &named[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
-			errs = append(errs, finding(RuleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
+			errs = append(errs, finding.New(RuleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
 				fmt.Sprintf("image %s stands in %s already; put its versions there", image.Name, entry.images[0].Path)))
 		default:
 			entry = &named[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
@@ -172,13 +174,13 @@ func (p *Profile[R]) byName() (map[string]*named[R], field.ErrorList) {
 }
 
 // nameMissing reports a name that is not there, unless that is because the entry could not be read.
-func (p *Profile[R]) nameMissing(at *field.Path, name, what string) field.ErrorList {
-	if p.unread.touches(at) {
+func (p *Profile[R]) nameMissing(at *field.Path, name, what string) finding.List {
+	if p.unread.Touches(at) {
 		return nil
 	}
-	return field.ErrorList{nameMissing(at, name, what)}
+	return finding.List{nameMissing(at, name, what)}
 }
 
-func nameMissing(at *field.Path, name, what string) *field.Error {
-	return finding(RuleNameMissing, field.ErrorTypeRequired, at.Child(name), nil, "every "+what+" needs a "+name)
+func nameMissing(at *field.Path, name, what string) finding.Finding {
+	return finding.New(RuleNameMissing, field.ErrorTypeRequired, at.Child(name), nil, "every "+what+" needs a "+name)
 }

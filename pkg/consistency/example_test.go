@@ -17,6 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
 )
 
 // exampleProfile has one image version in two flavors; its provider config has what is given.
@@ -55,7 +57,7 @@ func ExampleCompile() {
 	profile, report := consistency.Compile(local.Provider{}, &spec, field.NewPath("spec"))
 	fmt.Println(len(report.Errors), "errors")
 
-	answer := profile.ResolvePool(consistency.Pool{MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local"})
+	answer := profile.ResolvePool(provider.Pool{MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local"})
 	fmt.Println(answer.Decision.Reference.Image)
 	// Output:
 	// 0 errors
@@ -64,14 +66,14 @@ func ExampleCompile() {
 
 func ExampleCheckCloudProfile() {
 	profile := exampleProfile(virtualized)
-	_, report := consistency.CheckCloudProfile(local.Provider{}, profile)
+	_, report := consistency.ValidateCloudProfile(local.Provider{}, profile)
 	for _, err := range report.Errors {
 		fmt.Println("error:", err.Origin, "at", err.Field)
 	}
 
 	core := &profile.Spec.MachineImages[0].Versions[0]
 	core.CapabilityFlavors = core.CapabilityFlavors[:1]
-	_, report = consistency.CheckCloudProfile(local.Provider{}, profile)
+	_, report = consistency.ValidateCloudProfile(local.Provider{}, profile)
 	for _, warning := range report.Warnings {
 		fmt.Println("warning:", warning.Origin, "at", warning.Field)
 	}
@@ -81,8 +83,8 @@ func ExampleCheckCloudProfile() {
 }
 
 func ExampleProfile_ResolvePool() {
-	profile, _ := consistency.CheckCloudProfile(local.Provider{}, exampleProfile(virtualized))
-	answer := profile.ResolvePool(consistency.Pool{
+	profile, _ := consistency.ValidateCloudProfile(local.Provider{}, exampleProfile(virtualized))
+	answer := profile.ResolvePool(provider.Pool{
 		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
 		Path: field.NewPath("spec", "provider", "workers").Index(0),
 	})
@@ -101,12 +103,12 @@ func printError(err *field.Error) {
 }
 
 func ExampleProfile_CheckShoot() {
-	profile, _ := consistency.CheckCloudProfile(local.Provider{}, exampleProfile(virtualized+","+baremetal))
+	profile, _ := consistency.ValidateCloudProfile(local.Provider{}, exampleProfile(virtualized+","+baremetal))
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "local", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
 		{Name: "good", Machine: v1beta1.Machine{Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
 		{Name: "bad", Machine: v1beta1.Machine{Type: "huge", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
 	}}}}
-	for _, err := range profile.CheckShoot(shoot, nil).Errors {
+	for _, err := range profile.ValidateShoot(shoot, nil).Errors {
 		printError(err)
 	}
 	// Output:
@@ -134,10 +136,10 @@ func ExampleCheckNamespacedCloudProfile() {
 	above, _ := consistency.Compile(local.Provider{}, &parent.Spec, field.NewPath("spec"))
 
 	child := exampleChild()
-	fmt.Println(len(consistency.CheckNamespacedCloudProfile(above, child).Errors), "errors")
+	fmt.Println(len(consistency.ValidateNamespacedCloudProfile(above, child).Errors), "errors")
 
 	child.Spec.MachineImages[0].Versions[0].Version = "1.0.0"
-	for _, err := range consistency.CheckNamespacedCloudProfile(above, child).Errors {
+	for _, err := range consistency.ValidateNamespacedCloudProfile(above, child).Errors {
 		printError(err)
 	}
 	// Output:
@@ -149,7 +151,7 @@ func ExampleCheckNamespacedCloudProfile() {
 
 func ExampleRenderConfig() {
 	parent := exampleProfile(virtualized + "," + baremetal).Spec
-	changes, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
+	changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -194,8 +196,8 @@ func ExampleRatchet() {
 		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}},
 	}, updated.Spec.MachineImages[0].Versions...)
 
-	_, before := consistency.CheckCloudProfile(local.Provider{}, old)
-	_, report := consistency.CheckCloudProfile(local.Provider{}, updated)
+	_, before := consistency.ValidateCloudProfile(local.Provider{}, old)
+	_, report := consistency.ValidateCloudProfile(local.Provider{}, updated)
 	report = consistency.Ratchet(report, before, updated, old)
 	for _, err := range report.Errors {
 		fmt.Println("error:", err.Origin, "at", err.Field)
@@ -215,7 +217,7 @@ func ExampleCompareProfiles() {
 	before, _ := consistency.Compile(local.Provider{}, &old, field.NewPath("spec"))
 	after, _ := consistency.Compile(local.Provider{}, &updated, field.NewPath("spec"))
 
-	shoots := []consistency.Use{{Namespace: "garden-dev", Name: "blog", Pools: []consistency.Pool{
+	shoots := []consistency.Use{{Namespace: "garden-dev", Name: "blog", Pools: []provider.Pool{
 		{MachineType: "small", Image: "linux", Version: "1.0.0", Region: "local"},
 	}}}
 	for _, warning := range consistency.CompareProfiles(before, after, shoots) {
@@ -260,7 +262,7 @@ func ExampleWorkersOf() {
 // nesting is the local provider with a worker capability that lacks the prefix, and a rule that asks for another value.
 type nesting struct{ local.Provider }
 
-func (nesting) Workers() consistency.Workers {
+func (nesting) Workers() provider.Workers {
 	kind := schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"}
 	return consistency.WorkersOf(kind, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
 		capability.Rules[exampleWorkerConfig]{{
@@ -271,8 +273,8 @@ func (nesting) Workers() consistency.Workers {
 
 // An extension asks when it starts.
 func ExampleCheckProvider() {
-	fmt.Println(consistency.CheckProvider(local.Provider{}))
-	fmt.Println(consistency.CheckProvider(nesting{}))
+	fmt.Println(provider.Check(local.Provider{}))
+	fmt.Println(provider.Check(nesting{}))
 	// Output:
 	// <nil>
 	// provider local: worker capability "nested" must begin with "local-", the prefix of this provider

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -28,15 +30,15 @@ type Filled struct {
 // if its mapping is missing, if core and mapping would not correspond one to one, which is for [CheckCloudProfile] to
 // report, if the field architectures says something else, or if Gardener would refuse a flavor for its architectures. The
 // spec is not changed, and the result shares nothing with it.
-func FillCloudProfile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
-	p := &Profile[R]{provider: provider, spec: spec, at: field.NewPath("spec")}
+func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
+	p := &Profile[R]{provider: cloud, spec: spec, at: field.NewPath("spec")}
 	return p.fill(spec.MachineCapabilities)
 }
 
 // FillNamespacedCloudProfile does the same for the versions that a NamespacedCloudProfile defines itself, with the
 // vocabulary of its parent.
-func FillNamespacedCloudProfile[R any](provider Provider[R], profile *v1beta1.NamespacedCloudProfile, above *v1beta1.CloudProfileSpec) []Filled {
-	p := &Profile[R]{provider: provider, at: field.NewPath("spec"), parent: &parent[R]{versions: map[imageVersion]bool{}}}
+func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, above *v1beta1.CloudProfileSpec) []Filled {
+	p := &Profile[R]{provider: cloud, at: field.NewPath("spec"), parent: &parent[R]{versions: map[imageVersion]bool{}}}
 	p.spec = &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: ownConfig(profile)}
 	for _, image := range above.MachineImages {
 		for _, version := range image.Versions {
@@ -50,9 +52,9 @@ func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled 
 	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !slices.ContainsFunc(p.spec.MachineImages, p.hasUnfilled) {
 		return nil
 	}
-	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().definitions...)
-	config, report := p.provider.CloudProfileConfig(p.spec.ProviderConfig, p.at.Child("providerConfig"))
-	p.images, p.unread = config.Images, unreadPlaces(report.Errors, p.at.Child("providerConfig"))
+	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().Definitions()...)
+	config, report := p.provider.Decode(p.spec.ProviderConfig, p.at.Child("providerConfig"))
+	p.images, p.unread = config.Images, provider.UnreadIn(report.Errors, p.at.Child("providerConfig"))
 	provided, _ := p.byName()
 	var filled []Filled
 	for i := range p.spec.MachineImages {
@@ -100,7 +102,7 @@ func (p *Profile[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []
 	var flavors []v1beta1.MachineImageFlavor
 	seen := map[capability.Set]bool{}
 	for _, entry := range entries {
-		if p.unread.touches(entry.Path) {
+		if p.unread.Touches(entry.Path) {
 			return nil
 		}
 		for _, flavor := range entry.Flavors {
@@ -125,14 +127,14 @@ func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	return copied
 }
 
-// refusedByCore tells whether the API server refuses a core flavor for its architectures: it may name one at the most, and
+// refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the most, and
 // has to if several are registered.
 func (p *Profile[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
 	named := len(flavor.Capabilities[capability.Architecture])
 	return named > 1 || named == 0 && len(p.vocabulary.Registered(capability.Architecture)) > 1
 }
 
-// agreesWith tells whether flavors have the architectures that the deprecated field lists, if it lists any.
+// agreesWith reports whether flavors have the architectures that the deprecated field lists, if it lists any.
 func (p *Profile[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
 	if len(architectures) == 0 {
 		return true

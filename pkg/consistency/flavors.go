@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -46,7 +48,7 @@ type correspondence[R any] struct {
 	unclear []capability.Set
 	// agreed collects the flavors that both sides have.
 	agreed []imageselector.Flavor[R]
-	errs   field.ErrorList
+	errs   finding.List
 }
 
 // coreFlavor is one flavor of a core image version.
@@ -70,7 +72,7 @@ func (c *correspondence[R]) check() {
 	off := false
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
-			c.report(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"), nil,
+			c.reportAll(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"),
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
 			off = true
 			continue
@@ -198,7 +200,7 @@ func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, 
 }
 
 func (c *correspondence[R]) unclearFlavor(set capability.Set, errs field.ErrorList) {
-	c.errs = append(c.errs, about(c.name, errs)...)
+	c.errs = append(c.errs, about(c.name, c.hiding(finding.Of(errs)...))...)
 	c.unclear = append(c.unclear, set)
 }
 
@@ -229,7 +231,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 			for _, core := range fitting {
 				core.vague = true
 			}
-			c.report(RuleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
+			c.reportAll(RuleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
 				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(len(alike), func(i int) *coreFlavor { return alike[i] })))
 		default:
@@ -365,7 +367,7 @@ func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
 		slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool { return mayMean(unclear, core) })
 }
 
-// mayMean tells whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
+// mayMean reports whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
 func mayMean(unclear, core capability.Set) bool {
 	return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
 }
@@ -382,15 +384,35 @@ func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.
 	return short
 }
 
+// maxCoreFlavors is how many core flavors a message lists.
+const maxCoreFlavors = 5
+
 // list names the first few of n core flavors, and only looks at those: many findings may each list many.
 func list(n int, flavor func(i int) *coreFlavor) string {
-	names := make([]string, 0, most)
-	for i := range min(n, most) {
+	names := make([]string, 0, maxCoreFlavors)
+	for i := range min(n, maxCoreFlavors) {
 		names = append(names, flavor(i).set.String())
 	}
-	return firstOf(n, names, ", ")
+	return finding.JoinFirst(n, names, ", ")
 }
 
 func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.Path, value any, detail string) {
-	c.errs = append(c.errs, finding(rule, kind, at, value, c.name+": "+detail))
+	c.errs = append(c.errs, finding.New(rule, kind, at, value, c.name+": "+detail))
+}
+
+// reportAll reports something because of which the version is not checked any further. What all of its entries and core say
+// of it belongs to the finding.
+func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *field.Path, detail string) {
+	c.errs = append(c.errs, c.hiding(finding.New(rule, kind, at, nil, c.name+": "+detail))...)
+}
+
+// hiding returns findings because of which the version is not checked any further.
+func (c *correspondence[R]) hiding(found ...finding.Finding) finding.List {
+	for i := range found {
+		found[i] = found[i].In(c.at)
+		for _, entry := range c.entries {
+			found[i] = found[i].In(entry.Path)
+		}
+	}
+	return found
 }

@@ -5,10 +5,12 @@
 package consistency
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -28,20 +30,8 @@ type parent[R any] struct {
 	images   map[string]bool
 }
 
-// CheckNamespacedCloudProfile reports everything that is wrong with a NamespacedCloudProfile whose parent is given, and
-// everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
-// reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept.
-func CheckNamespacedCloudProfile[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) Report {
-	p, report := compileNamespaced(above, profile)
-	report.Errors = append(report.Errors, p.checkMappings()...)
-	report.Errors = append(report.Errors, p.checkConfigFields()...)
-	report.Errors = append(report.Errors, p.checkFormats()...)
-	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
-	return report.sorted()
-}
-
-// compileNamespaced compiles what a NamespacedCloudProfile defines itself. Vocabulary and regions are the parent's.
-func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) (*Profile[R], Report) {
+// compileNamespaced checks and compiles what a NamespacedCloudProfile defines itself. Vocabulary and regions are the parent's.
+func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) *Profile[R] {
 	p := &Profile[R]{
 		provider: above.provider, at: field.NewPath("spec"), vocabulary: above.vocabulary,
 		machines: make(map[string]machine, len(profile.Spec.MachineTypes)),
@@ -62,32 +52,26 @@ func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedClou
 			p.parent.versions[imageVersion{image.Name, version.Version}] = true
 		}
 	}
-	return p, p.compile()
+	p.report = p.compile()
+	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
+	return p
 }
 
 // ownConfig returns the provider config of a NamespacedCloudProfile; nil if there is none, or one without content.
 func ownConfig(profile *v1beta1.NamespacedCloudProfile) *runtime.RawExtension {
-	if config := profile.Spec.ProviderConfig; hasContent(config) {
+	if config := profile.Spec.ProviderConfig; provider.HasContent(config) {
 		return config
 	}
 	return nil
 }
 
-func hasContent(config *runtime.RawExtension) bool {
-	if config == nil {
-		return false
-	}
-	content := bytes.TrimSpace(config.Raw)
-	return len(content) > 0 && string(content) != "null"
-}
-
-// inherits tells whether an image version is the parent's.
+// inherits reports whether an image version is the parent's.
 func (p *Profile[R]) inherits(id imageVersion) bool { return p.parent != nil && p.parent.versions[id] }
 
-// inheritsImage tells whether an image is the parent's.
+// inheritsImage reports whether an image is the parent's.
 func (p *Profile[R]) inheritsImage(name string) bool { return p.parent != nil && p.parent.images[name] }
 
-// definesVersions tells whether an image of core needs a mapping: if it has no version that is not the parent's, it does
+// definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it does
 // not.
 func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	return p.parent == nil || slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
@@ -95,19 +79,19 @@ func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// declares tells whether core says here what a version supports.
+// declares reports whether core says here what a version supports.
 func (p *Profile[R]) declares(image, version string) bool {
 	v := p.core[imageVersion{image, version}]
 	return v != nil && len(v.CapabilityFlavors)+len(v.Architectures) > 0
 }
 
-// redefined tells whether the profile says on both sides what a version of the parent is. It should not, unless it was there
+// redefined reports whether the profile says on both sides what a version of the parent is. It should not, unless it was there
 // first; in any case that is what is rendered.
 func redefined[R any](version *v1beta1.MachineImageVersion, entries *named[R]) bool {
 	return len(version.CapabilityFlavors)+len(version.Architectures) > 0 && entries != nil && len(entries.versions[version.Version]) > 0
 }
 
-// asMapped tells whether a version of core supports what the parent's mapping of it does.
+// asMapped reports whether a version of core supports what the parent's mapping of it does.
 func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
 	c := p.newCorrespondence(image, version, p.at)
 	mapped := map[capability.Set]bool{}
@@ -156,55 +140,43 @@ func (p *Profile[R]) choose(r imageselector.Request) int {
 	return p.catalogOf(r.Image, r.Version).Choose(r)
 }
 
-// converted tells whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
+// converted reports whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
 // written in the legacy format.
 func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
 	return p.parent != nil && len(t.Capabilities) == 0
 }
 
 // checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing else.
-func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) field.ErrorList {
+func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) finding.List {
 	if !p.inherits(id) {
 		return nil
 	}
-	var errs field.ErrorList
+	var errs finding.List
 	also := ""
 	if redefined(version, entries) {
 		also = ", and its entry in the provider config"
 	}
-	forbid := func(at *field.Path) {
-		err := finding(RuleVersionInherited, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+	forbid := func(name string) {
+		err := finding.New(RuleVersionInherited, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
 			"%s@%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
-			id.image, id.version, p.parent.name, lastName(at), also))
+			id.image, id.version, p.parent.name, name, also))
 		if !redefined(version, entries) && !p.asMapped(id.image, version) {
-			err.BadValue = "without images" // an update that takes them away does not leave this as it was
+			err.About = "without images" // an update that takes them away does not leave this as it was
 		}
 		errs = append(errs, err)
 	}
 	if len(version.CapabilityFlavors) > 0 {
-		forbid(at.Child("capabilityFlavors"))
+		forbid("capabilityFlavors")
 	}
 	if len(version.Architectures) > 0 {
-		forbid(at.Child("architectures"))
+		forbid("architectures")
 	}
 	return errs
 }
 
-// lastName returns the last name of a path.
-func lastName(at *field.Path) string {
-	path := at.String()
-	for {
-		segment, rest := cutSegment(path)
-		if rest == "" {
-			return segment[1:]
-		}
-		path = rest
-	}
-}
-
 // checkMappings reports mappings for versions that the parent has.
-func (p *Profile[R]) checkMappings() field.ErrorList {
-	var errs field.ErrorList
+func (p *Profile[R]) checkMappings() finding.List {
+	var errs finding.List
 	for i := range p.images {
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
@@ -213,7 +185,7 @@ func (p *Profile[R]) checkMappings() field.ErrorList {
 				if p.declares(p.images[i].Name, version.Version) {
 					also = ", and the flavors of the version"
 				}
-				errs = append(errs, finding(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
+				errs = append(errs, finding.New(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
 					p.images[i].Name, version.Version, p.parent.name, also)))
 			}
@@ -223,7 +195,7 @@ func (p *Profile[R]) checkMappings() field.ErrorList {
 }
 
 // checkConfigFields demands that the provider config holds machine images only.
-func (p *Profile[R]) checkConfigFields() field.ErrorList {
+func (p *Profile[R]) checkConfigFields() finding.List {
 	if p.spec.ProviderConfig == nil {
 		return nil
 	}
@@ -231,20 +203,20 @@ func (p *Profile[R]) checkConfigFields() field.ErrorList {
 	if json.Unmarshal(p.spec.ProviderConfig.Raw, &fields) != nil {
 		return nil // reported as unreadable
 	}
-	var errs field.ErrorList
+	var errs finding.List
 	for name, value := range fields {
 		at := p.at.Child("providerConfig", name)
-		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.covers(at) {
+		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.Covers(at) {
 			continue
 		}
-		errs = append(errs, finding(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+		errs = append(errs, finding.New(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
 			"the provider config of a NamespacedCloudProfile has machineImages only; %s is that of the parent, CloudProfile %s: remove it",
 			name, p.parent.name)))
 	}
 	return errs
 }
 
-// empty tells whether a JSON value says nothing, as the fields do that a client writes because it knows the type: nothing,
+// empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type: nothing,
 // empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
 func empty(value any) bool {
 	switch v := value.(type) {
@@ -292,21 +264,19 @@ func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bo
 }
 
 // checkFormats reports the versions that cannot be written in the format of the parent, as the rendered status has to.
-func (p *Profile[R]) checkFormats() field.ErrorList {
-	if !p.vocabulary.Legacy() || p.spec.ProviderConfig == nil {
+func (p *Profile[R]) checkFormats() finding.List {
+	if !p.vocabulary.Legacy() {
 		return nil
 	}
-	var errs field.ErrorList
-	own := parseConfig(p.spec.ProviderConfig)
+	var errs finding.List
 	for i := range p.images {
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
-			_, raw := own.find(version.Path, p.at.Child("providerConfig"))
-			if version.Legacy || raw == nil || p.unread.touches(version.Path) || p.inherits(imageVersion{p.images[i].Name, version.Version}) {
+			if p.inherits(imageVersion{p.images[i].Name, version.Version}) {
 				continue
 			}
-			if flavors, complete := p.agreedOn(p.images[i].Name, version); complete && p.toLegacy(own, raw.raw, p.images[i].Name, version, flavors) == nil {
-				errs = append(errs, finding(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
+			if _, err := p.inFormatOfParent(p.images[i].Name, version); err != nil {
+				errs = append(errs, finding.New(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))
 			}

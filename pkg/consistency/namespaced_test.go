@@ -16,7 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -42,15 +45,15 @@ func namespacedOf(c *cases.Case) *v1beta1.NamespacedCloudProfile {
 
 // verdict compiles a parent, which has to be sound, and checks a profile below it.
 func verdict[R any](
-	t *testing.T, provider consistency.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile,
-) consistency.Report {
+	t *testing.T, provider provider.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile,
+) finding.Report {
 	t.Helper()
 	above, report := consistency.Compile(provider, parent, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
 	before := profile.DeepCopy()
-	report = consistency.CheckNamespacedCloudProfile(above, profile)
+	report = consistency.ValidateNamespacedCloudProfile(above, profile)
 	if diff := cmp.Diff(before, profile); diff != "" {
 		t.Errorf("the profile was changed: %s", diff)
 	}
@@ -60,7 +63,7 @@ func verdict[R any](
 }
 
 // checkNamespacedProfiles checks the NamespacedCloudProfile of each case twice.
-func checkNamespacedProfiles[R any](t *testing.T, provider consistency.Provider[R], archive string) {
+func checkNamespacedProfiles[R any](t *testing.T, provider provider.Provider[R], archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
 		report := verdict(c.T(), provider, parentOf(c), namespacedOf(c))
@@ -93,7 +96,7 @@ func TestNamespacedCloudProfileOfTheLocalProvider(t *testing.T) {
 func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-warnings.txtar", func(c *cases.Case) string {
 		above, ofParent := consistency.Compile(imagesOnly{}, specOf(c, "parent.yaml"), field.NewPath("spec"))
-		report := consistency.CheckNamespacedCloudProfile(above, namespacedOf(c))
+		report := consistency.ValidateNamespacedCloudProfile(above, namespacedOf(c))
 		checkFindings(c.T(), report.Warnings)
 		if len(report.Errors) > 0 {
 			c.T().Error(report.Errors)
@@ -118,10 +121,10 @@ func TestProviderConfigWithoutContent(t *testing.T) {
 	above, _ := consistency.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	for _, config := range []*runtime.RawExtension{nil, {}, {Raw: []byte("null")}, {Raw: []byte(" null\n")}} {
 		profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: config}}
-		if report := consistency.CheckNamespacedCloudProfile(above, profile); !reflect.DeepEqual(report, consistency.Report{}) {
+		if report := consistency.ValidateNamespacedCloudProfile(above, profile); !reflect.DeepEqual(report, finding.Report{}) {
 			t.Error(report)
 		}
-		if changes, err := consistency.RenderConfig(imagesOnly{}, nil, profile, nil); len(changes) > 0 || err != nil {
+		if changes, err := render.Config(imagesOnly{}, nil, profile, nil); len(changes) > 0 || err != nil {
 			t.Error(changes, err)
 		}
 		if filled := consistency.FillNamespacedCloudProfile(imagesOnly{}, profile, profileNamed(t, "parent")); len(filled) > 0 {

@@ -19,7 +19,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // given is a provider whose images are already there: linux@1 in the flavors given.
@@ -27,7 +29,7 @@ type given []v1beta1.Capabilities
 
 func (given) Type() string { return "given" }
 
-func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
+func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
 	image := at.Child("machineImages").Index(0)
 	version := image.Child("versions").Index(0)
 	flavors := make([]imageselector.Flavor[string], 0, len(g))
@@ -37,11 +39,11 @@ func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (cons
 			Capabilities: c, Path: path, Global: &imageselector.Global[string]{Ref: fmt.Sprint(i), Path: path.Child("image")},
 		})
 	}
-	return consistency.CloudProfileConfig[string]{Images: []imageselector.Image[string]{{Name: "linux", Path: image,
-		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}}, consistency.Report{}
+	return provider.Config[string]{Images: []imageselector.Image[string]{{Name: "linux", Path: image,
+		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}}, finding.Report{}
 }
 
-func (given) ValidateRef(string, *field.Path) field.ErrorList { return nil }
+func (given) ValidateReference(string, *field.Path) field.ErrorList { return nil }
 
 func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
@@ -241,4 +243,4 @@ func without(sets, others map[string]bool) []string {
 	return rest
 }
 
-func (given) Workers() consistency.Workers { return consistency.Workers{} }
+func (given) Workers() provider.Workers { return provider.Workers{} }

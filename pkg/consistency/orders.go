@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/finding"
+
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -31,8 +33,8 @@ type choiceOf struct {
 
 // differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
 // machine type (semantics S5), once for each active version.
-func (p *Profile[R]) differingOrders() field.ErrorList {
-	var found field.ErrorList
+func (p *Profile[R]) differingOrders() finding.List {
+	var found finding.List
 	numbers, known := map[capability.Set]uint64{}, map[choiceOf]bool{}
 	for i, image := range p.spec.MachineImages {
 		for k, version := range image.Versions {
@@ -42,10 +44,10 @@ func (p *Profile[R]) differingOrders() field.ErrorList {
 			choices := p.choices(image.Name, version.Version, numbers)
 			types := p.typesThatDiffer(image.Name, version.Version, choices, known)
 			if len(types) > 0 {
-				found = append(found, finding(RuleOrderDiffers, field.ErrorTypeInvalid,
+				found = append(found, finding.New(RuleOrderDiffers, field.ErrorTypeInvalid,
 					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
 						"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
-						image.Name, version.Version, plural(types, "type"), few(types))))
+						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
 			}
 		}
 	}

@@ -9,62 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
-
-// Pool is what decides the image of a worker pool.
-type Pool struct {
-	// Name of the worker pool; empty if the question is not about one.
-	Name string
-	// MachineType, Image and Version as the pool names them.
-	MachineType, Image, Version string
-	// Architecture is the pool's machine.architecture, empty if it asks for none. A machine type that names none has it;
-	// one that names another is refused (semantics S2).
-	Architecture string
-	// Region of the Shoot.
-	Region string
-	// Worker are the properties of the pool that ask for reserved capabilities, Config is its providerConfig, which asks
-	// for those of the provider (semantics S3). Nil: it has none.
-	Worker capability.Worker
-	Config *runtime.RawExtension
-	// Order ranks the flavors that fit.
-	Order capability.Order
-	// Path of the pool, below which errors are reported; nil if it stands in no manifest.
-	Path *field.Path
-}
-
-// PoolOf returns the question that a worker of a Shoot asks. at is the path of the worker. Image and version are empty
-// if the worker leaves them to Gardener. The pool shares the worker's providerConfig.
-func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
-	pool := Pool{
-		Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at,
-		Worker: capability.WorkerOf(worker), Config: worker.ProviderConfig,
-	}
-	if worker.Machine.Architecture != nil {
-		pool.Architecture = *worker.Machine.Architecture
-	}
-	if image := worker.Machine.Image; image != nil {
-		pool.Image = image.Name
-		if image.Version != nil {
-			pool.Version = *image.Version
-		}
-	}
-	return pool
-}
-
-// configPath is the path of the pool's providerConfig; nil, that of a document of its own, if the pool stands in no
-// manifest.
-func (p *Pool) configPath() *field.Path {
-	if p.Path == nil {
-		return nil
-	}
-	return p.Path.Child("providerConfig")
-}
 
 // These reasons stand beside imageselector's, which knows nothing of machine types.
 const (
@@ -79,7 +31,7 @@ const (
 
 // Resolution answers for one worker pool.
 type Resolution[R any] struct {
-	Pool Pool
+	Pool provider.Pool
 	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
 	Machine capability.Set
 	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider.
@@ -93,17 +45,17 @@ type Resolution[R any] struct {
 	// so, and is no reason to deny a Shoot.
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
-	Err *field.Error
+	Err *finding.Finding
 	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order of
 	// the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
-	Further field.ErrorList
+	Further finding.List
 	// Suggestions are up to three things that would work; only if nothing was found.
 	Suggestions []Suggestion
 }
 
 // ResolvePool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
 // work (S13). It is the one function that admission, command line and worker controller ask. Safe for concurrent use.
-func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
+func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 	asked := p.askedBy(pool)
 	r := Resolution[R]{Pool: pool, Requirements: asked.requirements, Further: asked.errs, Decision: imageselector.Decision[R]{Chosen: -1}}
 	machine, found := p.machineOf(pool)
@@ -116,7 +68,7 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 	case !suits(machine, pool.Architecture):
 		r.Reason = ReasonArchitecture
 	case len(unmet) > 0:
-		r.Reason, r.Err, unmet = ReasonUnregistered, unmet[0], unmet[1:]
+		r.Reason, r.Err, unmet = ReasonUnregistered, &unmet[0], unmet[1:]
 	default:
 		r.Decision = p.catalog.Decide(imageselector.Request{
 			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: asked.set, Order: pool.Order,
@@ -129,13 +81,22 @@ func (p *Profile[R]) ResolvePool(pool Pool) Resolution[R] {
 		r.Suggestions = p.suggest(pool, machine, asked.set)
 	}
 	if r.Decision.Chosen < 0 && r.Err == nil {
-		r.Err = p.refusal(&r, asked)
+		refusal := p.refusal(&r, asked).In(decisive(&pool)...)
+		r.Err = &refusal
 	}
 	return r
 }
 
+// decisive returns the parts of a worker pool that decide its image.
+func decisive(pool *provider.Pool) []*field.Path {
+	if pool.Path == nil {
+		return nil
+	}
+	return []*field.Path{pool.Path.Child("machine"), pool.Path.Child("providerConfig"), pool.Path.Child("updateStrategy")}
+}
+
 // machineOf returns what the machine type of a pool supports, and whether the profile has it.
-func (p *Profile[R]) machineOf(pool Pool) (capability.Set, bool) {
+func (p *Profile[R]) machineOf(pool provider.Pool) (capability.Set, bool) {
 	m, found := p.machineNamed(pool.MachineType)
 	if found && !m.named && pool.Architecture != "" {
 		return p.machineSet(m.written, pool.Architecture), true
@@ -143,14 +104,14 @@ func (p *Profile[R]) machineOf(pool Pool) (capability.Set, bool) {
 	return m.set, found
 }
 
-// suits tells whether a machine type has the architecture that a pool asks for, if it asks for one.
+// suits reports whether a machine type has the architecture that a pool asks for, if it asks for one.
 func suits(machine capability.Set, architecture string) bool {
 	return architecture == "" || slices.Contains(machine.Values(capability.Architecture), architecture)
 }
 
-// leavesImage tells whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the
+// leavesImage reports whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the
 // beginning of the version of an image.
-func (p *Profile[R]) leavesImage(pool Pool) bool {
+func (p *Profile[R]) leavesImage(pool provider.Pool) bool {
 	if pool.Image == "" {
 		return true
 	}
@@ -168,15 +129,15 @@ func (p *Profile[R]) leavesImage(pool Pool) bool {
 }
 
 // refusal says why a pool gets no image.
-func (p *Profile[R]) refusal(r *Resolution[R], asked asked) *field.Error {
+func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
 		return p.unknown(r, RuleUnknownMachineType, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
-			"machine type %s is not in the profile", quoteEmpty(r.Pool.MachineType)))
+			"machine type %s is not in the profile", finding.Quoted(r.Pool.MachineType)))
 	case r.Reason == ReasonArchitecture:
-		return finding(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
+		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
 			"%sthe pool asks for %s, and machine type %s has architecture [%s]%s", poolName(r.Pool), r.Pool.Architecture,
-			r.Pool.MachineType, few(r.Machine.Values(capability.Architecture)), wouldWork(r.Suggestions)))
+			r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)), wouldWork(r.Suggestions)))
 	case r.Pool.Image == "":
 		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image"), "",
 			"no image is named, so Gardener chooses one when the Shoot is admitted")
@@ -196,9 +157,9 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) *field.Error {
 	if culprit := p.culprit(r, asked); culprit != nil {
 		return p.unmetRequest(r, asked, culprit)
 	}
-	return finding(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
+	return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
 		"%sno image fits machine type %s with %s@%s in region %s%s: %s%s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,
-		r.Pool.Version, quoteEmpty(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
+		r.Pool.Version, finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
 }
 
 // rejections says of the flavors why they are out.
@@ -207,18 +168,19 @@ func (p *Profile[R]) rejections(r *Resolution[R]) string {
 	for i := range r.Decision.Verdicts {
 		rejections = append(rejections, p.vocabulary.Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
 	}
-	return joinFew(rejections, "; ")
+	return finding.JoinFew(rejections, "; ")
 }
 
 // CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile without
 // regions, which core refuses, is taken to have every one.
-func (p *Profile[R]) CheckRegion(region string, at *field.Path) *field.Error {
+func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding {
 	regions := p.regions()
 	if len(regions) == 0 || slices.Contains(regions, region) {
 		return nil
 	}
-	return finding(RuleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
-		"region %s is not in the profile, which has %s", quoteEmpty(region), few(regions)))
+	err := finding.New(RuleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
+		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(regions)))
+	return &err
 }
 
 // foreignRegion says that the profile does not have a region.
@@ -226,11 +188,11 @@ func (p *Profile[R]) foreignRegion(region string) string {
 	if p.CheckRegion(region, nil) == nil {
 		return ""
 	}
-	return fmt.Sprintf(", which is not in the profile (%s)", few(p.regions()))
+	return fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions()))
 }
 
-func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) *field.Error {
-	return finding(rule, field.ErrorTypeNotSupported, at, value,
+func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) finding.Finding {
+	return finding.New(rule, field.ErrorTypeNotSupported, at, value,
 		poolName(r.Pool)+detail+wouldWork(r.Suggestions))
 }
 
@@ -269,21 +231,14 @@ func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 		if len(regions) == 0 {
 			return "has no image anywhere"
 		}
-		return fmt.Sprintf("has no image in region %s, only in %s", quoteEmpty(d.Request.Region), few(regions))
+		return fmt.Sprintf("has no image in region %s, only in %s", finding.Quoted(d.Request.Region), finding.Few(regions))
 	}
 	return ""
 }
 
-func poolName(pool Pool) string {
+func poolName(pool provider.Pool) string {
 	if pool.Name == "" {
 		return ""
 	}
 	return "worker pool " + pool.Name + ": "
-}
-
-func quoteEmpty(name string) string {
-	if name == "" {
-		return `""`
-	}
-	return name
 }

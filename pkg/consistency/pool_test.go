@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -39,7 +40,7 @@ func specFrom(t *testing.T, path string) *v1beta1.CloudProfileSpec {
 func TestResolvePool(t *testing.T) {
 	p := profileOfPools(t)
 	cases.Run(t, "testdata/resolve-pool.txtar", func(c *cases.Case) string {
-		var pool consistency.Pool
+		var pool provider.Pool
 		c.Decode("pool.yaml", &pool)
 		if pool.Name != "" {
 			pool.Path = field.NewPath("spec", "provider", "workers").Index(2)
@@ -66,7 +67,7 @@ func TestSuggestionsWork(t *testing.T) {
 	for _, machine := range []string{"virt", "bare", "arm", "either", "huge"} {
 		for _, image := range []string{"gl@10.0.0", "gl@7.0.0", "gl@1.0.0", "ubuntu@24.4.0", "unmapped@1.0.0", "none@1.0.0"} {
 			for _, region := range []string{"europe", "asia", "nowhere"} {
-				pool := consistency.Pool{MachineType: machine, Region: region}
+				pool := provider.Pool{MachineType: machine, Region: region}
 				pool.Image, pool.Version = cutImage(image)
 				for _, s := range p.ResolvePool(pool).Suggestions {
 					changed := pool
@@ -99,7 +100,7 @@ func cutImage(image string) (name, version string) {
 // What a pool leaves to Gardener is no reason to deny it; everything else is.
 func TestOpenPools(t *testing.T) {
 	p := profileOfPools(t)
-	for pool, open := range map[consistency.Pool]bool{
+	for pool, open := range map[provider.Pool]bool{
 		{MachineType: "virt", Region: "europe"}:                                 true,
 		{MachineType: "virt", Region: "europe", Image: "gl"}:                    true,
 		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10"}:     true,
@@ -123,7 +124,7 @@ func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
 	s := profileNamed(t, "part-of-a-version")
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-	r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
+	r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
 	if r.Open || r.Err == nil || r.Err.Origin != consistency.RuleNoImage {
 		t.Errorf("open %t, %v", r.Open, r.Err)
 	}
@@ -146,11 +147,11 @@ func TestPoolOf(t *testing.T) {
 	worker := &v1beta1.Worker{Name: "w", Machine: v1beta1.Machine{
 		Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
 	}}
-	want := consistency.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at}
-	if got := consistency.PoolOf(worker, "r", at); got != want {
+	want := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at}
+	if got := provider.PoolOf(worker, "r", at); got != want {
 		t.Errorf("%+v", got)
 	}
-	if got := consistency.PoolOf(&v1beta1.Worker{Name: "w"}, "r", nil); got != (consistency.Pool{Name: "w", Region: "r"}) {
+	if got := provider.PoolOf(&v1beta1.Worker{Name: "w"}, "r", nil); got != (provider.Pool{Name: "w", Region: "r"}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -159,7 +160,7 @@ func TestOrderOfAPool(t *testing.T) {
 	s := profileNamed(t, "orders-that-differ")
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	for order, want := range map[capability.Order]string{capability.GEP33: "b", capability.Gardener: "a"} {
-		r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe", Order: order})
+		r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe", Order: order})
 		if r.Decision.Reference.Name != want {
 			t.Errorf("%s: got %s, want %s", order, r.Decision.Reference.Name, want)
 		}

@@ -9,6 +9,9 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,7 +23,7 @@ import (
 // Profile is a CloudProfile, compiled: vocabulary, machine types and the images that core and provider config agree on.
 // It is immutable and safe for concurrent use. [Compile] makes one.
 type Profile[R any] struct {
-	provider   Provider[R]
+	provider   provider.Provider[R]
 	spec       *v1beta1.CloudProfileSpec
 	at         *field.Path
 	vocabulary *capability.Vocabulary
@@ -32,10 +35,12 @@ type Profile[R any] struct {
 	images []imageselector.Image[R]
 	// core holds the image versions of core; of two of one name the first.
 	core map[imageVersion]*v1beta1.MachineImageVersion
-	// constraints are the provider's own rules; nil if there are none.
-	constraints Constraints
+	// validator holds the provider's own rules; nil if there are none.
+	validator provider.Validator
 	// unread tells which of them could not be read as they are written.
-	unread unread
+	unread provider.Unread
+	// report is what was found when the profile was compiled.
+	report finding.Report
 	// parent is that of a NamespacedCloudProfile, nil for a CloudProfile.
 	parent *parent[R]
 }
@@ -44,7 +49,7 @@ type Profile[R any] struct {
 type machine struct {
 	written *v1beta1.MachineType
 	set     capability.Set
-	// named tells whether the machine type names its architecture; if not, a worker pool may.
+	// named reports whether the machine type names its architecture; if not, a worker pool may.
 	named bool
 }
 
@@ -54,29 +59,32 @@ type machine struct {
 //
 // Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
 // any more; Compile does not change it.
-func Compile[R any](provider Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], Report) {
-	p := &Profile[R]{provider: provider, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
-	var report Report
-	p.vocabulary, report.Errors = capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"), provider.Workers().definitions...)
-	report.merge(p.checkWorkerCapabilities())
-	report.merge(p.compile())
-	return p, report.sorted()
+func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
+	p := &Profile[R]{provider: cloud, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
+	var report finding.Report
+	vocabulary, errs := capability.Compile(spec.MachineCapabilities, at.Child("machineCapabilities"), cloud.Workers().Definitions()...)
+	p.vocabulary, report.Errors = vocabulary, finding.Of(errs)
+	report.Add(p.checkWorkerCapabilities())
+	report.Add(p.compile())
+	p.report = report.Sorted()
+	return p, p.report
 }
 
 // compile does the work of [Compile], once the vocabulary is there.
-func (p *Profile[R]) compile() Report {
-	var report Report
-	p.ordinary = p.askedBy(Pool{}).set
+func (p *Profile[R]) compile() finding.Report {
+	var report finding.Report
+	p.ordinary = p.askedBy(provider.Pool{}).set
 	p.core = coreVersions(p.spec.MachineImages)
 	report.Errors = p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		config := p.at.Child("providerConfig")
-		read, provided := p.provider.CloudProfileConfig(p.spec.ProviderConfig, config)
-		p.images, p.constraints, p.unread = read.Images, read.Constraints, unreadPlaces(provided.Errors, config)
+		read, provided := p.provider.Decode(p.spec.ProviderConfig, config)
+		p.images, p.validator, p.unread = read.Images, read.Validator, provider.UnreadIn(provided.Errors, config)
+		p.extend(provided.Errors)
 		p.aboutVersions(provided.Errors)
 		p.aboutVersions(provided.Warnings)
-		report.merge(provided)
-		report.merge(p.checkConstraints())
+		report.Add(provided)
+		report.Add(p.validateConfig())
 	}
 	usable, errs := p.correspond()
 	report.Errors = append(report.Errors, errs...)
@@ -86,7 +94,7 @@ func (p *Profile[R]) compile() Report {
 }
 
 // aboutVersions puts the image version before what a provider says about one.
-func (p *Profile[R]) aboutVersions(findings field.ErrorList) {
+func (p *Profile[R]) aboutVersions(findings finding.List) {
 	if len(findings) == 0 {
 		return
 	}
@@ -95,22 +103,12 @@ func (p *Profile[R]) aboutVersions(findings field.ErrorList) {
 			version := &p.images[i].Versions[k]
 			path, name := version.Path.String(), p.images[i].Name+"@"+version.Version
 			for f, err := range findings {
-				if above(path, err.Field) && !strings.HasPrefix(err.Detail, name) && version.Version != "" {
+				if finding.Above(path, err.Field) && !strings.HasPrefix(err.Detail, name) && version.Version != "" {
 					about(name, findings[f:f+1])
 				}
 			}
 		}
 	}
-}
-
-// CheckCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning
-// (semantics S6 to S9), ordered by path. It looks at one object alone: what depends on an older version of it, or on
-// the Shoots that use it, is not among the warnings, see [CompareProfiles].
-func CheckCloudProfile[R any](provider Provider[R], profile *v1beta1.CloudProfile) (*Profile[R], Report) {
-	p, report := Compile(provider, &profile.Spec, field.NewPath("spec"))
-	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
-	report.Warnings = append(report.Warnings, checkSize(profile)...)
-	return p, report.sorted()
 }
 
 // Vocabulary returns the profile's vocabulary.
@@ -121,8 +119,8 @@ func (p *Profile[R]) Vocabulary() *capability.Vocabulary { return p.vocabulary }
 func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
 
 // compileMachines compiles the machine types. The first of two with one name counts; core refuses such a profile.
-func (p *Profile[R]) compileMachines() field.ErrorList {
-	var errs field.ErrorList
+func (p *Profile[R]) compileMachines() finding.List {
+	var errs finding.List
 	several := len(p.vocabulary.Registered(capability.Architecture)) > 1
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -133,16 +131,16 @@ func (p *Profile[R]) compileMachines() field.ErrorList {
 		m.set = p.machineSet(t, "")
 		p.machines[t.Name] = m
 		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
-			errs = append(errs, finding(RuleMachineArchitecture, field.ErrorTypeRequired,
+			errs = append(errs, finding.New(RuleMachineArchitecture, field.ErrorTypeRequired,
 				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
 					"machine type %s must name its architecture, because several are registered: one of %s",
-					t.Name, few(p.vocabulary.Registered(capability.Architecture)))))
+					t.Name, finding.Few(p.vocabulary.Registered(capability.Architecture)))))
 		}
 	}
 	return errs
 }
 
-// namesArchitecture tells whether a machine type says what architecture it has, in either field.
+// namesArchitecture reports whether a machine type says what architecture it has, in either field.
 func (p *Profile[R]) namesArchitecture(t *v1beta1.MachineType) bool {
 	_, declared := t.Capabilities[capability.Architecture]
 	return declared && !p.vocabulary.Legacy() || t.Architecture != nil && *t.Architecture != ""
@@ -178,4 +176,17 @@ func (p *Profile[R]) machineArchitecture(t *v1beta1.MachineType, pool string) st
 		return registered[0]
 	}
 	return constants.ArchitectureAMD64
+}
+
+// validateConfig asks the provider's own rules about the config of a CloudProfile.
+func (p *Profile[R]) validateConfig() finding.Report {
+	config := p.at.Child("providerConfig")
+	if p.unread.Covers(config) {
+		p.validator = nil // nothing of it is known
+	}
+	if p.validator == nil || p.parent != nil {
+		return finding.Report{}
+	}
+	report := p.validator.ValidateCloudProfile(p.spec, config)
+	return finding.Report{Errors: p.unread.Without(report.Errors), Warnings: p.unread.Without(report.Warnings)}
 }

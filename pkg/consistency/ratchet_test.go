@@ -20,7 +20,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -35,8 +37,8 @@ func anything(t *testing.T, text string) any {
 }
 
 // reported makes errors of "type field value" or "type field".
-func reported(lines ...string) consistency.Report {
-	var report consistency.Report
+func reported(lines ...string) finding.Report {
+	var report finding.Report
 	for _, line := range lines {
 		parts := strings.SplitN(line, " ", 3)
 		err := &field.Error{Type: field.ErrorType("FieldValue" + parts[0]), Field: parts[1], Detail: "rule"}
@@ -50,8 +52,8 @@ func reported(lines ...string) consistency.Report {
 
 // A value that is not shown, because it is secret, counts all the same.
 func TestRatchetLooksAtOmittedValues(t *testing.T) {
-	hidden := func(at string) consistency.Report {
-		return consistency.Report{Errors: field.ErrorList{field.Invalid(field.NewPath("data").Key(at), field.OmitValueType{}, "no").WithOrigin("rule")}}
+	hidden := func(at string) finding.Report {
+		return finding.Report{Errors: field.ErrorList{field.Invalid(field.NewPath("data").Key(at), field.OmitValueType{}, "no").WithOrigin("rule")}}
 	}
 	old := anything(t, "data: {a: secret, b: secret, c.d: x}")
 	for name, tc := range map[string]struct {
@@ -164,10 +166,10 @@ func TestRatchetOfAReorderedVocabulary(t *testing.T) {
 }
 
 // ratcheted checks an update of a CloudProfile.
-func ratcheted[R any](provider consistency.Provider[R], updated, old *v1beta1.CloudProfileSpec) consistency.Report {
+func ratcheted[R any](provider provider.Provider[R], updated, old *v1beta1.CloudProfileSpec) finding.Report {
 	is, was := &v1beta1.CloudProfile{Spec: *updated}, &v1beta1.CloudProfile{Spec: *old}
-	_, report := consistency.CheckCloudProfile(provider, is)
-	_, before := consistency.CheckCloudProfile(provider, was)
+	_, report := consistency.ValidateCloudProfile(provider, is)
+	_, before := consistency.ValidateCloudProfile(provider, was)
 	return consistency.Ratchet(report, before, is, was)
 }
 
@@ -183,10 +185,10 @@ func TestNothingNewIsNoError(t *testing.T) {
 func TestRatchetKeepsEveryFinding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		is, was := &v1beta1.CloudProfile{Spec: *drawSpec(t)}, &v1beta1.CloudProfile{Spec: *drawSpec(t)}
-		_, report := consistency.CheckCloudProfile(local.Provider{}, is)
-		_, before := consistency.CheckCloudProfile(local.Provider{}, was)
+		_, report := consistency.ValidateCloudProfile(local.Provider{}, is)
+		_, before := consistency.ValidateCloudProfile(local.Provider{}, was)
 		got := consistency.Ratchet(report, before, is, was)
-		all := func(r consistency.Report) []string {
+		all := func(r finding.Report) []string {
 			var all []string
 			for _, err := range slices.Concat(r.Errors, r.Warnings) {
 				all = append(all, fmt.Sprintf("%p", err))

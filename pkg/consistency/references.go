@@ -7,24 +7,28 @@ package consistency
 import (
 	"fmt"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
-func (p *Profile[R]) checkReferences() field.ErrorList {
-	var errs field.ErrorList
+func (p *Profile[R]) checkReferences() finding.List {
+	var errs finding.List
 	for i := range p.images {
 		for k := range p.images[i].Versions {
 			version := &p.images[i].Versions[k]
 			name := p.images[i].Name + "@" + version.Version
-			if p.unread.touches(version.Path) {
+			if p.unread.Touches(version.Path) {
 				continue
 			}
 			if len(version.Flavors) == 0 {
-				errs = append(errs, finding(RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
-					name+": the version has no image: add capabilityFlavors, or a reference in the legacy format"))
+				errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+					name+": the version has no image: add capabilityFlavors, or a reference in the legacy format").
+					In(p.placesOf(p.images[i].Name, &version.Version)...))
 			}
 			for f := range version.Flavors {
 				errs = append(errs, checkFlavorReferences(p.provider, name, &version.Flavors[f])...)
@@ -34,13 +38,15 @@ func (p *Profile[R]) checkReferences() field.ErrorList {
 	return errs
 }
 
-func checkFlavorReferences[R any](provider Provider[R], name string, flavor *imageselector.Flavor[R]) field.ErrorList {
-	validate := func(ref R, at *field.Path) field.ErrorList { return about(name, provider.ValidateRef(ref, at)) }
+func checkFlavorReferences[R any](cloud provider.Provider[R], name string, flavor *imageselector.Flavor[R]) finding.List {
+	validate := func(ref R, at *field.Path) finding.List {
+		return about(name, finding.Of(cloud.ValidateReference(ref, at)))
+	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
-		return field.ErrorList{finding(RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+		return finding.List{finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
 			name+": the flavor has no reference to an image; add one, or remove the flavor")}
 	}
-	var errs field.ErrorList
+	var errs finding.List
 	if flavor.Global != nil {
 		errs = append(errs, validate(flavor.Global.Ref, flavor.Global.Path)...)
 	}
@@ -50,9 +56,9 @@ func checkFlavorReferences[R any](provider Provider[R], name string, flavor *ima
 		first, found := seen[r.Region]
 		switch {
 		case r.Region == "":
-			errs = append(errs, about(name, field.ErrorList{nameMissing(r.Path, "name", "region")})...)
+			errs = append(errs, about(name, finding.List{nameMissing(r.Path, "name", "region")})...)
 		case found:
-			errs = append(errs, finding(RuleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
+			errs = append(errs, finding.New(RuleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
 				"%s: region %s has a reference in %s already; remove one of the two", name, r.Region, first)))
 		default:
 			seen[r.Region] = r.Path

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,21 +23,21 @@ import (
 
 // checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with one
 // that worker pools ask for.
-func (p *Profile[R]) checkWorkerCapabilities() Report {
-	var report Report
+func (p *Profile[R]) checkWorkerCapabilities() finding.Report {
+	var report finding.Report
 	definitions := map[string]capability.Definition{}
 	for _, d := range p.vocabulary.WorkerCapabilities() {
 		definitions[d.Name] = d
 	}
 	for i, def := range p.spec.MachineCapabilities {
 		if meant := p.meant(def.Name); meant != "" {
-			report.Warnings = append(report.Warnings, finding(RuleWorkerMisspelt, field.ErrorTypeInvalid,
+			report.Warnings = append(report.Warnings, finding.New(RuleWorkerMisspelt, field.ErrorTypeInvalid,
 				p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
 					"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)))
 		}
 		if d, found := definitions[def.Name]; found {
 			delete(definitions, def.Name) // of two the first counts
-			report.merge(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
+			report.Add(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
 		}
 	}
 	return report
@@ -44,7 +47,7 @@ func (p *Profile[R]) checkWorkerCapabilities() Report {
 // without; empty if it is one, or like none.
 func (p *Profile[R]) meant(name string) string {
 	var known []string
-	for _, d := range p.provider.Workers().definitions {
+	for _, d := range p.provider.Workers().Definitions() {
 		known = append(known, d.Name)
 		if strings.EqualFold(p.provider.Type()+"-"+name, d.Name) {
 			return d.Name
@@ -68,23 +71,23 @@ func (p *Profile[R]) misspelt(name string) string {
 }
 
 // checkWorkerCapability checks the values with which a worker capability is registered.
-func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) Report {
-	var report Report
+func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) finding.Report {
+	var report finding.Report
 	rule, asked := RuleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
 	if asked == nil {
-		asked = p.provider.Workers().askedOf(d.Name)
+		asked = askedOf(p.provider.Workers(), d.Name)
 	}
 	if strings.HasPrefix(d.Name, capability.ReservedPrefix) {
 		rule = capability.RuleReservedValue
 	}
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
-			report.Errors = append(report.Errors, finding(rule, field.ErrorTypeNotSupported, at.Index(i), value, fmt.Sprintf(
+			report.Errors = append(report.Errors, finding.New(rule, field.ErrorTypeNotSupported, at.Index(i), value, fmt.Sprintf(
 				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)))
 		}
 	}
 	if len(asked) > 0 && !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
-		report.Warnings = append(report.Warnings, finding(RuleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
+		report.Warnings = append(report.Warnings, finding.New(RuleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
 			"worker pools ask for %s [%s], and none of that is registered, so they are refused; register it as well",
 			d.Name, strings.Join(asked, ", "))))
 	}
@@ -93,7 +96,7 @@ func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []st
 
 // ordinarilyAsked returns the values of a capability that a worker pool asks for which says nothing; nil if there are none.
 func (p *Profile[R]) ordinarilyAsked(name string) []string {
-	for _, q := range p.askedBy(Pool{}).requirements {
+	for _, q := range p.askedBy(provider.Pool{}).requirements {
 		if q.Capability == name {
 			return q.Values
 		}
@@ -102,9 +105,9 @@ func (p *Profile[R]) ordinarilyAsked(name string) []string {
 }
 
 // askedOf returns the values of a capability that settings ask for, sorted.
-func (w Workers) askedOf(name string) []string {
+func askedOf(w provider.Workers, name string) []string {
 	var asked []string
-	for _, s := range w.settings {
+	for _, s := range w.Settings() {
 		if s.Capability == name {
 			asked = append(asked, s.Values...)
 		}
@@ -113,7 +116,7 @@ func (w Workers) askedOf(name string) []string {
 	return slices.Compact(asked)
 }
 
-// declaresWorker tells whether a flavor declares a worker capability.
+// declaresWorker reports whether a flavor declares a worker capability.
 func (p *Profile[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 	for name := range capabilities {
 		if strings.HasPrefix(name, capability.ReservedPrefix) || p.valuesOf(name) != nil {
@@ -125,8 +128,8 @@ func (p *Profile[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 
 // onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
 // special: once for each active version that is not in preview.
-func (p *Profile[R]) onlyOnRequest() field.ErrorList {
-	var found field.ErrorList
+func (p *Profile[R]) onlyOnRequest() finding.List {
+	var found finding.List
 	for i, image := range p.spec.MachineImages {
 		for k, version := range image.Versions {
 			special := p.regionsWithSpecialFlavors(image.Name, version.Version)
@@ -141,10 +144,10 @@ func (p *Profile[R]) onlyOnRequest() field.ErrorList {
 				})
 			})
 			if len(types) > 0 {
-				found = append(found, finding(RuleOnlyOnRequest, field.ErrorTypeInvalid,
+				found = append(found, finding.New(RuleOnlyOnRequest, field.ErrorTypeInvalid,
 					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
 						"%s@%s: worker pools that ask for nothing special cannot boot it on machine %s %s, and Gardener may choose it for them",
-						image.Name, version.Version, plural(types, "type"), few(types))))
+						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
 			}
 		}
 	}

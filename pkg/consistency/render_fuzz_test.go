@@ -12,8 +12,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
 )
 
 // FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider config,
@@ -42,12 +43,12 @@ func FuzzRenderConfig(f *testing.F) {
 }
 
 func renderTwice[R any](
-	t *testing.T, provider consistency.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	t *testing.T, provider provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
 	spec v1beta1.NamespacedCloudProfileSpec, own, base []byte,
 ) {
 	spec.ProviderConfig = &runtime.RawExtension{Raw: bytes.Clone(own)}
 	profile, onto := &v1beta1.NamespacedCloudProfile{Spec: spec}, &runtime.RawExtension{Raw: bytes.Clone(base)}
-	changes, err := consistency.RenderConfig(provider, capabilities, profile, onto)
+	changes, err := render.Config(provider, capabilities, profile, onto)
 	if !bytes.Equal(spec.ProviderConfig.Raw, own) || !bytes.Equal(onto.Raw, base) {
 		t.Fatal("a config was changed")
 	}
@@ -58,7 +59,7 @@ func renderTwice[R any](
 		return
 	}
 	rendered := apply(t, changes, onto)
-	if again, err := consistency.RenderConfig(provider, capabilities, profile, rendered); err != nil || len(again) > 0 {
+	if again, err := render.Config(provider, capabilities, profile, rendered); err != nil || len(again) > 0 {
 		t.Fatalf("rendered again: %v %v\n%s", err, lines(again), rendered.Raw)
 	}
 }

@@ -23,11 +23,13 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
 	"github.com/capkit/capkit/test/cases"
 )
 
 // apply applies changes to a config as the API server would.
-func apply(t fatal, changes []consistency.Change, base *runtime.RawExtension) *runtime.RawExtension {
+func apply(t fatal, changes []render.Change, base *runtime.RawExtension) *runtime.RawExtension {
 	if len(changes) == 0 {
 		return base
 	}
@@ -50,7 +52,7 @@ func apply(t fatal, changes []consistency.Change, base *runtime.RawExtension) *r
 }
 
 // lines renders changes one to a line.
-func lines(changes []consistency.Change) []string {
+func lines(changes []render.Change) []string {
 	var lines []string
 	for _, c := range changes {
 		lines = append(lines, fmt.Sprintf("%s %s %s", c.Op, c.Path, c.Value))
@@ -80,12 +82,12 @@ func TestRenderConfig(t *testing.T) {
 		if c.Has("base.yaml") {
 			base = &runtime.RawExtension{Raw: c.JSON("base.yaml")}
 		}
-		changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, base)
+		changes, err := render.Config(local.Provider{}, nil, profile, base)
 		if err != nil {
 			c.T().Fatal(err)
 		}
 		rendered := apply(c.T(), changes, base)
-		if again, err := consistency.RenderConfig(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
+		if again, err := render.Config(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
 			c.T().Error("rendered again:", lines(again), err)
 		}
 		return strings.Join(lines(changes), "\n")
@@ -109,7 +111,7 @@ func TestRenderConfigRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
-			changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, raw(t, tc.base))
+			changes, err := render.Config(local.Provider{}, nil, profile, raw(t, tc.base))
 			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || changes != nil {
 				t.Errorf("%v, %v", err, lines(changes))
 			}
@@ -124,8 +126,8 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 	profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: &runtime.RawExtension{Raw: []byte(own)}}}
 	// Of the second version the parent has one entry too many, so that the list is written anew.
 	base := &runtime.RawExtension{Raw: []byte(`{"more": [ 1 ], "machineImages":[{"name":"a","versions":[` + kept + `,{"version":"2"},{"version":"2"}]}]}`)}
-	changes, err := consistency.RenderConfig(local.Provider{}, nil, profile, base)
-	want := []consistency.Change{
+	changes, err := render.Config(local.Provider{}, nil, profile, base)
+	want := []render.Change{
 		{Op: "replace", Path: "/machineImages/0/versions", Value: json.RawMessage("[" + kept + `,{"version":"2", "factor": 1.50e0, "text": "<&>"}]`)},
 		{Op: "add", Path: "/machineImages/-", Value: json.RawMessage(`{"name":"b", "unknown": [ ]}`)},
 	}
@@ -135,7 +137,7 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 }
 
 // renderProfiles shows what becomes of a version that stands in another format than that of the parent.
-func renderProfiles[R any](t *testing.T, provider consistency.Provider[R], archive string) {
+func renderProfiles[R any](t *testing.T, provider provider.Provider[R], archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
 		var capabilities []v1beta1.CapabilityDefinition
@@ -143,14 +145,14 @@ func renderProfiles[R any](t *testing.T, provider consistency.Provider[R], archi
 		object := namespacedOf(c)
 		before := object.DeepCopy()
 		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
-		changes, err := consistency.RenderConfig(provider, capabilities, object, base)
+		changes, err := render.Config(provider, capabilities, object, base)
 		if err != nil {
 			c.T().Fatal(err)
 		}
 		if diff := gocmp.Diff(before, object); diff != "" {
 			c.T().Errorf("the profile was changed: %s", diff)
 		}
-		if again, err := consistency.RenderConfig(provider, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
+		if again, err := render.Config(provider, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
 			c.T().Error("rendered again:", lines(again), err)
 		}
 		var images []struct{ Versions []json.RawMessage }
@@ -188,7 +190,7 @@ func TestRenderingTwice(t *testing.T) {
 			base = nil
 		}
 		before, untouched := profile.DeepCopy(), base.DeepCopy()
-		changes, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, profile, base)
+		changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, profile, base)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,7 +198,7 @@ func TestRenderingTwice(t *testing.T) {
 			t.Fatal("an argument was changed")
 		}
 		rendered := apply(t, changes, base)
-		again, err := consistency.RenderConfig(local.Provider{}, parent.MachineCapabilities, profile, rendered)
+		again, err := render.Config(local.Provider{}, parent.MachineCapabilities, profile, rendered)
 		if err != nil || len(again) > 0 {
 			t.Fatalf("%v %v\n%s\n%s", err, lines(again), profile.Spec.ProviderConfig.Raw, rendered.Raw)
 		}
@@ -243,11 +245,11 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 		}
 		profile := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
 		above, _ := consistency.Compile(imagesOnly{}, parent, field.NewPath("spec"))
-		if report := consistency.CheckNamespacedCloudProfile(above, profile); len(report.Errors) > 0 {
+		if report := consistency.ValidateNamespacedCloudProfile(above, profile); len(report.Errors) > 0 {
 			return
 		}
 		sound++
-		changes, err := consistency.RenderConfig(imagesOnly{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
+		changes, err := render.Config(imagesOnly{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,9 +20,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // drawSpec draws a whole profile for the local provider with a bit of everything that can be wrong in it.
@@ -107,7 +109,7 @@ func drawConfig(t *rapid.T, defs []v1beta1.CapabilityDefinition, names, versions
 }
 
 // text prints everything about a report that a reader may see.
-func text(r consistency.Report) string {
+func text(r finding.Report) string {
 	var b strings.Builder
 	for _, list := range []field.ErrorList{r.Errors, r.Warnings} {
 		for _, err := range list {
@@ -122,11 +124,11 @@ func TestReportsAreTheSameOnEveryRunAndSorted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := drawSpec(t)
 		before := spec.DeepCopy()
-		_, first := consistency.CheckCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
+		_, first := consistency.ValidateCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
 		if !reflect.DeepEqual(before, spec) {
 			t.Fatalf("the profile was changed: %s", gocmp.Diff(before, spec))
 		}
-		_, second := consistency.CheckCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *before})
+		_, second := consistency.ValidateCloudProfile(local.Provider{}, &v1beta1.CloudProfile{Spec: *before})
 		if diff := gocmp.Diff(text(first), text(second)); diff != "" {
 			t.Fatal(diff)
 		}
@@ -159,7 +161,7 @@ func TestComparePaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, first := draw(t)
 		b, second := draw(t)
-		if got, want := consistency.ComparePaths(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
+		if got, want := finding.ComparePaths(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
 			t.Fatalf("%s and %s: %d, want %d", first, second, got, want)
 		}
 	})
@@ -172,7 +174,7 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 		core, provider := drawFlavors(t, defs, "core"), drawFlavors(t, defs, "provider")
 		legacy := rapid.Bool().Draw(t, "legacy")
 		images := func() []imageselector.Image[string] {
-			images, _ := given(provider).CloudProfileConfig(nil, field.NewPath("spec", "providerConfig"))
+			images, _ := given(provider).Decode(nil, field.NewPath("spec", "providerConfig"))
 			images.Images[0].Versions[0].Legacy = legacy
 			return images.Images
 		}
@@ -189,8 +191,8 @@ type fixed struct {
 	images []imageselector.Image[string]
 }
 
-func (f fixed) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
-	return consistency.CloudProfileConfig[string]{Images: f.images}, consistency.Report{}
+func (f fixed) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
+	return provider.Config[string]{Images: f.images}, finding.Report{}
 }
 
 type fatal interface{ Fatalf(string, ...any) }
@@ -209,7 +211,7 @@ func checkFindings(t fatal, list field.ErrorList) {
 		if !catalogue[err.Origin] {
 			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)
 		}
-		if i > 0 && consistency.ComparePaths(list[i-1].Field, err.Field) > 0 {
+		if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
 			t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
 		}
 		if err.Detail == "" || strings.Contains(err.Detail, "map[") {

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -21,13 +24,19 @@ type asked struct {
 	set   capability.Set
 	unmet []capability.Requirement
 	// errs are about the worker's providerConfig.
-	errs field.ErrorList
+	errs finding.List
 }
 
 // askedBy returns what a worker pool asks for.
-func (p *Profile[R]) askedBy(pool Pool) asked {
+func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 	a := asked{requirements: pool.Worker.Requirements(pool.Path)}
-	own, errs := p.provider.Workers().Requirements(pool.Config, pool.configPath())
+	own, errs := p.provider.Workers().Requirements(pool)
+	for i := range errs {
+		switch errs[i].Origin { // with these it is not known what the setting asks for
+		case provider.RuleConfigKind, provider.RuleFieldType, provider.RuleDuplicateKey:
+			errs[i] = errs[i].In(decisive(&pool)...)
+		}
+	}
 	a.requirements, a.errs = append(a.requirements, own...), errs
 	a.set, a.unmet = p.vocabulary.Request(a.requirements)
 	return a
@@ -41,19 +50,19 @@ func (p *Profile[R]) without(a asked, i int) capability.Set {
 
 // unmet returns the errors about requirements that no image can meet, because the profile does not register what they ask
 // for.
-func (p *Profile[R]) unmet(pool Pool, requirements []capability.Requirement) field.ErrorList {
-	var errs field.ErrorList
+func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Requirement) finding.List {
+	var errs finding.List
 	for _, q := range requirements {
 		registers := "does not register"
 		if name := p.misspelt(q.Capability); name != "" {
 			registers += fmt.Sprintf(" (it registers %s, which is none of this provider's)", name)
 		}
 		if p.vocabulary.IsRegistered(q.Capability) {
-			registers = fmt.Sprintf("registers with [%s] only", few(p.vocabulary.Registered(q.Capability)))
+			registers = fmt.Sprintf("registers with [%s] only", finding.Few(p.vocabulary.Registered(q.Capability)))
 		}
-		errs = append(errs, finding(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingPath(&pool, &q), field.OmitValueType{}, fmt.Sprintf(
+		errs = append(errs, finding.New(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingPath(&pool, &q), field.OmitValueType{}, fmt.Sprintf(
 			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, with the values [%s], and to declare it on the flavors of images that support it%s",
-			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "), untilThen(&q))))
+			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "), untilThen(&q))).In(decisive(&pool)...))
 	}
 	return errs
 }
@@ -101,7 +110,7 @@ func others(requirements []capability.Requirement, q *capability.Requirement) st
 
 // settingPath is the path at which an error about a requirement is reported: that of the setting or, if this stands
 // nowhere, of the machine type.
-func settingPath(pool *Pool, q *capability.Requirement) *field.Path {
+func settingPath(pool *provider.Pool, q *capability.Requirement) *field.Path {
 	if q.Because != nil {
 		return q.Because
 	}
@@ -137,32 +146,32 @@ func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirem
 
 // unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks for,
 // or the flavors do.
-func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.Requirement) *field.Error {
+func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.Requirement) finding.Finding {
 	at := settingPath(&r.Pool, q)
 	has := r.Machine.Values(q.Capability)
 	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		return finding(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]%s",
-			poolName(r.Pool), asks(q), r.Pool.MachineType, few(has), wouldWork(r.Suggestions)))
+		return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]%s",
+			poolName(r.Pool), asks(q), r.Pool.MachineType, finding.Few(has), wouldWork(r.Suggestions)))
 	}
-	return finding(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
+	return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
 		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s%s", poolName(r.Pool), asks(q),
-		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, quoteEmpty(r.Pool.Region), others(asked.requirements, q), p.rejections(r), wouldWork(r.Suggestions)))
+		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region), others(asked.requirements, q), p.rejections(r), wouldWork(r.Suggestions)))
 }
 
 // rejectedFor says in one clause, with the flavor as its subject, what a conflict is.
 func rejectedFor(c capability.Conflict) string {
-	has := fmt.Sprintf("has %s [%s]", c.Capability, few(c.Offer))
+	has := fmt.Sprintf("has %s [%s]", c.Capability, finding.Few(c.Offer))
 	if c.Undeclared {
 		has = "does not declare " + c.Capability
 		if len(c.Offer) > 0 {
-			has += fmt.Sprintf(", so it has [%s]", few(c.Offer))
+			has += fmt.Sprintf(", so it has [%s]", finding.Few(c.Offer))
 		}
 	}
 	switch {
 	case c.Cause == capability.CauseMachine:
-		return fmt.Sprintf("%s, the machine type [%s]", has, few(c.Need))
+		return fmt.Sprintf("%s, the machine type [%s]", has, finding.Few(c.Need))
 	case c.Cause == capability.CauseBoth:
-		return fmt.Sprintf("%s, the machine type [%s], the worker pool asks for [%s]", has, few(c.Need), few(c.Asked))
+		return fmt.Sprintf("%s, the machine type [%s], the worker pool asks for [%s]", has, finding.Few(c.Need), finding.Few(c.Asked))
 	}
-	return fmt.Sprintf("%s, the worker pool asks for [%s]", has, few(c.Asked))
+	return fmt.Sprintf("%s, the worker pool asks for [%s]", has, finding.Few(c.Asked))
 }

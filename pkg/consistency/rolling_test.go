@@ -12,11 +12,12 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 var rolling = consistency.RollingOn(consistency.WorkersOf(workerKind, definitions, rules),
-	consistency.Trigger[workerConfig]{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }},
-	consistency.Trigger[workerConfig]{Field: "trusted", Value: func(c *workerConfig) string { return map[bool]string{true: "on", false: ""}[c.Trusted] }},
+	provider.Trigger[workerConfig]{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }},
+	provider.Trigger[workerConfig]{Field: "trusted", Value: func(c *workerConfig) string { return map[bool]string{true: "on", false: ""}[c.Trusted] }},
 )
 
 func TestRolling(t *testing.T) {
@@ -30,7 +31,7 @@ func TestRolling(t *testing.T) {
 		"whatever else is said": {header + ", unknown: 1, nested: true, disk: slow}", "slow", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			want := []consistency.Rolling{{Field: "disk", Value: tc.disk}, {Field: "trusted", Value: tc.trusted}}
+			want := []provider.Rolling{{Field: "disk", Value: tc.disk}, {Field: "trusted", Value: tc.trusted}}
 			if diff := cmp.Diff(want, rolling.Rolling(raw(t, tc.config))); diff != "" {
 				t.Error(diff)
 			}
@@ -49,7 +50,7 @@ func TestRolling(t *testing.T) {
 
 func ExampleRollingOn() {
 	workers := consistency.RollingOn(consistency.WorkersOf(workerKind, definitions, rules),
-		consistency.Trigger[workerConfig]{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }})
+		provider.Trigger[workerConfig]{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }})
 	for _, r := range workers.Rolling(nil) {
 		fmt.Printf("%s %q\n", r.Field, r.Value)
 	}

@@ -8,17 +8,12 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // The stable names of the rules: the Origin of every finding. A published name keeps its meaning.
 const (
-	RuleSyntax              = strictjson.OriginSyntax
-	RuleDuplicateKey        = strictjson.OriginDuplicateKey
-	RuleUnknownField        = strictjson.OriginUnknownField
-	RuleFieldType           = strictjson.OriginFieldType
-	RuleConfigMissing       = "provider-config-missing"
-	RuleConfigKind          = "provider-config-kind"
 	RuleNameMissing         = "name-missing"
 	RuleImageMissing        = "provider-image-missing"
 	RuleImageDuplicate      = "provider-image-duplicate"
@@ -31,10 +26,6 @@ const (
 	RuleCoreFlavorDuplicate = "core-flavor-duplicate"
 	RuleLegacyAmbiguous     = "legacy-flavor-ambiguous"
 	RuleCapabilitiesOff     = "capabilities-not-registered"
-	RuleFormatMixed         = "version-format-mixed"
-	RuleImageIgnored        = "version-image-ignored"
-	RuleFlavorArchitecture  = "flavor-region-architecture"
-	RuleReferenceMissing    = "reference-missing"
 	RuleRegionDuplicate     = "region-duplicate"
 	RuleRegionUncovered     = "region-uncovered"
 	RuleRegionUnknown       = "region-unknown"
@@ -69,259 +60,188 @@ const (
 	RuleCredentialsKind     = "credentials-kind"
 )
 
-// Severity of a rule.
-type Severity string
-
-// The severities. They are part of the command line's JSON.
-const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
-)
-
-// Rule is an entry of the catalogue of rules, from which documentation and SARIF output are made.
-type Rule struct {
-	// Name is the stable name, the Origin of the rule's findings.
-	Name     string
-	Severity Severity
-	// Means says in a sentence or two what the rule demands, and why.
-	Means string
-	// Repair says what to do about a finding.
-	Repair string
-	// Online rules look at more than manifests: at the older version of an object, at those who use it, at credentials.
-	// Only admission can find what they are about.
-	Online bool
-}
-
-// row is a rule that manifests are enough for.
-type row struct {
-	name     string
-	severity Severity
-	means    string
-	repair   string
-}
-
-// Rules returns the catalogue of this package's rules and those of capability, sorted by name. The caller owns it.
-func Rules() []Rule {
-	offline := slices.Concat(readingRules, configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules, namespacedRules)
-	rules := make([]Rule, 0, len(offline)+len(updateRules)+len(credentialRules))
-	for i, r := range slices.Concat(offline, updateRules, credentialRules) {
-		rules = append(rules, Rule{r.name, r.severity, r.means, r.repair, i >= len(offline)})
-	}
-	slices.SortFunc(rules, func(a, b Rule) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+// Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages capability and
+// provider. It is sorted by name, and the caller owns it.
+func Rules() []finding.Rule {
+	rules := slices.Concat(provider.Rules(), configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules,
+		namespacedRules, finding.Online(slices.Concat(updateRules, credentialRules)))
+	finding.SortRules(rules)
 	return rules
 }
 
-var readingRules = []row{
-	{RuleSyntax, SeverityError,
-		"The document is not valid YAML or JSON. The other documents of the file are still checked.",
-		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."},
-	{RuleDuplicateKey, SeverityError,
-		"A key stands twice in one mapping. One of the two values would be lost without a word.",
-		"Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."},
-	{RuleUnknownField, SeverityError,
-		"A field does not exist where it stands, in Gardener's API or in the provider config.",
-		"Correct the spelling, or the indentation. Field names are case-sensitive."},
-	{RuleFieldType, SeverityError,
-		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
-		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."},
-}
-
-var configRules = []row{
-	{RuleConfigMissing, SeverityError,
-		"A CloudProfile of this provider needs a provider config: without it no image could ever be found. A Shoot needs the configs that the provider reads.",
-		"Add the config with the `apiVersion` and `kind` that the message names; in a CloudProfile, map every image version there."},
-	{RuleConfigKind, SeverityError,
-		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
-		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."},
-	{RuleNameMissing, SeverityError,
+var configRules = []finding.Rule{
+	finding.Denies(RuleNameMissing,
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
-		"Write the name, or remove the entry."},
-	{RuleSize, SeverityWarning,
+		"Write the name, or remove the entry."),
+	finding.Warns(RuleSize,
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
-		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."},
+		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."),
 }
 
-var imageRules = []row{
-	{RuleImageMissing, SeverityError,
+var imageRules = []finding.Rule{
+	finding.Denies(RuleImageMissing,
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
-		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."},
-	{RuleVersionMissing, SeverityError,
+		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."),
+	finding.Denies(RuleVersionMissing,
 		"Core lists a version of a machine image for which the provider config has no entry.",
-		"Add the version to the image in the provider config, or remove it from `spec.machineImages`."},
-	{RuleImageDuplicate, SeverityError,
+		"Add the version to the image in the provider config, or remove it from `spec.machineImages`."),
+	finding.Denies(RuleImageDuplicate,
 		"The provider config lists one image name twice.",
-		"Put the versions of the second entry into the first."},
-	{RuleImageUnused, SeverityWarning,
+		"Put the versions of the second entry into the first."),
+	finding.Warns(RuleImageUnused,
 		"The provider config has an image that core does not list. That is fine while a mapping is kept for a time, but nobody can use it.",
-		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name."},
-	{RuleVersionUnused, SeverityWarning,
+		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name."),
+	finding.Warns(RuleVersionUnused,
 		"The provider config has a version that core does not list for this image. Nobody can use it.",
-		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."},
-	{RuleUnknownImage, SeverityError,
+		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."),
+	finding.Denies(RuleUnknownImage,
 		"A worker pool asks for an image that the profile does not have.",
-		"Use one of the images that the message suggests."},
-	{RuleUnknownVersion, SeverityError,
+		"Use one of the images that the message suggests."),
+	finding.Denies(RuleUnknownVersion,
 		"A worker pool asks for a version that the profile does not have for this image.",
-		"Use one of the versions that the message suggests."},
+		"Use one of the versions that the message suggests."),
 }
 
-var flavorRules = []row{
-	{RuleFlavorMissing, SeverityError,
+var flavorRules = []finding.Rule{
+	finding.Denies(RuleFlavorMissing,
 		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
-		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."},
-	{RuleFlavorUnexpected, SeverityError,
+		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."),
+	finding.Denies(RuleFlavorUnexpected,
 		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
-		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out."},
-	{RuleFlavorDuplicate, SeverityError,
+		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out."),
+	finding.Denies(RuleFlavorDuplicate,
 		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
-		"Remove one of the two, or tell them apart by a capability."},
-	{RuleCoreFlavorDuplicate, SeverityError,
+		"Remove one of the two, or tell them apart by a capability."),
+	finding.Denies(RuleCoreFlavorDuplicate,
 		"Two core flavors of a version support exactly the same once omissions are filled in.",
-		"Remove one of the two, or tell them apart by a capability."},
-	{RuleLegacyAmbiguous, SeverityError,
+		"Remove one of the two, or tell them apart by a capability."),
+	finding.Denies(RuleLegacyAmbiguous,
 		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
-		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format."},
-	{RuleCapabilitiesOff, SeverityError,
+		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format."),
+	finding.Denies(RuleCapabilitiesOff,
 		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
-		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."},
-	{RuleFormatMixed, SeverityError,
-		"One version entry has the fields of both formats: `regions`, the legacy one, and `capabilityFlavors`.",
-		"Move the regions into the flavors and remove `regions`. Only different versions may differ in format."},
-	{RuleImageIgnored, SeverityWarning,
-		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
-		"Remove the `image`, or move it into the flavor that it belongs to."},
-	{RuleFlavorArchitecture, SeverityError,
-		"A region inside a flavor carries an `architecture`. In the new format the architecture is a capability of the flavor.",
-		"Remove it from the region and write it into the flavor's `capabilities`."},
-	{RuleNoImage, SeverityError,
+		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."),
+	finding.Denies(RuleNoImage,
 		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
-		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."},
-	{RuleOrderDiffers, SeverityWarning,
+		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."),
+	finding.Warns(RuleOrderDiffers,
 		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
-		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."},
+		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."),
 }
 
-var regionRules = []row{
-	{RuleReferenceMissing, SeverityError,
-		"A flavor, or a version in the legacy format, refers to no image at all.",
-		"Add a reference, or remove the entry."},
-	{RuleRegionDuplicate, SeverityError,
+var regionRules = []finding.Rule{
+	finding.Denies(RuleRegionDuplicate,
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
-		"Remove one of the two."},
-	{RuleRegionUncovered, SeverityWarning,
+		"Remove one of the two."),
+	finding.Warns(RuleRegionUncovered,
 		"A flavor has no image in a region of the profile. A Shoot there whose worker pool needs this flavor is refused.",
-		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same."},
-	{RuleRegionUnknown, SeverityWarning,
+		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same."),
+	finding.Warns(RuleRegionUnknown,
 		"The provider config has images, or other entries, for a region that `spec.regions` does not have. No Shoot can be there, so they are of no use.",
-		"Correct the name of the region, add it to `spec.regions`, or remove the entries."},
-	{RuleUnknownRegion, SeverityError,
+		"Correct the name of the region, add it to `spec.regions`, or remove the entries."),
+	finding.Denies(RuleUnknownRegion,
 		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
-		"Use one of the regions that the message lists."},
-	{RuleProviderType, SeverityError,
+		"Use one of the regions that the message lists."),
+	finding.Denies(RuleProviderType,
 		"A Shoot is for another provider type than its profile. Gardener's admission refuses such a Shoot.",
-		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type."},
-	{RuleFallback, SeverityWarning,
+		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type."),
+	finding.Warns(RuleFallback,
 		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
-		"Add the image ID for the region."},
+		"Add the image ID for the region."),
 }
 
-var machineRules = []row{
-	{RuleMachineArchitecture, SeverityError,
+var machineRules = []finding.Rule{
+	finding.Denies(RuleMachineArchitecture,
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
-		"Add `capabilities.architecture` with one value to the machine type."},
-	{RuleMachineWithoutImage, SeverityWarning,
+		"Add `capabilities.architecture` with one value to the machine type."),
+	finding.Warns(RuleMachineWithoutImage,
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
-		"Add a flavor or a reference for it, or correct the capabilities of the machine type."},
-	{RuleArchitecture, SeverityError,
+		"Add a flavor or a reference for it, or correct the capabilities of the machine type."),
+	finding.Denies(RuleArchitecture,
 		"A worker pool asks for an architecture that its machine type does not have. Gardener's admission refuses such a Shoot.",
-		"Use one of the machine types that the message suggests, or leave `machine.architecture` out."},
-	{RuleUnknownMachineType, SeverityError,
+		"Use one of the machine types that the message suggests, or leave `machine.architecture` out."),
+	finding.Denies(RuleUnknownMachineType,
 		"A worker pool asks for a machine type that the profile does not have.",
-		"Use one of the machine types that the message suggests."},
+		"Use one of the machine types that the message suggests."),
 }
 
-var capabilityRules = []row{
-	{capability.RuleUnregistered, SeverityError,
+var capabilityRules = []finding.Rule{
+	finding.Denies(capability.RuleUnregistered,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
-		"Register it, or correct the name."},
-	{capability.RuleValueUnregistered, SeverityError,
+		"Register it, or correct the name."),
+	finding.Denies(capability.RuleValueUnregistered,
 		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture.",
-		"Register the value, or correct it."},
-	{capability.RuleValueMissing, SeverityError,
+		"Register the value, or correct it."),
+	finding.Denies(capability.RuleValueMissing,
 		"A flavor declares a capability with an empty list. It would match nothing, ever.",
-		"List the values that the image supports, or leave the capability out if it supports all of them."},
-	{capability.RuleValueDuplicate, SeverityError,
+		"List the values that the image supports, or leave the capability out if it supports all of them."),
+	finding.Denies(capability.RuleValueDuplicate,
 		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
-		"Remove one of the two."},
-	{RuleForeignPrefix, SeverityWarning,
+		"Remove one of the two."),
+	finding.Warns(RuleForeignPrefix,
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
-		"Use a name without prefix, or one with this provider's prefix if its extension defines it."},
+		"Use a name without prefix, or one with this provider's prefix if its extension defines it."),
 }
 
-var workerRules = []row{
-	{capability.RuleReservedUnknown, SeverityError,
+var workerRules = []finding.Rule{
+	finding.Denies(capability.RuleReservedUnknown,
 		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
-		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."},
-	{capability.RuleReservedValue, SeverityError,
+		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."),
+	finding.Denies(capability.RuleReservedValue,
 		"A reserved capability is declared, or registered, with a value that it does not have.",
-		"Use one of the values that the message lists."},
-	{RuleWorkerValueUnknown, SeverityError,
+		"Use one of the values that the message lists."),
+	finding.Denies(RuleWorkerValueUnknown,
 		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
-		"Use the values that the message lists. `capkit capabilities` says what each of them is for."},
-	{RuleWorkerValueUnasked, SeverityWarning,
+		"Use the values that the message lists. `capkit capabilities` says what each of them is for."),
+	finding.Warns(RuleWorkerValueUnasked,
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
-		"Register the value that the message names as well, or do not register the capability."},
-	{RuleWorkerMisspelt, SeverityWarning,
+		"Register the value that the message names as well, or do not register the capability."),
+	finding.Warns(RuleWorkerMisspelt,
 		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
-		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names."},
-	{RuleOnlyOnRequest, SeverityWarning,
+		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names."),
+	finding.Warns(RuleOnlyOnRequest,
 		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
-		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it."},
-	{RuleRequestUnregistered, SeverityError,
+		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it."),
+	finding.Denies(RuleRequestUnregistered,
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
-		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."},
-	{RuleRequestUnmet, SeverityError,
+		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."),
+	finding.Denies(RuleRequestUnmet,
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
-		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."},
+		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."),
 }
 
-var namespacedRules = []row{
-	{RuleVersionInherited, SeverityError,
+var namespacedRules = []finding.Rule{
+	finding.Denies(RuleVersionInherited,
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
-		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."},
-	{RuleMappingInherited, SeverityError,
+		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."),
+	finding.Denies(RuleMappingInherited,
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
-		"Remove the entry from the provider config."},
-	{RuleNamespacedConfig, SeverityError,
+		"Remove the entry from the provider config."),
+	finding.Denies(RuleNamespacedConfig,
 		"The provider config of a NamespacedCloudProfile holds something else than `machineImages`. Everything else is the parent's.",
-		"Remove the field, or have it changed in the parent."},
-	{RuleNamespacedFormat, SeverityError,
+		"Remove the field, or have it changed in the parent."),
+	finding.Denies(RuleNamespacedFormat,
 		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
-		"Write the version in the legacy format, without `capabilityFlavors`."},
+		"Write the version in the legacy format, without `capabilityFlavors`."),
 }
 
-var credentialRules = []row{
-	{RuleCredentialsMissing, SeverityError,
+var credentialRules = []finding.Rule{
+	finding.Denies(RuleCredentialsMissing,
 		"The credentials of a Shoot, or those that a binding refers to, do not exist.",
-		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without."},
-	{RuleCredentialsKind, SeverityError,
+		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without."),
+	finding.Denies(RuleCredentialsKind,
 		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
-		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."},
+		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."),
 }
 
-var updateRules = []row{
-	{RuleChoiceChanged, SeverityWarning,
+var updateRules = []finding.Rule{
+	finding.Warns(RuleChoiceChanged,
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
-		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."},
-	{RuleMachineTypeInUse, SeverityWarning,
+		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."),
+	finding.Warns(RuleMachineTypeInUse,
 		"An update of a profile removes a machine type that worker pools still use. With Gardener v1.150, every later update of such a Shoot fails if the profile registers capabilities, even the one that confirms its deletion.",
-		"Put the machine type back, with `usable: false`, until no worker pool uses it."},
-	{RuleMappingInUse, SeverityWarning,
+		"Put the machine type back, with `usable: false`, until no worker pool uses it."),
+	finding.Warns(RuleMappingInUse,
 		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created.",
-		"Put the flavor or the reference back until no worker pool uses it."},
+		"Put the flavor or the reference back until no worker pool uses it."),
 }

@@ -8,61 +8,65 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
-func PoolsOf(shoot *v1beta1.Shoot) []Pool {
-	at := field.NewPath("spec", "provider", "workers")
-	pools := make([]Pool, 0, len(shoot.Spec.Provider.Workers))
-	for i := range shoot.Spec.Provider.Workers {
-		pools = append(pools, PoolOf(&shoot.Spec.Provider.Workers[i], shoot.Spec.Region, at.Index(i)))
-	}
-	return pools
-}
-
-// CheckShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
-// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. domain is
-// that of the Shoot's credentials, nil if it is not known, see [ShootQuestion]. Another provider type is
-// reported once, and nothing else then; a region that the profile does not have without what only follows from that. A pool that leaves its image to Gardener is not reported. A Shoot without workers
-// has nothing to check.
-func (p *Profile[R]) CheckShoot(shoot *v1beta1.Shoot, domain *string) Report {
-	pools := PoolsOf(shoot)
+// ValidateShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
+// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is that
+// of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is reported once,
+// and nothing else then; a region that the profile does not have without what only follows from that. A pool that leaves
+// its image to Gardener is not reported. A Shoot without workers has nothing to check.
+func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report {
+	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {
-		return Report{}
+		return finding.Report{}
 	}
 	if err := p.checkType(shoot.Spec.Provider.Type); err != nil {
-		return Report{Errors: field.ErrorList{err}}
+		return finding.Failed(*err)
 	}
-	var report Report
+	var report finding.Report
 	unknown := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region"))
 	if unknown != nil {
-		report.Errors = append(report.Errors, unknown)
+		report.Errors = append(report.Errors, unknown.In(uncheckedAbroad(shoot)...))
 	}
 	foreign := unknown != nil && !p.hasImagesIn(shoot.Spec.Region)
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
 		if r.Err != nil && !r.Open && (!foreign || !r.lacksRegion()) {
-			report.Errors = append(report.Errors, r.Err)
+			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
 	}
-	if p.constraints != nil {
-		report.merge(p.constraints.CheckShoot(ShootQuestion{Shoot: shoot, Profile: p.spec, Domain: domain}))
+	if p.validator != nil {
+		report.Add(p.validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.spec, Scope: scope}))
 	}
-	return report.sorted()
+	return report.Sorted()
 }
 
-// DependsOnDomain tells whether what CheckShoot says about a Shoot may depend on the domain of its credentials. If not,
-// nobody needs to look for them.
-func (p *Profile[R]) DependsOnDomain(shoot *v1beta1.Shoot) bool {
-	return p.constraints != nil && len(shoot.Spec.Provider.Workers) > 0 && p.constraints.DependsOnDomain(shoot)
+// uncheckedAbroad returns what a provider's own rules say nothing about in a region that the profile does not have.
+func uncheckedAbroad(shoot *v1beta1.Shoot) []*field.Path {
+	at := field.NewPath("spec", "provider")
+	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}
+	for i := range shoot.Spec.Provider.Workers {
+		parts = append(parts, at.Child("workers").Index(i).Child("zones"))
+	}
+	return parts
 }
 
-// hasImagesIn tells whether any flavor refers to an image in a region.
+// NeedsScope reports whether what ValidateShoot says about a Shoot may depend on the scope of its credentials. If not, nobody
+// needs to look for them.
+func (p *Profile[R]) NeedsScope(shoot *v1beta1.Shoot) bool {
+	scoped, ok := p.validator.(provider.ScopedValidator)
+	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
+}
+
+// hasImagesIn reports whether any flavor refers to an image in a region.
 func (p *Profile[R]) hasImagesIn(region string) bool {
 	for _, image := range p.images {
 		for _, version := range image.Versions {
@@ -76,7 +80,7 @@ func (p *Profile[R]) hasImagesIn(region string) bool {
 	return false
 }
 
-// lacksRegion tells whether flavors are out for no other reason than that they have no image in the region.
+// lacksRegion reports whether flavors are out for no other reason than that they have no image in the region.
 func (r *Resolution[R]) lacksRegion() bool {
 	return len(r.Decision.Verdicts) > 0 && !slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
 		return v.Reason != imageselector.ReasonRegion
@@ -84,15 +88,19 @@ func (r *Resolution[R]) lacksRegion() bool {
 }
 
 // checkType returns an error if a Shoot is of another provider than its profile. That it is of none Gardener reports.
-func (p *Profile[R]) checkType(name string) *field.Error {
+func (p *Profile[R]) checkType(name string) *finding.Finding {
 	if name == "" || name == p.spec.Type || p.spec.Type == "" {
 		return nil
 	}
-	return finding(RuleProviderType, field.ErrorTypeInvalid, field.NewPath("spec", "provider", "type"), name, fmt.Sprintf(
-		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type", name, p.spec.Type, p.spec.Type))
+	at := field.NewPath("spec", "provider")
+	err := finding.New(RuleProviderType, field.ErrorTypeInvalid, at.Child("type"), name, fmt.Sprintf(
+		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
+		name, p.spec.Type, p.spec.Type)).In(at)
+	return &err
 }
 
 // ProfileMissing returns the error for a reference at the path at to a profile that does not exist.
-func ProfileMissing(at *field.Path, kind, name string) *field.Error {
-	return finding(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first")
+func ProfileMissing(at *field.Path, kind, name string) finding.Finding {
+	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first").
+		In(field.NewPath("spec", "provider"))
 }

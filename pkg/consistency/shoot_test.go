@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -39,7 +40,7 @@ func checkShoots(t *testing.T, p *consistency.Profile[openstack.Image], archive 
 	cases.Run(t, archive, func(c *cases.Case) string {
 		s := shootOf(c, "shoot.yaml")
 		before := s.DeepCopy()
-		report := p.CheckShoot(s, nil)
+		report := p.ValidateShoot(s, nil)
 		checkFindings(c.T(), report.Errors)
 		if len(report.Warnings) > 0 {
 			c.T().Error(report.Warnings)
@@ -57,18 +58,18 @@ func TestPoolsAreReportedInOrder(t *testing.T) {
 	for range 11 {
 		s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, v1beta1.Worker{Machine: v1beta1.Machine{Type: "huge"}})
 	}
-	errs := profileOfPools(t).CheckShoot(s, nil).Errors
+	errs := profileOfPools(t).ValidateShoot(s, nil).Errors
 	if len(errs) != 11 || errs[2].Field != "spec.provider.workers[2].machine.type" || errs[10].Field != "spec.provider.workers[10].machine.type" {
 		t.Error(errs)
 	}
 }
 
 func TestPoolsOf(t *testing.T) {
-	pools := consistency.PoolsOf(shoot(t, "{region: europe, provider: {workers: [{name: a, machine: {type: m}}, {name: b, machine: {type: n}}]}}"))
+	pools := provider.PoolsOf(shoot(t, "{region: europe, provider: {workers: [{name: a, machine: {type: m}}, {name: b, machine: {type: n}}]}}"))
 	if len(pools) != 2 || pools[1].Name != "b" || pools[1].Region != "europe" || pools[1].Path.String() != "spec.provider.workers[1]" {
 		t.Error(pools)
 	}
-	if pools := consistency.PoolsOf(&v1beta1.Shoot{}); len(pools) > 0 {
+	if pools := provider.PoolsOf(&v1beta1.Shoot{}); len(pools) > 0 {
 		t.Error(pools)
 	}
 }
@@ -85,7 +86,7 @@ func ratchetShoots(t *testing.T, archive string) {
 		if c.Has("after.yaml") {
 			is = shootOf(c, "after.yaml")
 		}
-		report := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was)
+		report := consistency.Ratchet(p.ValidateShoot(is, nil), p.ValidateShoot(was, nil), is, was)
 		checkFindings(c.T(), report.Errors)
 		return folded(plainly(report.Errors)...)
 	})

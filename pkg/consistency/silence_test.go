@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // An update must not bring an error along that nobody sees because of an old one.
@@ -59,11 +60,11 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 	}
 }
 
-func ratchet(t *testing.T, before, after string) consistency.Report {
+func ratchet(t *testing.T, before, after string) finding.Report {
 	t.Helper()
 	old, object := profileFrom(t, before), profileFrom(t, after)
-	_, was := consistency.CheckCloudProfile(imagesOnly{}, old)
-	_, is := consistency.CheckCloudProfile(imagesOnly{}, object)
+	_, was := consistency.ValidateCloudProfile(imagesOnly{}, old)
+	_, is := consistency.ValidateCloudProfile(imagesOnly{}, object)
 	if len(was.Errors) == 0 {
 		t.Fatal("there was no error before")
 	}

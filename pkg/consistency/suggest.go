@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -40,7 +42,7 @@ const mostSuggestions = 3
 
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
 // the pool's machine type supports, or the zero Set if there is no such machine type; worker is what the pool requests.
-func (p *Profile[R]) suggest(pool Pool, machine, worker capability.Set) []Suggestion {
+func (p *Profile[R]) suggest(pool provider.Pool, machine, worker capability.Set) []Suggestion {
 	kinds := [][]Suggestion{p.suggestMachineTypes(pool, machine, worker)}
 	if suits(machine, pool.Architecture) { // else only another machine type can help
 		kinds = [][]Suggestion{p.suggestVersions(pool, machine, worker), p.suggestImages(pool, machine, worker), kinds[0]}
@@ -57,7 +59,7 @@ func (p *Profile[R]) suggest(pool Pool, machine, worker capability.Set) []Sugges
 }
 
 // suggestVersions returns other active versions of the pool's image that fit, newest first.
-func (p *Profile[R]) suggestVersions(pool Pool, machine, worker capability.Set) []Suggestion {
+func (p *Profile[R]) suggestVersions(pool provider.Pool, machine, worker capability.Set) []Suggestion {
 	var suggestions []Suggestion
 	for i := range p.spec.MachineImages {
 		if image := &p.spec.MachineImages[i]; image.Name == pool.Image {
@@ -70,7 +72,7 @@ func (p *Profile[R]) suggestVersions(pool Pool, machine, worker capability.Set) 
 }
 
 // suggestImages returns the newest fitting version of every other image, in the profile's order.
-func (p *Profile[R]) suggestImages(pool Pool, machine, worker capability.Set) []Suggestion {
+func (p *Profile[R]) suggestImages(pool provider.Pool, machine, worker capability.Set) []Suggestion {
 	var suggestions []Suggestion
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
@@ -86,7 +88,7 @@ func (p *Profile[R]) suggestImages(pool Pool, machine, worker capability.Set) []
 
 // fittingVersions returns the active versions of an image that the machine type boots in the pool's region, newest
 // first; versions that are not semantic come last.
-func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, machine, worker capability.Set) []string {
+func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool provider.Pool, machine, worker capability.Set) []string {
 	type parsed struct {
 		text    string
 		version *semver.Version
@@ -111,7 +113,7 @@ func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool Pool, mac
 
 // suggestMachineTypes returns usable machine types on which the pool's image version boots, those of the pool's own
 // architecture first, else in the profile's order.
-func (p *Profile[R]) suggestMachineTypes(pool Pool, machine, worker capability.Set) []Suggestion {
+func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, machine, worker capability.Set) []Suggestion {
 	var alike, others []Suggestion
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -133,7 +135,7 @@ func (p *Profile[R]) suggestMachineTypes(pool Pool, machine, worker capability.S
 	return suggestions[:min(len(suggestions), mostSuggestions)]
 }
 
-// fits tells whether an image version boots in a region on a machine type, for a request.
+// fits reports whether an image version boots in a region on a machine type, for a request.
 func (p *Profile[R]) fits(machine, worker capability.Set, image, version, region string) bool {
 	return p.choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
 }

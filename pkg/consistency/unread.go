@@ -6,71 +6,99 @@ package consistency
 
 import (
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
-// unread holds the places of a provider config that could not be read. What follows from them would only repeat the
-// error in other words, so the checks are silent about it.
-type unread []string
-
-// unreadPlaces finds the places in what a provider reports about its config, which stands at the path at.
-func unreadPlaces(errs field.ErrorList, at *field.Path) unread {
-	var places unread
-	for _, err := range errs {
-		switch err.Origin {
-		case RuleSyntax, RuleUnknownField, RuleFieldType, RuleDuplicateKey:
-			places = append(places, err.Field)
-		case RuleConfigMissing, RuleConfigKind:
-			places = append(places, at.String())
-		}
-	}
-	return places
-}
-
-// touches tells whether a place is at, above or below the path.
-func (u unread) touches(at *field.Path) bool {
-	if len(u) == 0 {
-		return false
-	}
-	path := at.String()
-	return slices.ContainsFunc(u, func(place string) bool { return above(place, path) || above(path, place) })
-}
-
-// covers tells whether a place is at or above the path.
-func (u unread) covers(at *field.Path) bool {
-	if len(u) == 0 {
-		return false
-	}
-	path := at.String()
-	return slices.ContainsFunc(u, func(place string) bool { return above(place, path) })
-}
-
-// above tells whether a path is at or above another one.
-func above(path, other string) bool {
-	rest, found := strings.CutPrefix(other, path)
-	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
-}
-
-// maybeUnreadImage tells whether an image that seems to be missing may be one that could not be read: the list as a
+// maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
 // whole, perhaps for a misspelt key, or an image without a name.
 func (p *Profile[R]) maybeUnreadImage() bool {
 	if len(p.unread) == 0 {
 		return false
 	}
-	return len(p.images) == 0 || p.unread.covers(p.at.Child("providerConfig", "machineImages")) ||
-		slices.ContainsFunc(p.images, func(image imageselector.Image[R]) bool { return image.Name == "" && p.unread.touches(image.Path) })
+	return len(p.images) == 0 || p.unread.Covers(p.at.Child("providerConfig", "machineImages")) ||
+		slices.ContainsFunc(p.images, func(image imageselector.Image[R]) bool { return image.Name == "" && p.unread.Touches(image.Path) })
 }
 
 // maybeUnreadVersion is the same for a version of an image.
 func (p *Profile[R]) maybeUnreadVersion(entries *named[R]) bool {
 	for _, image := range entries.images {
-		if len(image.Versions) == 0 && p.unread.touches(image.Path) || p.unread.covers(image.Path.Child("versions")) {
+		if len(image.Versions) == 0 && p.unread.Touches(image.Path) || p.unread.Covers(image.Path.Child("versions")) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(entries.versions[""], func(v *imageselector.Version[R]) bool { return p.unread.touches(v.Path) })
+	return slices.ContainsFunc(entries.versions[""], func(v *imageselector.Version[R]) bool { return p.unread.Touches(v.Path) })
+}
+
+// extend tells of what could not be read in the provider config what is not checked because of that (semantics S10): the
+// image version around it, or the image, or everything if the config as a whole is not what it should be.
+func (p *Profile[R]) extend(errs finding.List) {
+	config, core := p.at.Child("providerConfig"), p.at.Child("machineImages")
+	depth := len(finding.PathOf(config))
+	for i := range errs {
+		below := errs[i].Place[min(depth, len(errs[i].Place)):]
+		switch errs[i].Origin {
+		case provider.RuleConfigKind, provider.RuleConfigMissing:
+			errs[i] = errs[i].In(config, core)
+		case provider.RuleSyntax, provider.RuleUnknownField, provider.RuleFieldType, provider.RuleDuplicateKey:
+			switch {
+			case len(below) == 0 || len(p.images) == 0:
+				errs[i] = errs[i].In(config, core)
+			case below[0].Name == "machineImages" && len(below) == 1:
+				errs[i] = errs[i].In(config, core)
+			case below[0].Name == "machineImages" && below[1].Index < len(p.images):
+				errs[i].Extent = nil
+				errs[i] = errs[i].In(p.around(below)...)
+			}
+		}
+	}
+}
+
+// around returns the image version, on both sides, in which a path below the provider config is; or the image.
+func (p *Profile[R]) around(below finding.Path) []*field.Path {
+	image := &p.images[below[1].Index]
+	if len(below) < 4 || below[2].Name != "versions" || below[3].Index >= len(image.Versions) {
+		return p.placesOf(image.Name, nil)
+	}
+	return p.placesOf(image.Name, &image.Versions[below[3].Index].Version)
+}
+
+// placesOf returns where an image stands, on both sides, or one version of it.
+func (p *Profile[R]) placesOf(image string, version *string) []*field.Path {
+	var places []*field.Path
+	for i := range p.images {
+		if p.images[i].Name != image {
+			continue
+		}
+		if version == nil {
+			places = append(places, p.images[i].Path)
+			continue
+		}
+		for k := range p.images[i].Versions {
+			if p.images[i].Versions[k].Version == *version {
+				places = append(places, p.images[i].Versions[k].Path)
+			}
+		}
+	}
+	for i := range p.spec.MachineImages {
+		core := &p.spec.MachineImages[i]
+		at := p.at.Child("machineImages").Index(i)
+		if core.Name != image {
+			continue
+		}
+		if version == nil {
+			places = append(places, at)
+			continue
+		}
+		for k := range core.Versions {
+			if core.Versions[k].Version == *version {
+				places = append(places, at.Child("versions").Index(k))
+			}
+		}
+	}
+	return places
 }

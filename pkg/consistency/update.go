@@ -10,6 +10,9 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -18,35 +21,21 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// CompareProfiles warns about what an update of a CloudProfile does to those who use it (semantics S9), ordered by path:
-// other flavors for machine types; machine types and mappings removed that worker pools use. shoots are those that use
-// the profile, directly or through a NamespacedCloudProfile, with the machine types and image versions that such a one
-// defines itself left out. Paths are those of the new profile.
-func CompareProfiles[R any](old, updated *Profile[R], shoots []Use) field.ErrorList {
-	warnings := old.changedChoices(updated)
-	warnings = append(warnings, old.brokenUses(updated, shoots)...)
-	SortByPath(warnings)
-	return warnings
-}
-
-// CompareNamespacedCloudProfiles does the same for an update of a NamespacedCloudProfile with this parent. shoots are those
-// that use the profile. Paths are those of the updated one.
-func CompareNamespacedCloudProfiles[R any](above *Profile[R], old, updated *v1beta1.NamespacedCloudProfile, shoots []Use) field.ErrorList {
-	before, _ := compileNamespaced(above, old)
-	after, _ := compileNamespaced(above, updated)
-	return CompareProfiles(before, after, shoots)
+// compare warns about what an update of a profile does to those who use it. Paths are those of the updated one.
+func (p *Profile[R]) compare(updated *Profile[R], uses []Use) finding.List {
+	return append(p.changedChoices(updated), p.brokenUses(updated, uses)...)
 }
 
 // Use is a Shoot that uses a CloudProfile.
 type Use struct {
 	Namespace, Name string
-	Pools           []Pool
+	Pools           []provider.Pool
 }
 
 // changedChoices warns about machine types that boot another flavor after the update, while the one so far would still
 // do: once for each image version, naming the machine types.
-func (p *Profile[R]) changedChoices(updated *Profile[R]) field.ErrorList {
-	var found field.ErrorList
+func (p *Profile[R]) changedChoices(updated *Profile[R]) finding.List {
+	var found finding.List
 	for i, image := range updated.spec.MachineImages {
 		for k, version := range image.Versions {
 			if !helper.VersionIsActive(version.ExpirableVersion) || !several(p, updated, image.Name, version.Version) {
@@ -54,17 +43,17 @@ func (p *Profile[R]) changedChoices(updated *Profile[R]) field.ErrorList {
 			}
 			types := p.typesWithOtherChoice(updated, image.Name, version.Version)
 			if len(types) > 0 {
-				found = append(found, finding(RuleChoiceChanged, field.ErrorTypeInvalid,
+				found = append(found, finding.New(RuleChoiceChanged, field.ErrorTypeInvalid,
 					updated.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
 						"%s@%s: new machines of machine %s %s boot another flavor than the existing ones, which would still do",
-						image.Name, version.Version, plural(types, "type"), few(types))))
+						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
 			}
 		}
 	}
 	return found
 }
 
-// several tells whether there is anything to choose, before and after.
+// several reports whether there is anything to choose, before and after.
 func several[R any](old, updated *Profile[R], image, version string) bool {
 	return len(old.catalog.Flavors(image, version)) > 0 && len(updated.catalog.Flavors(image, version)) > 1
 }
@@ -93,7 +82,7 @@ func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version st
 	return types
 }
 
-// otherChoice tells whether the updated profile answers a request with another flavor, although it still has the one
+// otherChoice reports whether the updated profile answers a request with another flavor, although it still has the one
 // that p answers with.
 func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Request, machine [2]capability.Set) bool {
 	request.Machine, request.Worker = machine[0], p.ordinary
@@ -121,7 +110,7 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	return false
 }
 
-// like returns what tells whether a flavor of the updated profile is a given one of p's image version: if they are written
+// like returns what reports whether a flavor of the updated profile is a given one of p's image version: if they are written
 // with the same values, in whatever order, or if they support the same once omissions are filled in. The two vocabularies
 // may differ.
 func (p *Profile[R]) like(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R]) func(*imageselector.Flavor[R]) bool {
@@ -131,7 +120,7 @@ func (p *Profile[R]) like(id imageVersion, flavor v1beta1.Capabilities, updated 
 	}
 }
 
-// sameReference tells whether two flavors have the same reference in a region.
+// sameReference reports whether two flavors have the same reference in a region.
 func sameReference[R any](a, b *imageselector.Flavor[R], region string) bool {
 	x, found := a.Reference(region)
 	y, also := b.Reference(region)
@@ -163,7 +152,7 @@ func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
 	return nil
 }
 
-// sameValues tells whether two flavors have the same capabilities with the same values, in whatever order.
+// sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
 func sameValues(a, b v1beta1.Capabilities) bool {
 	if len(a) != len(b) {
 		return false
@@ -177,13 +166,13 @@ func sameValues(a, b v1beta1.Capabilities) bool {
 	return true
 }
 
-// within tells whether all values are among others.
+// within reports whether all values are among others.
 func within(values, others []string) bool {
 	return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
 }
 
 // brokenUses warns about machine types that are gone and used, and about pools that lose their image in another way.
-func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorList {
+func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List {
 	shoots = slices.SortedFunc(slices.Values(shoots), func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -210,14 +199,14 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) field.ErrorLi
 			}
 		}
 	}
-	var found field.ErrorList
+	var found finding.List
 	for name, users := range gone {
-		found = append(found, finding(RuleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name, fmt.Sprintf(
+		found = append(found, finding.New(RuleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name, fmt.Sprintf(
 			"machine type %s is removed and still used by %s %s: later updates of them can fail; put it back with usable: false until nobody uses it",
-			name, plural(users, "Shoot"), few(users))))
+			name, finding.Plural(users, "Shoot"), finding.Few(users))))
 	}
 	for use, users := range unmapped {
-		found = append(found, use.warning(updated.at, plural(users, "Shoot")+" "+few(users)))
+		found = append(found, use.warning(updated.at, finding.Plural(users, "Shoot")+" "+finding.Few(users)))
 	}
 	return found
 }
@@ -229,7 +218,7 @@ type lost struct {
 }
 
 // warning says so of Shoots. at is the path of the profile's spec.
-func (l lost) warning(at *field.Path, shoots string) *field.Error {
+func (l lost) warning(at *field.Path, shoots string) finding.Finding {
 	name, path, back := l.image.image+"@"+l.image.version, at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
 	what := "the image that worker pools of " + shoots + " boot is removed, and new machines boot another one"
 	switch {
@@ -240,11 +229,11 @@ func (l lost) warning(at *field.Path, shoots string) *field.Error {
 	case l.all:
 		what = "no image is left for worker pools of " + shoots + ": they get no new machines"
 	}
-	return finding(RuleMappingInUse, field.ErrorTypeForbidden, path, name, fmt.Sprintf("%s: %s; %s until nobody uses it", name, what, back))
+	return finding.New(RuleMappingInUse, field.ErrorTypeForbidden, path, name, fmt.Sprintf("%s: %s; %s until nobody uses it", name, what, back))
 }
 
 // boots returns the flavor that a worker pool boots, which has to get one.
-func (p *Profile[R]) boots(pool Pool) *imageselector.Flavor[R] {
+func (p *Profile[R]) boots(pool provider.Pool) *imageselector.Flavor[R] {
 	machine, _ := p.machineOf(pool)
 	request := imageselector.Request{
 		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
@@ -252,14 +241,14 @@ func (p *Profile[R]) boots(pool Pool) *imageselector.Flavor[R] {
 	return &p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)]
 }
 
-// sameImage tells whether a worker pool, which gets an image in both profiles, boots the same one, as whatever flavor.
-func (p *Profile[R]) sameImage(updated *Profile[R], pool Pool) bool {
+// sameImage reports whether a worker pool, which gets an image in both profiles, boots the same one, as whatever flavor.
+func (p *Profile[R]) sameImage(updated *Profile[R], pool provider.Pool) bool {
 	return sameReference(p.boots(pool), updated.boots(pool), pool.Region)
 }
 
-// keepsReference tells whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
+// keepsReference reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
 // not it fits.
-func (p *Profile[R]) keepsReference(updated *Profile[R], pool Pool) bool {
+func (p *Profile[R]) keepsReference(updated *Profile[R], pool provider.Pool) bool {
 	same := p.like(imageVersion{pool.Image, pool.Version}, p.boots(pool).Capabilities, updated)
 	flavors := updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)
 	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
@@ -268,8 +257,8 @@ func (p *Profile[R]) keepsReference(updated *Profile[R], pool Pool) bool {
 	})
 }
 
-// hasImage tells whether a worker pool gets an image.
-func (p *Profile[R]) hasImage(pool Pool) bool {
+// hasImage reports whether a worker pool gets an image.
+func (p *Profile[R]) hasImage(pool provider.Pool) bool {
 	machine, found := p.machineOf(pool)
 	a := p.askedBy(pool)
 	return found && suits(machine, pool.Architecture) && len(a.unmet) == 0 && p.fits(machine, a.set, pool.Image, pool.Version, pool.Region)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -54,7 +55,7 @@ func TestChangedChoicesBetweenVocabularies(t *testing.T) {
 func use(name string, types ...string) consistency.Use {
 	use := consistency.Use{Namespace: "garden-a", Name: name}
 	for _, t := range types {
-		use.Pools = append(use.Pools, consistency.Pool{MachineType: t, Image: "gl", Version: "1", Region: "europe"})
+		use.Pools = append(use.Pools, provider.Pool{MachineType: t, Image: "gl", Version: "1", Region: "europe"})
 	}
 	return use
 }
@@ -129,8 +130,8 @@ func TestAnUpdateOfNothingSaysNothing(t *testing.T) {
 		for _, image := range spec.MachineImages {
 			for _, version := range image.Versions {
 				for _, machine := range []string{"m0", "m1", "m2", "none"} {
-					pool := consistency.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
-					shoots = append(shoots, consistency.Use{Name: machine, Pools: []consistency.Pool{pool}})
+					pool := provider.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
+					shoots = append(shoots, consistency.Use{Name: machine, Pools: []provider.Pool{pool}})
 				}
 			}
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/finding"
+
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -19,8 +21,8 @@ import (
 
 // warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
 // in a broken profile: they would only repeat its errors in other words.
-func (p *Profile[R]) warnings(broken bool) field.ErrorList {
-	var warnings field.ErrorList
+func (p *Profile[R]) warnings(broken bool) finding.List {
+	var warnings finding.List
 	if p.parent == nil {
 		warnings = p.foreignPrefixes()
 	}
@@ -53,7 +55,7 @@ func (p *Profile[R]) regionList() string {
 }
 
 // unused warns about images and versions of the provider config that core does not list.
-func (p *Profile[R]) unused() field.ErrorList {
+func (p *Profile[R]) unused() finding.List {
 	listed := map[string]map[string]bool{}
 	for _, image := range p.spec.MachineImages {
 		versions := listed[image.Name]
@@ -65,7 +67,7 @@ func (p *Profile[R]) unused() field.ErrorList {
 			versions[version.Version] = true
 		}
 	}
-	var found field.ErrorList
+	var found finding.List
 	for i := range p.images {
 		image := &p.images[i]
 		if image.Name == "" {
@@ -73,13 +75,13 @@ func (p *Profile[R]) unused() field.ErrorList {
 		}
 		versions, known := listed[image.Name]
 		if !known && !p.inheritsImage(image.Name) {
-			found = append(found, finding(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
+			found = append(found, finding.New(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
 				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
 			continue
 		}
 		for k := range image.Versions {
 			if version := &image.Versions[k]; !versions[version.Version] && !p.inherits(imageVersion{image.Name, version.Version}) {
-				found = append(found, finding(RuleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
+				found = append(found, finding.New(RuleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
 					"%s@%s is not listed in %s: nobody can use it", image.Name, version.Version, p.at.Child("machineImages"))))
 			}
 		}
@@ -88,8 +90,8 @@ func (p *Profile[R]) unused() field.ErrorList {
 }
 
 // uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
-func (p *Profile[R]) uncovered() field.ErrorList {
-	var found field.ErrorList
+func (p *Profile[R]) uncovered() finding.List {
+	var found finding.List
 	seen := map[string]bool{}
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
@@ -109,7 +111,7 @@ func (p *Profile[R]) uncovered() field.ErrorList {
 }
 
 // coverage returns at most one warning about a flavor.
-func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) field.ErrorList {
+func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) finding.List {
 	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
 		return nil // the same everywhere, or an error already
 	}
@@ -123,18 +125,18 @@ func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavo
 	switch {
 	case len(rest) == 0:
 	case flavor.Global == nil:
-		return field.ErrorList{finding(RuleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
-			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, plural(rest, "region"), few(rest)))}
+		return finding.List{finding.New(RuleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
+			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, finding.Plural(rest, "region"), finding.Few(rest)))}
 	case flavor.Global.Fallback:
-		return field.ErrorList{finding(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
+		return finding.List{finding.New(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
 			"%s: in %s %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
-			name, plural(rest, "region"), few(rest), written))}
+			name, finding.Plural(rest, "region"), finding.Few(rest), written))}
 	}
 	return nil
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
-func (p *Profile[R]) unknownRegions() field.ErrorList {
+func (p *Profile[R]) unknownRegions() finding.List {
 	regions := p.regions()
 	var order []string
 	first, count := map[string]*field.Path{}, map[string]int{}
@@ -150,11 +152,11 @@ func (p *Profile[R]) unknownRegions() field.ErrorList {
 			}
 		}
 	})
-	var found field.ErrorList
+	var found finding.List
 	for _, region := range order {
-		found = append(found, finding(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
-			"region %s is not in %s (%s): %s to it cannot be used", region, p.regionList(), few(regions),
-			counted(count[region], "reference"))))
+		found = append(found, finding.New(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
+			"region %s is not in %s (%s): %s to it cannot be used", region, p.regionList(), finding.Few(regions),
+			references(count[region]))))
 	}
 	return found
 }
@@ -170,13 +172,13 @@ func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imagesele
 }
 
 // withoutImage warns about machine types that no active image version fits in some region.
-func (p *Profile[R]) withoutImage() field.ErrorList {
+func (p *Profile[R]) withoutImage() finding.List {
 	regions := p.regions()
 	offers := make([]map[capability.Set]bool, len(regions))
 	for i, region := range regions {
 		offers[i] = p.activeOffers(region)
 	}
-	var found field.ErrorList
+	var found finding.List
 	known := map[capability.Set][]string{} // many machine types support the same
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -194,8 +196,8 @@ func (p *Profile[R]) withoutImage() field.ErrorList {
 			known[set] = without
 		}
 		if len(without) > 0 {
-			found = append(found, finding(RuleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
-				fmt.Sprintf("machine type %s: no image version fits it in %s %s", t.Name, plural(without, "region"), few(without))))
+			found = append(found, finding.New(RuleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
+				fmt.Sprintf("machine type %s: no image version fits it in %s %s", t.Name, finding.Plural(without, "region"), finding.Few(without))))
 		}
 	}
 	return found
@@ -255,12 +257,12 @@ func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {
 var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
 
 // foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
-func (p *Profile[R]) foreignPrefixes() field.ErrorList {
-	var found field.ErrorList
+func (p *Profile[R]) foreignPrefixes() finding.List {
+	var found finding.List
 	for i, def := range p.spec.MachineCapabilities {
 		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
-				found = append(found, finding(RuleForeignPrefix, field.ErrorTypeInvalid,
+				found = append(found, finding.New(RuleForeignPrefix, field.ErrorTypeInvalid,
 					p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
 						"capability %s carries the prefix of provider %s, but this profile is for %s",
 						def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())))
@@ -274,7 +276,7 @@ func (p *Profile[R]) foreignPrefixes() field.ErrorList {
 const sizeLimit = 3 << 19
 
 // checkSize warns when a profile comes near the limit, or is above it.
-func checkSize(profile *v1beta1.CloudProfile) field.ErrorList {
+func checkSize(profile *v1beta1.CloudProfile) finding.List {
 	size := profile.Size()
 	if size <= sizeLimit*3/4 {
 		return nil
@@ -283,7 +285,7 @@ func checkSize(profile *v1beta1.CloudProfile) field.ErrorList {
 	if size > sizeLimit {
 		state = "is above"
 	}
-	return field.ErrorList{finding(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
+	return finding.List{finding.New(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
 		size>>10, state, sizeLimit>>10))}
 }

@@ -17,7 +17,7 @@ import (
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	t.Helper()
-	_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
+	_, report := consistency.ValidateCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -46,7 +46,7 @@ func TestImageUnknownToCore(t *testing.T) {
 // What would be chosen is not worth a warning while the profile has errors.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	s := profileNamed(t, "no-flavors")
-	_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
+	_, report := consistency.ValidateCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
 	}

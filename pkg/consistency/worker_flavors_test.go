@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 func TestOneToOneOfReservedCapabilities(t *testing.T) {
@@ -31,7 +32,7 @@ func TestLegacyVersionsHaveCoresWorkerCapabilities(t *testing.T) {
 		}
 		s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}}
 		p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-		pool := consistency.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe"}
+		pool := provider.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe"}
 		features[3].wanted(&pool)
 		if r := p.ResolvePool(pool); (r.Err == nil) != trusted || len(report.Errors) > 0 {
 			t.Errorf("trusted launch %t: %v %v", trusted, r.Err, report.Errors)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
@@ -27,17 +28,17 @@ func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	above, _ := consistency.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	old, update := namespaced(t, manifest(t, "namespaced-with-secure-boot")), namespaced(t, manifest(t, "namespaced-without"))
-	pool := consistency.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
+	pool := provider.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
 	wants := pool
 	wants.Worker = capability.Worker{SecureBoot: true}
 	got := consistency.CompareNamespacedCloudProfiles(above, old, update, []consistency.Use{
-		{Namespace: "garden-a", Name: "plain", Pools: []consistency.Pool{pool}}, {Namespace: "garden-a", Name: "secure", Pools: []consistency.Pool{wants}},
+		{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}}, {Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}},
 	})
 	if len(got) != 1 || got[0].Origin != consistency.RuleMappingInUse ||
 		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
 		t.Error(got)
 	}
-	if got := consistency.CompareNamespacedCloudProfiles(above, update, old, []consistency.Use{{Name: "plain", Pools: []consistency.Pool{pool}}}); len(got) > 0 {
+	if got := consistency.CompareNamespacedCloudProfiles(above, update, old, []consistency.Use{{Name: "plain", Pools: []provider.Pool{pool}}}); len(got) > 0 {
 		t.Error("a feature is offered:", got)
 	}
 }

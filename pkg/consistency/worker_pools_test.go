@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -31,8 +32,8 @@ func profileOfWorkerPools(t *testing.T) *consistency.Profile[openstack.Image] {
 }
 
 // asking makes a pool in europe from what it asks for: secure, inPlace, gpu, trusted.
-func asking(machine, image, wishes string) consistency.Pool {
-	pool := consistency.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
+func asking(machine, image, wishes string) provider.Pool {
+	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
 	pool.Image, pool.Version = cutImage(image)
 	for i, wish := range []string{"secure", "inPlace", "gpu", "trusted"} {
 		if strings.Contains(wishes, wish) {
@@ -46,7 +47,7 @@ func asking(machine, image, wishes string) consistency.Pool {
 }
 
 // askingOf decodes what a pool asks for, in the words of asking.
-func askingOf(c *cases.Case) consistency.Pool {
+func askingOf(c *cases.Case) provider.Pool {
 	var pool struct{ MachineType, Image, Asks string }
 	c.Decode("pool.yaml", &pool)
 	return asking(pool.MachineType, pool.Image, pool.Asks)
@@ -157,7 +158,7 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{{}})
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
 	p, _ := consistency.Compile(given{{}}, s, field.NewPath("spec"))
-	r := p.ResolvePool(consistency.Pool{MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: []byte("{")}})
+	r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: []byte("{")}})
 	if r.Err != nil || len(r.Further) > 0 || len(r.Requirements) != 2 {
 		t.Error(r.Err, r.Further, r.Requirements)
 	}
@@ -186,7 +187,7 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 		`, "disk": "any", "trusted": true`: "2", `, "disk": "fast", "trusted": true`: "",
 	} {
 		raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig"` + config + "}")}
-		r := p.ResolvePool(consistency.Pool{Name: "w", MachineType: "m", Image: "linux", Version: "1", Config: raw})
+		r := p.ResolvePool(provider.Pool{Name: "w", MachineType: "m", Image: "linux", Version: "1", Config: raw})
 		if r.Decision.Reference != want || (r.Err == nil) != (want != "") || len(r.Further) > 0 {
 			t.Errorf("%s: %q, %v", config, r.Decision.Reference, r.Err)
 		}
@@ -236,7 +237,7 @@ func TestARuleForOff(t *testing.T) {
 			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)
 			}
-			pool := consistency.Pool{MachineType: "m", Image: "linux", Version: "1", Path: field.NewPath("w")}
+			pool := provider.Pool{MachineType: "m", Image: "linux", Version: "1", Path: field.NewPath("w")}
 			if tc.config != "" {
 				pool.Config = &runtime.RawExtension{Raw: []byte(tc.config)}
 			}

@@ -19,8 +19,10 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // drawn is a provider with workers whose images are drawn.
@@ -29,8 +31,8 @@ type drawn struct {
 	images []imageselector.Image[string]
 }
 
-func (d drawn) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[string], consistency.Report) {
-	return consistency.CloudProfileConfig[string]{Images: d.images}, consistency.Report{}
+func (d drawn) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
+	return provider.Config[string]{Images: d.images}, finding.Report{}
 }
 
 var declarable = []v1beta1.CapabilityDefinition{
@@ -114,8 +116,8 @@ func drawVersion(
 	return core, version
 }
 
-func drawAskingPool(t *rapid.T) consistency.Pool {
-	pool := consistency.Pool{
+func drawAskingPool(t *rapid.T) provider.Pool {
+	pool := provider.Pool{
 		Name:        "w",
 		MachineType: rapid.SampledFrom([]string{"m0", "m1", "m2", "none"}).Draw(t, "machine type"),
 		Image:       rapid.SampledFrom([]string{"a", "a", "b", "none"}).Draw(t, "image"),
@@ -135,7 +137,7 @@ func drawAskingPool(t *rapid.T) consistency.Pool {
 }
 
 // applied returns a pool after one change.
-func applied(pool consistency.Pool, s consistency.Suggestion) consistency.Pool {
+func applied(pool provider.Pool, s consistency.Suggestion) provider.Pool {
 	switch s.Kind {
 	case consistency.SuggestVersion:
 		pool.Version = s.Value
@@ -241,7 +243,7 @@ func TestProfilesWithoutWorkerCapabilitiesAreAsBefore(t *testing.T) {
 		for _, image := range s.MachineImages {
 			for _, version := range image.Versions {
 				for _, machine := range []string{"m0", "m1", "m2"} {
-					pool := consistency.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
+					pool := provider.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
 					pool.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
 					r := p.ResolvePool(pool)
 					if r.Reason == consistency.ReasonUnknownMachineType {
@@ -289,7 +291,7 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 		old, _ := consistency.Compile(provider, s, field.NewPath("spec"))
 		var shoots []consistency.Use
 		for range 10 {
-			shoots = append(shoots, consistency.Use{Name: "shoot", Pools: []consistency.Pool{drawAskingPool(t)}})
+			shoots = append(shoots, consistency.Use{Name: "shoot", Pools: []provider.Pool{drawAskingPool(t)}})
 		}
 		for _, def := range declarable[1:] {
 			values := rapid.SliceOfN(rapid.SampledFrom(def.Values), 1, 2).Draw(t, "values")

@@ -16,7 +16,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
@@ -26,16 +28,16 @@ type feature struct {
 	name, special, usual string
 	// always tells that a pool which does not want the feature asks for usual.
 	always bool
-	wanted func(pool *consistency.Pool)
+	wanted func(pool *provider.Pool)
 }
 
 const trustedLaunch = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": {"enabled": true}}`
 
 var features = []feature{
-	{"gardener-bootType", "secure", "standard", true, func(p *consistency.Pool) { p.Worker.SecureBoot = true }},
-	{"gardener-updateType", "inPlace", "rolling", true, func(p *consistency.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }},
-	{"gardener-gpuSupport", "nvidia", "none", false, func(p *consistency.Pool) { p.Worker.GPU = new("nvidia") }},
-	{"openstack-trustedLaunch", "enabled", "disabled", false, func(p *consistency.Pool) {
+	{"gardener-bootType", "secure", "standard", true, func(p *provider.Pool) { p.Worker.SecureBoot = true }},
+	{"gardener-updateType", "inPlace", "rolling", true, func(p *provider.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }},
+	{"gardener-gpuSupport", "nvidia", "none", false, func(p *provider.Pool) { p.Worker.GPU = new("nvidia") }},
+	{"openstack-trustedLaunch", "enabled", "disabled", false, func(p *provider.Pool) {
 		p.Config = &runtime.RawExtension{Raw: []byte(trustedLaunch)}
 	}},
 }
@@ -63,7 +65,7 @@ const (
 
 // profileWith makes a profile with one flavor and one machine type, which declare the values given of one capability; nil
 // leaves it out.
-func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, inPlace bool) (*consistency.Profile[openstack.Image], consistency.Report) {
+func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, inPlace bool) (*consistency.Profile[openstack.Image], finding.Report) {
 	t.Helper()
 	declaring := func(values []string) v1beta1.Capabilities {
 		c := v1beta1.Capabilities{"architecture": {"amd64"}}
@@ -180,7 +182,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 			if len(report.Errors) > 0 {
 				t.Fatal(report.Errors)
 			}
-			pool := consistency.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("w")}
+			pool := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("w")}
 			if r.requested {
 				r.f.wanted(&pool)
 			}

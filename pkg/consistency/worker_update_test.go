@@ -12,14 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
 // uses has one Shoot for each wish, which is its name, and one that asks for nothing.
 func uses(wishes ...string) []consistency.Use {
-	shoots := []consistency.Use{{Namespace: "garden-a", Name: "plain", Pools: []consistency.Pool{asking("m", "gl@1", "")}}}
+	shoots := []consistency.Use{{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{asking("m", "gl@1", "")}}}
 	for _, wish := range wishes {
-		shoots = append(shoots, consistency.Use{Namespace: "garden-a", Name: wish, Pools: []consistency.Pool{asking("m", "gl@1", wish)}})
+		shoots = append(shoots, consistency.Use{Namespace: "garden-a", Name: wish, Pools: []provider.Pool{asking("m", "gl@1", wish)}})
 	}
 	return shoots
 }
@@ -58,7 +59,7 @@ func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
 	}
 	was := pool("w", "10.0.0")
 	for want, is := range []*v1beta1.Shoot{pool("w", "10.0.0"), pool("w", "9.0.0"), pool("x", "10.0.0")} {
-		report := consistency.Ratchet(p.CheckShoot(is, nil), p.CheckShoot(was, nil), is, was)
+		report := consistency.Ratchet(p.ValidateShoot(is, nil), p.ValidateShoot(was, nil), is, was)
 		if len(report.Errors) != min(want, 1) {
 			t.Error(want, report.Errors)
 		}

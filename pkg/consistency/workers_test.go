@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -56,10 +57,10 @@ var (
 // working is the provider given with workers.
 type working struct {
 	given
-	workers consistency.Workers
+	workers provider.Workers
 }
 
-func (w working) Workers() consistency.Workers { return w.workers }
+func (w working) Workers() provider.Workers { return w.workers }
 
 func workingWith(flavors ...v1beta1.Capabilities) working {
 	return working{given(flavors), consistency.WorkersOf(workerKind, definitions, rules)}
@@ -80,7 +81,7 @@ func TestCheckProvider(t *testing.T) {
 			asks := func(c *workerConfig) bool { return r.Panics && *c.Nested }
 			asking = append(asking, capability.Rule[workerConfig]{Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, Asks: asks})
 		}
-		if err := consistency.CheckProvider(working{workers: consistency.WorkersOf(workerKind, defined, asking)}); err != nil {
+		if err := provider.Check(working{workers: consistency.WorkersOf(workerKind, defined, asking)}); err != nil {
 			return folded(strings.Split(err.Error(), "\n")...)
 		}
 		return ""
@@ -88,7 +89,7 @@ func TestCheckProvider(t *testing.T) {
 }
 
 func TestCheckProviderWithoutAKind(t *testing.T) {
-	err := consistency.CheckProvider(working{workers: consistency.WorkersOf(schema.GroupVersionKind{Kind: "WorkerConfig"}, definitions, rules)})
+	err := provider.Check(working{workers: consistency.WorkersOf(schema.GroupVersionKind{Kind: "WorkerConfig"}, definitions, rules)})
 	if err == nil || err.Error() != "provider given: the kind of the WorkerConfig is not given" {
 		t.Error(err)
 	}
@@ -96,13 +97,13 @@ func TestCheckProviderWithoutAKind(t *testing.T) {
 
 // What this repository ships is sound.
 func TestTheProvidersAreSound(t *testing.T) {
-	if err := consistency.CheckProvider(openstack.Provider{}); err != nil {
+	if err := provider.Check(openstack.Provider{}); err != nil {
 		t.Error(err)
 	}
-	if err := consistency.CheckProvider(local.Provider{}); err != nil {
+	if err := provider.Check(local.Provider{}); err != nil {
 		t.Error(err)
 	}
-	if err := consistency.CheckProvider(given{}); err != nil {
+	if err := provider.Check(given{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -112,7 +113,7 @@ func TestWorkers(t *testing.T) {
 	if diff := cmp.Diff(definitions, workers.Definitions()); diff != "" {
 		t.Error(diff)
 	}
-	want := []consistency.Setting{
+	want := []provider.Setting{
 		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"}},
 		{Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"}},
 		{Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"}},
@@ -124,7 +125,7 @@ func TestWorkers(t *testing.T) {
 	if workers.Definitions()[0].Name != "given-trusted" || workers.Settings()[0].Field != "trusted" {
 		t.Error("what is returned is the caller's")
 	}
-	var none consistency.Workers
+	var none provider.Workers
 	requirements, errs := none.Requirements(&runtime.RawExtension{Raw: []byte("{")}, nil)
 	if len(none.Definitions())+len(none.Settings())+len(requirements)+len(errs) > 0 {
 		t.Error("the zero Workers look at nothing")
@@ -204,7 +205,7 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 // An image version that boots only for those who ask is none that Gardener should choose for others.
 func TestVersionsOnlyOnRequest(t *testing.T) {
 	cases.Run(t, "testdata/only-on-request.txtar", func(c *cases.Case) string {
-		_, report := consistency.CheckCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *specOf(c, "profile.yaml")})
+		_, report := consistency.ValidateCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *specOf(c, "profile.yaml")})
 		if len(report.Errors) > 0 {
 			c.T().Error(report.Errors)
 		}

@@ -7,12 +7,15 @@
 package local
 
 import (
+	"errors"
+
 	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Image refers to a container image.
@@ -21,21 +24,21 @@ type Image struct {
 	Image string `json:"image"`
 }
 
-// Provider implements [consistency.Provider] for the provider type local. The zero value is ready for use.
+// Provider implements [provider.Provider] for the provider type local. The zero value is ready for use.
 type Provider struct{}
 
-var _ consistency.Provider[Image] = Provider{}
+var _ provider.Provider[Image] = Provider{}
 
 // Type returns "local".
 func (Provider) Type() string { return "local" }
 
-// CloudProfileConfig reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
+// Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
 // is one container image that serves every architecture (container images may hold several), so it becomes one flavor
 // that declares none.
-func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
-	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i, image := range config.MachineImages {
 		path := at.Child("machineImages").Index(i)
@@ -47,10 +50,10 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 		}
 		images = append(images, imageselector.Image[Image]{Name: image.Name, Versions: versions, Path: path})
 	}
-	return consistency.CloudProfileConfig[Image]{Images: images}, report
+	return provider.Config[Image]{Images: images}, report
 }
 
-func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselector.Version[Image], field.ErrorList) {
+func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselector.Version[Image], finding.List) {
 	v := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
@@ -64,7 +67,7 @@ func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselecto
 	}
 	path := at.Child("image")
 	if !v.Legacy {
-		return v, field.ErrorList{consistency.ImageIgnored(path, written.Image)}
+		return v, finding.List{provider.ImageIgnored(path, written.Image)}
 	}
 	v.Flavors = append(v.Flavors, imageselector.Flavor[Image]{
 		Path: path, Global: &imageselector.Global[Image]{Ref: Image{written.Image}, Path: path},
@@ -72,13 +75,33 @@ func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselecto
 	return v, nil
 }
 
-// ValidateRef demands that an image is named.
-func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
+// Encode writes a version. The legacy format has one image for all architectures.
+func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
+	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	for _, flavor := range version.Flavors {
+		switch {
+		case flavor.Global == nil:
+			return nil, errors.New("an image without a name cannot be written")
+		case format == provider.FormatFlavors:
+			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+				Capabilities: flavor.Capabilities, Image: flavor.Global.Ref.Image,
+			})
+		case written.Image != "" && written.Image != flavor.Global.Ref.Image:
+			return nil, errors.New("the legacy format has one image for all architectures")
+		default:
+			written.Image = flavor.Global.Ref.Image
+		}
+	}
+	return []any{written}, nil
+}
+
+// ValidateReference demands that an image is named.
+func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref.Image == "" {
-		return field.ErrorList{consistency.ReferenceMissing(at, "the container image of the flavor")}
+		return field.ErrorList{provider.ReferenceMissing(at, "the container image of the flavor")}
 	}
 	return nil
 }
 
 // Workers returns nothing: machines of the local set-up have no WorkerConfig.
-func (Provider) Workers() consistency.Workers { return consistency.Workers{} }
+func (Provider) Workers() provider.Workers { return provider.Workers{} }

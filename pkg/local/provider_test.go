@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
@@ -51,12 +52,12 @@ func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 				t.Fatal(report)
 			}
 			for _, machine := range []string{"amd", "arm"} {
-				r := profile.ResolvePool(consistency.Pool{MachineType: machine, Image: "local", Version: "1.0.0", Region: "any"})
+				r := profile.ResolvePool(provider.Pool{MachineType: machine, Image: "local", Version: "1.0.0", Region: "any"})
 				if r.Err != nil || r.Decision.Reference.Image != "node:1.0.0" {
 					t.Errorf("%s: %v %v", machine, r.Decision.Reference, r.Err)
 				}
 			}
-			r := profile.ResolvePool(consistency.Pool{MachineType: "arm", Image: "local", Version: "2.0.0", Region: "any"})
+			r := profile.ResolvePool(provider.Pool{MachineType: "arm", Image: "local", Version: "2.0.0", Region: "any"})
 			if r.Err == nil {
 				t.Errorf("core lists amd64 only, and yet arm boots %v", r.Decision.Reference)
 			}
@@ -64,11 +65,11 @@ func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 	}
 }
 
-func TestValidateRef(t *testing.T) {
-	if errs := (local.Provider{}).ValidateRef(local.Image{}, field.NewPath("image")); len(errs) != 1 {
+func TestValidateReference(t *testing.T) {
+	if errs := (local.Provider{}).ValidateReference(local.Image{}, field.NewPath("image")); len(errs) != 1 {
 		t.Error(errs)
 	}
-	if errs := (local.Provider{}).ValidateRef(local.Image{Image: "node:1.0.0"}, field.NewPath("image")); len(errs) != 0 {
+	if errs := (local.Provider{}).ValidateReference(local.Image{Image: "node:1.0.0"}, field.NewPath("image")); len(errs) != 0 {
 		t.Error(errs)
 	}
 }
@@ -78,7 +79,7 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "a"}, {"name": "b", "versions": [{"version": "1", "image": "node:1"},
 			{"version": "2", "image": "ignored", "capabilityFlavors": [{"image": "node:2"}, {"image": "node:3"}]}]}]}`
-	images, report := local.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	images, report := local.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 || len(report.Warnings) != 1 || report.Warnings[0].Field != "config.machineImages[1].versions[1].image" {
 		t.Fatal(report)
 	}

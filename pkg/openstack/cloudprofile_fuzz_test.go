@@ -21,7 +21,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // configs are those that fuzzing starts from: those of the API types, and one with much that is wrong.
@@ -57,8 +59,8 @@ func profileWith(config []byte) *v1beta1.CloudProfile {
 }
 
 // severities are those of all rules there are.
-func severities() map[string]consistency.Severity {
-	known := map[string]consistency.Severity{}
+func severities() map[string]finding.Severity {
+	known := map[string]finding.Severity{}
 	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
 		known[rule.Name] = rule.Severity
 	}
@@ -74,18 +76,18 @@ func FuzzCloudProfileConfig(f *testing.F) {
 	known := severities()
 	f.Fuzz(func(t *testing.T, data []byte) {
 		profile := profileWith(data)
-		_, report := consistency.CheckCloudProfile(openstack.Provider{}, profile)
-		_, again := consistency.CheckCloudProfile(openstack.Provider{}, profile.DeepCopy())
+		_, report := consistency.ValidateCloudProfile(openstack.Provider{}, profile)
+		_, again := consistency.ValidateCloudProfile(openstack.Provider{}, profile.DeepCopy())
 		if diff := cmp.Diff(report, again); diff != "" {
 			t.Fatalf("%q: %s", data, diff)
 		}
-		wellFormed(t, report.Errors, known, consistency.SeverityError)
-		wellFormed(t, report.Warnings, known, consistency.SeverityWarning)
+		wellFormed(t, report.Errors, known, finding.SeverityError)
+		wellFormed(t, report.Warnings, known, finding.SeverityWarning)
 		roundTrip(t, data)
 	})
 }
 
-func wellFormed(t *testing.T, findings field.ErrorList, known map[string]consistency.Severity, severity consistency.Severity) {
+func wellFormed(t *testing.T, findings field.ErrorList, known map[string]finding.Severity, severity finding.Severity) {
 	t.Helper()
 	for _, err := range findings {
 		if known[err.Origin] != severity || err.Detail == "" || strings.Contains(err.Detail, "%!") || !strings.HasPrefix(err.Field, "spec") {
@@ -98,14 +100,14 @@ func roundTrip(t *testing.T, data []byte) {
 	t.Helper()
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	var first, second v1alpha1.CloudProfileConfig
-	if errs := consistency.DecodeConfig(&runtime.RawExtension{Raw: data}, kind, &first, field.NewPath("config")); len(errs) > 0 {
+	if errs := provider.Decode(&runtime.RawExtension{Raw: data}, kind, &first, field.NewPath("config")); len(errs) > 0 {
 		return
 	}
 	written, err := json.Marshal(&first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if errs := consistency.DecodeConfig(&runtime.RawExtension{Raw: written}, kind, &second, field.NewPath("config")); len(errs) > 0 {
+	if errs := provider.Decode(&runtime.RawExtension{Raw: written}, kind, &second, field.NewPath("config")); len(errs) > 0 {
 		t.Fatalf("%q became %s: %v", data, written, errs)
 	}
 	if diff := cmp.Diff(first, second); diff != "" {
@@ -120,7 +122,7 @@ func roundTrip(t *testing.T, data []byte) {
 func TestConfigsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
 	for _, config := range configs(t) {
-		_, report := consistency.CheckCloudProfile(openstack.Provider{}, profileWith(config))
+		_, report := consistency.ValidateCloudProfile(openstack.Provider{}, profileWith(config))
 		for _, err := range slices.Concat(report.Errors, report.Warnings) {
 			reached[err.Origin] = true
 			if strings.Contains(err.Error(), "topsecret") {

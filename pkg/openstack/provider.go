@@ -7,6 +7,9 @@
 package openstack
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,9 +20,10 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/openstack/constraints"
+	"github.com/capkit/capkit/pkg/openstack/rules"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Image refers to an image in one region: by its ID or, as a fallback, by its name. One of the two is set.
@@ -28,22 +32,20 @@ type Image struct {
 	Name string `json:"image,omitempty"`
 }
 
-// Provider implements [consistency.Provider] and [consistency.Extended] for the provider type openstack. The zero value is ready for use.
-type Provider struct{ constraints.Extension }
+// Provider implements [provider.Provider] for the provider type openstack, and has rules of its own about Shoots, their
+// updates and credentials. The zero value is ready for use.
+type Provider struct{ rules.Extension }
 
-var (
-	_ consistency.Provider[Image] = Provider{}
-	_ consistency.Extended        = Provider{}
-)
+var _ provider.Provider[Image] = Provider{}
 
 // Type returns "openstack".
 func (Provider) Type() string { return "openstack" }
 
-// CloudProfileConfig reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
-func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Image], consistency.Report) {
+// Decode reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := consistency.Report{Errors: consistency.DecodeConfig(raw, kind, config, at)}
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i := range config.MachineImages {
 		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
@@ -53,10 +55,10 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 		}
 		images = append(images, image)
 	}
-	return consistency.CloudProfileConfig[Image]{Images: images, Constraints: constraints.Of(config)}, report
+	return provider.Config[Image]{Images: images, Validator: rules.Of(config)}, report
 }
 
-func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Image] {
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	report.Warnings = append(report.Warnings, validation.ImageIDFormats(written.Regions, at.Child("regions"))...)
 	if version.Legacy {
@@ -64,10 +66,10 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 		return version
 	}
 	if len(written.Regions) > 0 {
-		report.Errors = append(report.Errors, consistency.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
 	if image := byName(written.Image, at); image != nil {
-		report.Warnings = append(report.Warnings, consistency.ImageIgnored(image.Path, image.Ref.Name))
+		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
 	}
 	for i := range written.CapabilityFlavors {
 		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
@@ -77,7 +79,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *cons
 			region := path.Child("regions").Index(k)
 			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
 			if architecture := f.Regions[k].Architecture; architecture != nil {
-				report.Errors = append(report.Errors, consistency.FlavorArchitecture(region.Child("architecture"), *architecture))
+				report.Errors = append(report.Errors, provider.FlavorArchitecture(region.Child("architecture"), *architecture))
 			}
 		}
 		version.Flavors = append(version.Flavors, flavor)
@@ -123,10 +125,49 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 	return &imageselector.Global[Image]{Ref: Image{Name: *name}, Fallback: true, Path: at.Child("image")}
 }
 
-// ValidateRef demands that a region has an image ID, and that it can be one. An image name is never empty.
-func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
+// Encode writes a version. In the legacy format each region stands there once for each architecture, and the image name
+// serves amd64 only.
+func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
+	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	for i := range version.Flavors {
+		flavor := &version.Flavors[i]
+		regions, name := encodeReferences(flavor)
+		if format == provider.FormatFlavors {
+			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+				Capabilities: flavor.Capabilities, Regions: regions, Image: name,
+			})
+			continue
+		}
+		architecture := constants.ArchitectureAMD64
+		if named := flavor.Capabilities[capability.Architecture]; len(named) > 0 {
+			architecture = named[0]
+		}
+		if name != nil && architecture != constants.ArchitectureAMD64 {
+			return nil, fmt.Errorf("the legacy format has no image name for %s", architecture)
+		}
+		for k := range regions {
+			regions[k].Architecture = &architecture
+		}
+		written.Regions = append(written.Regions, regions...)
+		written.Image = cmp.Or(written.Image, name)
+	}
+	return []any{written}, nil
+}
+
+func encodeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string) {
+	for _, r := range flavor.Regional {
+		regions = append(regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
+	}
+	if flavor.Global != nil {
+		name = ptr.To(flavor.Global.Ref.Name)
+	}
+	return regions, name
+}
+
+// ValidateReference demands that a region has an image ID, and that it can be one. An image name is never empty.
+func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
-		return field.ErrorList{consistency.ReferenceMissing(at.Child("id"), "the image ID of the region")}
+		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
 	return validation.ImageID(ref.ID, at.Child("id"))
 }
@@ -135,16 +176,18 @@ func (Provider) ValidateRef(ref Image, at *field.Path) field.ErrorList {
 const TrustedLaunch = "openstack-trustedLaunch"
 
 // workers says what a WorkerConfig asks for. An image that does not declare trusted launch does not have it.
-var workers = consistency.RollingOn(consistency.WorkersOf(
-	schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
-	[]capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
-	capability.Rules[v1alpha1.WorkerConfig]{{
+var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
+	Kind:         schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	Capabilities: []capability.Definition{{Name: TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
+	Requests: []provider.Request[v1alpha1.WorkerConfig]{{
 		Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: TrustedLaunch, Values: []string{"enabled"},
-		Asks: func(config *v1alpha1.WorkerConfig) bool {
+		Asks: func(_ *provider.Pool, config *v1alpha1.WorkerConfig) bool {
 			return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
 		},
-	}}, constraints.CheckWorker,
-), constraints.Triggers...)
+	}},
+	Validate:      rules.CheckWorker,
+	RollingUpdate: rules.Triggers,
+})
 
 // Workers returns what a WorkerConfig of group openstack.provider.extensions.gardener.cloud asks for.
-func (Provider) Workers() consistency.Workers { return workers }
+func (Provider) Workers() provider.Workers { return workers }

@@ -16,15 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with the references that each has in the
 // regions europe, asia and elsewhere; "-" stands for none.
-func images(config []byte) (flavors []string, report consistency.Report) {
-	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
+func images(config []byte) (flavors []string, report finding.Report) {
+	images, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("config"))
 	vocabulary, _ := capability.Compile([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "hypervisor", Values: []string{"virtualized"}},
 	}, nil)
@@ -61,15 +61,15 @@ func render(severity string, list field.ErrorList) []string {
 
 func TestImagesRefusesAnotherObject(t *testing.T) {
 	cases.Run(t, "testdata/another-object.txtar", func(c *cases.Case) string {
-		_, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
+		_, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
 		return strings.Join(render("error", report.Errors), "\n")
 	})
-	if _, report := (openstack.Provider{}).CloudProfileConfig(nil, field.NewPath("config")); len(report.Errors) != 1 {
+	if _, report := (openstack.Provider{}).Decode(nil, field.NewPath("config")); len(report.Errors) != 1 {
 		t.Error(report.Errors)
 	}
 }
 
-func TestValidateRef(t *testing.T) {
+func TestValidateReference(t *testing.T) {
 	for ref, want := range map[openstack.Image]string{
 		{}:                   "error FieldValueRequired regions[0].id reference-missing",
 		{ID: " "}:            "error FieldValueInvalid regions[0].id openstack-id",
@@ -79,7 +79,7 @@ func TestValidateRef(t *testing.T) {
 		{ID: "1234"}:         "", {ID: "1234-amd64"}: "", {ID: "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70"}: "",
 		{Name: "gl"}: "", {Name: "Garden Linux 1877.5 (amd64)"}: "",
 	} {
-		got := strings.Join(render("error", openstack.Provider{}.ValidateRef(ref, field.NewPath("regions").Index(0))), "\n")
+		got := strings.Join(render("error", openstack.Provider{}.ValidateReference(ref, field.NewPath("regions").Index(0))), "\n")
 		if got != want {
 			t.Errorf("%+v: %q, not %q", ref, got, want)
 		}
@@ -94,7 +94,7 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 			{"version": "2", "image": "by-name", "regions": [
 				{"name": "asia", "id": "i1", "architecture": "arm64"}, {"name": "europe", "id": "i2"}]},
 			{"version": "3", "capabilityFlavors": [{"image": "by-name"}, {"regions": [{"name": "asia", "id": "i3"}]}]}]}]}`
-	images, report := openstack.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
+	images, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(config)}, field.NewPath("config"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	provider "github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/openstack/constraints"
 	"github.com/capkit/capkit/test/fixtures"
 )
 
@@ -30,14 +30,14 @@ import (
 
 // irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the reason.
 var irreparable = map[string]string{
-	consistency.RuleSyntax:       "there is no object yet that a patch could change",
-	consistency.RuleDuplicateKey: "a patch cannot tell one of the two keys from the other",
-	cli.RuleNotAnObject:          "there is no address to write it to",
-	cli.RuleTooLarge:             "it is no object, only the announcement of a billion values",
-	cli.RuleObjectDuplicate:      "a garden has one object of a name; the second is an update of the first",
-	cli.RulePoolNotChecked:       "Gardener renders every NamespacedCloudProfile that it accepts",
-	cli.RuleProfileUnreached:     "a profile that cannot be read cannot be in a garden",
-	cli.RuleProviderUnknown:      "what an extension says is known where it is installed; others are not asked",
+	provider.RuleSyntax:       "there is no object yet that a patch could change",
+	provider.RuleDuplicateKey: "a patch cannot tell one of the two keys from the other",
+	cli.RuleNotAnObject:       "there is no address to write it to",
+	cli.RuleTooLarge:          "it is no object, only the announcement of a billion values",
+	cli.RuleObjectDuplicate:   "a garden has one object of a name; the second is an update of the first",
+	cli.RulePoolNotChecked:    "Gardener renders every NamespacedCloudProfile that it accepts",
+	cli.RuleProfileUnreached:  "a profile that cannot be read cannot be in a garden",
+	cli.RuleProviderUnknown:   "what an extension says is known where it is installed; others are not asked",
 
 	constraints.RuleRegionWithoutKeystone:  "the profile is warned about for the same reason, wherever the Shoot goes",
 	constraints.RuleFloatingPoolDomain:     "a garden knows the domain",
@@ -61,7 +61,7 @@ var updates = map[string]string{
 }
 
 // allRules are those of the command and of the provider.
-func allRules() []consistency.Rule { return cli.Rules(cli.For(provider.Provider{})) }
+func allRules() []finding.Rule { return cli.Rules(cli.For(provider.Provider{})) }
 
 var _ = Describe("What the catalogue says about a rule repairs its example:", func() {
 	all := allFixtures()

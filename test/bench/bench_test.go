@@ -25,8 +25,10 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/generate"
 )
 
@@ -55,8 +57,8 @@ type decoded struct {
 	images []imageselector.Image[openstack.Image]
 }
 
-func (d decoded) CloudProfileConfig(*runtime.RawExtension, *field.Path) (consistency.CloudProfileConfig[openstack.Image], consistency.Report) {
-	return consistency.CloudProfileConfig[openstack.Image]{Images: d.images}, consistency.Report{}
+func (d decoded) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[openstack.Image], finding.Report) {
+	return provider.Config[openstack.Image]{Images: d.images}, finding.Report{}
 }
 
 var profiles []*profile
@@ -68,7 +70,7 @@ func newProfile(name string, size int) *profile {
 	config := withWorkerCapabilities(p.spec)
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
 	p.catalog = compiled.Catalog()
-	read, _ := openstack.Provider{}.CloudProfileConfig(p.spec.ProviderConfig, spec.Child("providerConfig"))
+	read, _ := openstack.Provider{}.Decode(p.spec.ProviderConfig, spec.Child("providerConfig"))
 	p.decoded.images = read.Images
 
 	worker, _ := compiled.Vocabulary().Request(capability.Worker{}.Requirements(nil))
@@ -179,13 +181,13 @@ func BenchmarkCheck(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(raw)))
 			for b.Loop() {
-				consistency.CheckCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
+				consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
 			}
 		})
 	}
 }
 
-func benchmarkCompile(b *testing.B, p *profile, provider consistency.Provider[openstack.Image]) {
+func benchmarkCompile(b *testing.B, p *profile, provider provider.Provider[openstack.Image]) {
 	b.Helper()
 	b.ReportAllocs()
 	b.SetBytes(int64(len(p.spec.ProviderConfig.Raw)))

@@ -163,7 +163,7 @@ func TestRefused(t *testing.T) {
 				if err := yaml.Unmarshal([]byte(text), config); err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				found := validation.CloudProfileConfig(config, []string{"europe"}, nil).Errors
+				found := validation.Decode(config, []string{"europe"}, nil).Errors
 				if !slices.ContainsFunc(found, func(err *field.Error) bool { return err.Origin == rule }) {
 					t.Errorf("%s: %v", text, found)
 				}

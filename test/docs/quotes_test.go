@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // object reads a manifest.
@@ -98,7 +99,7 @@ func TestWithdrawal(t *testing.T) {
 	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
 		profile := trustedLaunch(t, change)
 		warnings := consistency.CompareProfiles(offered, profile, []consistency.Use{{
-			Namespace: shoot.Namespace, Name: shoot.Name, Pools: consistency.PoolsOf(shoot),
+			Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot),
 		}})
 		if len(warnings) != 1 {
 			t.Fatalf("%s: %v", what, warnings)
@@ -116,7 +117,7 @@ func TestWithdrawal(t *testing.T) {
 		} {
 			updated := shoot.DeepCopy()
 			c.update(updated)
-			report := consistency.Ratchet(profile.CheckShoot(updated, nil), profile.CheckShoot(shoot, nil), updated, shoot)
+			report := consistency.Ratchet(profile.ValidateShoot(updated, nil), profile.ValidateShoot(shoot, nil), updated, shoot)
 			if len(report.Errors) != c.errors {
 				t.Errorf("%s, %s: %v", what, name, report.Errors)
 			}
@@ -130,7 +131,7 @@ func TestThoseWhoDoNotAsk(t *testing.T) {
 	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
 		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-				answer := trustedLaunch(t, change).ResolvePool(consistency.Pool{
+				answer := trustedLaunch(t, change).ResolvePool(provider.Pool{
 					MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe", Order: order,
 				})
 				if got := answer.Decision.Reference.ID; got != "1234-amd64" {
@@ -167,7 +168,7 @@ func TestOtherDeclarations(t *testing.T) {
 			}
 		})
 		for i, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
-			pool := consistency.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe"}
+			pool := provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe"}
 			plain := profile.ResolvePool(pool).Decision.Chosen
 			pool.Config = asking
 			if asks := profile.ResolvePool(pool).Decision.Chosen; plain != c.plain[i] || asks != c.asks[i] {
@@ -200,7 +201,7 @@ func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
 func TestRefusal(t *testing.T) {
 	t.Chdir("../..")
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
-	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).CheckShoot(shoot, nil)
+	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).ValidateShoot(shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
 	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors).Error() // kubectl leaves out the group
 	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))

@@ -38,8 +38,8 @@ var mayImport = map[string][]string{
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
 	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/strictjson"},
 	"pkg/local":                     {"pkg/consistency", "pkg/imageselector", "pkg/capability"},
-	"pkg/openstack":                 {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/apis/openstack/...", "pkg/openstack/constraints"},
-	"pkg/openstack/constraints":     {"pkg/consistency", "pkg/apis/openstack/..."},
+	"pkg/openstack":                 {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/apis/openstack/...", "pkg/openstack/rules"},
+	"pkg/openstack/rules":           {"pkg/consistency", "pkg/apis/openstack/..."},
 
 	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson"},
 	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/manifest"},

@@ -76,7 +76,7 @@ func TestImages(t *testing.T) {
 			{"name": "north", "template": "a"}, {"name": "south", "template": "b", "architecture": "arm64"}, {"name": "south", "template": "c"}]},
 		{"version": "2.0.0", "regions": [{"name": "north", "template": "d"}], "capabilityFlavors": [
 			{"capabilities": {"architecture": ["arm64"]}, "regions": [{"name": "north", "template": "e", "architecture": "arm64"}]}]}]}]}`
-	images, report := acme.Provider{}.CloudProfileConfig(&runtime.RawExtension{Raw: []byte(raw)}, at)
+	images, report := acme.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(raw)}, at)
 	var got []string
 	for _, version := range images.Images[0].Versions {
 		for _, flavor := range version.Flavors {
@@ -106,10 +106,10 @@ func TestImages(t *testing.T) {
 	}
 }
 
-func TestValidateRef(t *testing.T) {
+func TestValidateReference(t *testing.T) {
 	for id, want := range map[string]string{"tpl-0123abcd": "", "": "reference-missing", "tpl-0123ABCD": acme.RuleTemplate} {
 		got := ""
-		for _, err := range (acme.Provider{}).ValidateRef(acme.Template{ID: id}, field.NewPath("regions").Index(0)) {
+		for _, err := range (acme.Provider{}).ValidateReference(acme.Template{ID: id}, field.NewPath("regions").Index(0)) {
 			got = err.Origin
 			if err.Field != "regions[0].template" {
 				t.Errorf("%q: at %s", id, err.Field)

@@ -16,8 +16,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Template refers to an image in one region. As JSON it is what capkit select prints.
@@ -28,15 +29,15 @@ type Template struct {
 // Provider has no fields: it is stateless, and so safe for concurrent use.
 type Provider struct{}
 
-var _ consistency.Provider[Template] = Provider{}
+var _ provider.Provider[Template] = Provider{}
 
 // Type is the provider type, as in spec.type of a CloudProfile.
 func (Provider) Type() string { return "acme" }
 
 // CloudProfileConfig turns the provider config into images, versions and flavors, each with the path where it is written.
-func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (consistency.CloudProfileConfig[Template], consistency.Report) {
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Template], finding.Report) {
 	config := &CloudProfileConfig{}
-	report := consistency.Report{Errors: consistency.DecodeConfig(raw, configKind, config, at)}
+	report := finding.Report{Errors: provider.Decode(raw, configKind, config, at)}
 	var images []imageselector.Image[Template]
 	for i, written := range config.MachineImages {
 		path := at.Child("machineImages").Index(i)
@@ -46,17 +47,17 @@ func (Provider) CloudProfileConfig(raw *runtime.RawExtension, at *field.Path) (c
 		}
 		images = append(images, image)
 	}
-	return consistency.CloudProfileConfig[Template]{Images: images, Constraints: limits{config.MaxMachines}}, report
+	return provider.Config[Template]{Images: images, Constraints: limits{config.MaxMachines}}, report
 }
 
-func convert(written *MachineImageVersion, at *field.Path, report *consistency.Report) imageselector.Version[Template] {
+func convert(written *MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Template] {
 	version := imageselector.Version[Template]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
 		version.Flavors = legacy(written.Regions, at.Child("regions"))
 		return version
 	}
 	if len(written.Regions) > 0 {
-		report.Errors = append(report.Errors, consistency.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
@@ -65,7 +66,7 @@ func convert(written *MachineImageVersion, at *field.Path, report *consistency.R
 			place := path.Child("regions").Index(k)
 			flavor.Regional = append(flavor.Regional, regional(region, place))
 			if region.Architecture != nil {
-				report.Errors = append(report.Errors, consistency.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
+				report.Errors = append(report.Errors, provider.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
 			}
 		}
 		version.Flavors = append(version.Flavors, flavor)
@@ -102,11 +103,11 @@ const RuleTemplate = "acme-template-malformed"
 var templateID = regexp.MustCompile(`^tpl-[0-9a-f]{8}$`)
 
 // ValidateRef checks the syntax of a template ID. It never asks the cloud.
-func (Provider) ValidateRef(ref Template, at *field.Path) field.ErrorList {
+func (Provider) ValidateReference(ref Template, at *field.Path) field.ErrorList {
 	at = at.Child("template")
 	switch {
 	case ref.ID == "":
-		return field.ErrorList{consistency.ReferenceMissing(at, "the template ID of the region")}
+		return field.ErrorList{provider.ReferenceMissing(at, "the template ID of the region")}
 	case !templateID.MatchString(ref.ID):
 		return field.ErrorList{field.Invalid(at, ref.ID, fmt.Sprintf(
 			"%s is not a template ID, which is tpl- and eight hexadecimal digits", ref.ID)).WithOrigin(RuleTemplate)}

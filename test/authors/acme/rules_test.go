@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
 func TestCatalogue(t *testing.T) {
 	rules := cli.Rules(cli.For(acme.Provider{}))
 	for _, name := range []string{acme.RuleTemplate, acme.RuleMachines, acme.RuleToken} {
-		if !slices.ContainsFunc(rules, func(r consistency.Rule) bool { return r.Name == name && r.Means != "" && r.Repair != "" }) {
+		if !slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == name && r.Means != "" && r.Repair != "" }) {
 			t.Errorf("%s is not described", name)
 		}
 	}
@@ -33,7 +33,7 @@ func TestMaxMachines(t *testing.T) {
 			{Name: "db", Maximum: maximum, Machine: machine("m.large", "1877.5.0")},
 		}}}}
 		got := ""
-		for _, err := range profile.CheckShoot(shoot, nil).Errors {
+		for _, err := range profile.ValidateShoot(shoot, nil).Errors {
 			got += err.Origin
 			if err.Field != "spec.provider.workers" {
 				t.Errorf("at %s", err.Field)

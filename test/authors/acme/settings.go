@@ -7,6 +7,7 @@ package acme
 import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // ConfidentialMemory is the worker capability by which an image says that it runs in a machine whose memory is encrypted.
@@ -25,4 +26,4 @@ var workers = consistency.WorkersOf(
 )
 
 // Workers returns what a WorkerConfig asks for.
-func (Provider) Workers() consistency.Workers { return workers }
+func (Provider) Workers() provider.Workers { return workers }

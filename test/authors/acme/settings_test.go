@@ -19,11 +19,12 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
 func TestProvider(t *testing.T) {
-	if err := consistency.CheckProvider(acme.Provider{}); err != nil {
+	if err := provider.Check(acme.Provider{}); err != nil {
 		t.Error(err)
 	}
 }
@@ -76,7 +77,7 @@ func TestWorkerRequests(t *testing.T) {
 			Name: "vault", Machine: machine(c.machineType, c.version), ProviderConfig: workerConfig(t, c.settings),
 		}}}}}
 		rule, at := "", ""
-		for _, err := range c.profile.CheckShoot(shoot, nil).Errors {
+		for _, err := range c.profile.ValidateShoot(shoot, nil).Errors {
 			rule, at = rule+err.Origin, at+err.Field
 		}
 		if rule != c.rule || at != c.at {

@@ -9,13 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // ValidateCloudProfile is what a validating webhook does with a CloudProfile. old is nil if it is created.
 func ValidateCloudProfile(profile, old *v1beta1.CloudProfile) (warnings []string, err error) {
-	_, report := consistency.CheckCloudProfile(Provider{}, profile)
+	_, report := consistency.ValidateCloudProfile(Provider{}, profile)
 	if old != nil {
-		_, before := consistency.CheckCloudProfile(Provider{}, old)
+		_, before := consistency.ValidateCloudProfile(Provider{}, old)
 		report = consistency.Ratchet(report, before, profile, old)
 	}
 	return respond("CloudProfile", profile.Name, report)
@@ -24,10 +25,10 @@ func ValidateCloudProfile(profile, old *v1beta1.CloudProfile) (warnings []string
 // ValidateShoot is what a validating webhook does with a Shoot that is created. The profile was compiled when a Shoot
 // needed this version of it for the first time.
 func ValidateShoot(shoot *v1beta1.Shoot, profile *consistency.Profile[Template]) (warnings []string, err error) {
-	return respond("Shoot", shoot.Name, profile.CheckShoot(shoot, nil))
+	return respond("Shoot", shoot.Name, profile.ValidateShoot(shoot, nil))
 }
 
-func respond(kind, name string, report consistency.Report) (warnings []string, err error) {
+func respond(kind, name string, report finding.Report) (warnings []string, err error) {
 	for _, warning := range report.Warnings {
 		warnings = append(warnings, warning.Field+": "+warning.Detail)
 	}

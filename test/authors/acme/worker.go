@@ -13,6 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // TemplateFor is what a worker controller asks before it writes the machine class of a worker pool. inUse is the template
@@ -20,7 +21,7 @@ import (
 func TemplateFor(
 	profile *consistency.Profile[Template], worker *extensionsv1alpha1.Worker, pool *extensionsv1alpha1.WorkerPool, inUse Template,
 ) (Template, error) {
-	answer := profile.ResolvePool(consistency.Pool{
+	answer := profile.ResolvePool(provider.Pool{
 		Name: pool.Name, MachineType: pool.MachineType, Architecture: ptr.Deref(pool.Architecture, ""),
 		Image: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: worker.Spec.Region,
 		Worker: capability.Worker{UpdateStrategy: ptr.Deref(pool.UpdateStrategy, "")}, Config: pool.ProviderConfig,

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // Choices returns the names among some that one can write, in their order, each of them once: it leaves out those that are
@@ -25,13 +27,13 @@ func Choices(names []string) []string {
 // NotAmong returns the error of a rule that a value is none of those that its profile has, with what the profile has, and
 // the one that was probably meant. detail says what is wrong. A value that is empty is Required. Of what the profile has
 // only [Choices] are named; names with a * are patterns. If there is none, its operator has to be asked.
-func NotAmong(origin string, at *field.Path, value string, has []string, detail string) *field.Error {
+func NotAmong(origin string, at *field.Path, value string, has []string, detail string) finding.Finding {
 	repair := "ask the operator of the profile for one"
 	if has = Choices(has); len(has) > 0 {
 		repair = oneOf(value, has)
 	}
 	if value == "" {
-		return finding(origin, field.ErrorTypeRequired, at, nil, detail+"; "+repair)
+		return finding.New(origin, field.ErrorTypeRequired, at, nil, detail+"; "+repair)
 	}
-	return finding(origin, field.ErrorTypeNotSupported, at, value, detail+"; "+repair)
+	return finding.New(origin, field.ErrorTypeNotSupported, at, value, detail+"; "+repair)
 }

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -69,15 +70,15 @@ func Credentials(data map[string][]byte, at *field.Path) field.ErrorList {
 		value, found := data[key]
 		switch {
 		case isRequired && len(value) == 0:
-			errs = append(errs, finding(OriginCredentialsIncomplete, field.ErrorTypeRequired, at.Key(key), nil, reason+misspelt(data, key)))
+			errs = append(errs, finding.New(OriginCredentialsIncomplete, field.ErrorTypeRequired, at.Key(key), nil, reason+misspelt(data, key)).Error)
 		case found:
 			if problem := credentialProblem(key, string(value)); problem != "" {
-				errs = append(errs, finding(OriginCredentialsValue, field.ErrorTypeInvalid, at.Key(key), field.OmitValueType{}, problem))
+				errs = append(errs, finding.New(OriginCredentialsValue, field.ErrorTypeInvalid, at.Key(key), field.OmitValueType{}, problem).Error)
 			}
 		}
 		if others := applicationKeys(data); key == Password && len(value) > 0 && len(others) > 0 {
-			errs = append(errs, finding(OriginCredentialsAmbiguous, field.ErrorTypeForbidden, at.Key(key), nil,
-				"there are two ways to authenticate, "+key+" and "+strings.Join(others, ", ")+"; remove one of the two"))
+			errs = append(errs, finding.New(OriginCredentialsAmbiguous, field.ErrorTypeForbidden, at.Key(key), nil,
+				"there are two ways to authenticate, "+key+" and "+strings.Join(others, ", ")+"; remove one of the two").Error)
 		}
 	}
 	return errs
@@ -126,7 +127,7 @@ func misspelt(data map[string][]byte, key string) string {
 	return "; is " + slices.Min(similar) + " meant to be this key? The names of keys are case-sensitive"
 }
 
-// sameWord tells whether a key is another one in other letters: in upper case, with separators, with the prefix OS that
+// sameWord reports whether a key is another one in other letters: in upper case, with separators, with the prefix OS that
 // the variables of OpenStack's own programs have, with project for tenant, or with one or two letters that are others.
 func sameWord(key, known string) bool {
 	letters := strings.Map(func(r rune) rune {

@@ -5,12 +5,12 @@
 package validation
 
 import (
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // Findings are what a check found. Warnings deny nothing. The zero Findings found nothing.
 type Findings struct {
-	Errors, Warnings field.ErrorList
+	Errors, Warnings finding.List
 }
 
 // Add appends what other found.
@@ -19,7 +19,5 @@ func (f *Findings) Add(other Findings) {
 	f.Warnings = append(f.Warnings, other.Warnings...)
 }
 
-// finding builds an error of a rule. Its value is what the user wrote, or nil if there is nothing to quote.
-func finding(origin string, kind field.ErrorType, at *field.Path, value any, detail string) *field.Error {
-	return (&field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail}).WithOrigin(origin)
-}
+// Report returns the findings as all checks report theirs.
+func (f Findings) Report() finding.Report { return finding.Report(f) }

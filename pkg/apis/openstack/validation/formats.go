@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -42,12 +43,12 @@ const (
 
 // fail adds an error of a rule. The value is what the user wrote, or nil if there is nothing to quote.
 func (f *Findings) fail(origin string, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
-	f.Errors = append(f.Errors, finding(origin, kind, at, value, fmt.Sprintf(format, args...)))
+	f.Errors = append(f.Errors, finding.New(origin, kind, at, value, fmt.Sprintf(format, args...)))
 }
 
 // warn adds a warning of a rule.
 func (f *Findings) warn(origin string, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
-	f.Warnings = append(f.Warnings, finding(origin, kind, at, value, fmt.Sprintf(format, args...)))
+	f.Warnings = append(f.Warnings, finding.New(origin, kind, at, value, fmt.Sprintf(format, args...)))
 }
 
 // notEmpty demands that a value which may be left out is not empty if it is there. It returns whether it is there and not
@@ -111,7 +112,7 @@ func didYouMean(value string, values []string) string {
 	return fmt.Sprintf("did you mean %q?", meant)
 }
 
-// beginsLike tells whether most of a long name is as another one begins, in whatever case.
+// beginsLike reports whether most of a long name is as another one begins, in whatever case.
 func beginsLike(written, name string) bool {
 	const long = 12
 	n := len(name)/2 + 1
@@ -145,7 +146,7 @@ func few(names []string) string {
 // seen remembers where something was first, for what may be there only once.
 type seen[K comparable] map[K]*field.Path
 
-// first tells whether a key is new, and where it was if it is not.
+// first reports whether a key is new, and where it was if it is not.
 func (s seen[K]) first(key K, at *field.Path) (*field.Path, bool) {
 	before, found := s[key]
 	if !found {
@@ -171,15 +172,15 @@ func (f *Findings) openStackID(id *string, at *field.Path, of string) {
 // ImageID returns what is wrong with the ID of an image, if there is one. It need not be a UUID.
 func ImageID(id string, at *field.Path) field.ErrorList {
 	if problem := idProblem(id); id != "" && problem != "" {
-		return field.ErrorList{finding(OriginOpenStackID, field.ErrorTypeInvalid, at, id, quote(id)+" cannot be the ID of an image: it "+problem)}
+		return field.ErrorList{finding.New(OriginOpenStackID, field.ErrorTypeInvalid, at, id, quote(id)+" cannot be the ID of an image: it "+problem).Error}
 	}
 	return nil
 }
 
 // ImageIDFormats returns warnings about IDs of images that can be one and look wrong, in regions whose list stands at the
 // path at: placeholders, and UUIDs with a character too many or too few.
-func ImageIDFormats(regions []v1alpha1.RegionIDMapping, at *field.Path) field.ErrorList {
-	var found field.ErrorList
+func ImageIDFormats(regions []v1alpha1.RegionIDMapping, at *field.Path) finding.List {
+	var found finding.List
 	for i := range regions {
 		if id := regions[i].ID; !isUUID(id) { // there may be thousands
 			found = append(found, imageIDFormat(id, at.Index(i).Child("id"))...)
@@ -188,15 +189,15 @@ func ImageIDFormats(regions []v1alpha1.RegionIDMapping, at *field.Path) field.Er
 	return found
 }
 
-// isUUID tells whether an ID is a UUID, with or without its dashes.
+// isUUID reports whether an ID is a UUID, with or without its dashes.
 func isUUID(id string) bool { return (len(id) == 36 || len(id) == 32) && uuid.Validate(id) == nil }
 
-func imageIDFormat(id string, at *field.Path) field.ErrorList {
+func imageIDFormat(id string, at *field.Path) finding.List {
 	switch {
 	case placeholder.MatchString(id):
-		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" looks like a placeholder for the ID of an image; write the ID that openstack image list shows")}
+		return finding.List{finding.New(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" looks like a placeholder for the ID of an image; write the ID that openstack image list shows")}
 	case strings.Count(id, "-") == 4 && fiveGroups.MatchString(id):
-		return field.ErrorList{finding(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" is almost a UUID, whose groups have 8, 4, 4, 4 and 12 characters; copy the ID of the image again")}
+		return finding.List{finding.New(OriginOpenStackIDFormat, field.ErrorTypeInvalid, at, id, quote(id)+" is almost a UUID, whose groups have 8, 4, 4, 4 and 12 characters; copy the ID of the image again")}
 	}
 	return nil
 }
@@ -223,7 +224,7 @@ func idProblem(id string) string {
 	return ""
 }
 
-// isForeign tells whether a letter is none that an ID or a URL could have: white space, or what cannot be seen.
+// isForeign reports whether a letter is none that an ID or a URL could have: white space, or what cannot be seen.
 func isForeign(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
 }

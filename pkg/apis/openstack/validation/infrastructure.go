@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 const (
@@ -203,10 +204,10 @@ func (f *Findings) ipv6(networks *v1alpha1.Networks, networking *v1beta1.Network
 }
 
 // InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything but the share network. A
-// network that is written in another way, or under the other one of its two names, is the same. complete tells whether all
+// network that is written in another way, or under the other one of its two names, is the same. complete reports whether all
 // of the old config could be read; if not, what it seems not to have may have been there. What every config needs and the
 // new one lacks is not reported here.
-func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, complete bool, at *field.Path) field.ErrorList {
+func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, complete bool, at *field.Path) finding.List {
 	var found Findings
 	before := identities(old, at)
 	for i, is := range identities(config, at) {
@@ -229,7 +230,7 @@ func (f *Findings) immutable(at *field.Path, was, is string) {
 type identity struct {
 	at    *field.Path
 	value string
-	// needed tells whether the config needs it.
+	// needed reports whether the config needs it.
 	needed bool
 }
 

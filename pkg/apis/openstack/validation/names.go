@@ -63,7 +63,7 @@ func (f *Findings) wildcards(name string, at *field.Path) {
 	}
 }
 
-// misplaced tells whether a name has a * that is neither its first nor its last letter, or a second one.
+// misplaced reports whether a name has a * that is neither its first nor its last letter, or a second one.
 func misplaced(name string) bool {
 	rest, found := strings.CutSuffix(name, "*")
 	if !found {
@@ -72,7 +72,7 @@ func misplaced(name string) bool {
 	return strings.Contains(rest, "*")
 }
 
-// isPattern tells whether a name of a floating pool stands for several.
+// isPattern reports whether a name of a floating pool stands for several.
 func isPattern(name string) bool { return strings.Contains(name, "*") }
 
 // oneName demands that a Shoot names one thing, and not a pattern for several. A name that is empty is reported by those who
@@ -83,7 +83,7 @@ func (f *Findings) oneName(origin, name string, at *field.Path, of string) {
 	}
 }
 
-// IsOneName tells whether a name that a Shoot writes can be looked up: it has no white space at its ends, unless it is nothing
+// IsOneName reports whether a name that a Shoot writes can be looked up: it has no white space at its ends, unless it is nothing
 // else, and is no pattern. What is wrong with others is reported where their config is checked.
 func IsOneName(name string) bool {
 	trimmed := strings.TrimSpace(name)

@@ -75,7 +75,7 @@ func optional(text *string, at *field.Path) cidr.CIDR {
 	return nil
 }
 
-// sameNetwork tells whether two texts mean the same, however the network is written.
+// sameNetwork reports whether two texts mean the same, however the network is written.
 func sameNetwork(a, b string) bool {
 	x, y := optional(&a, nil), optional(&b, nil)
 	return a == b || x != nil && y != nil && x.GetIPNet().String() == y.GetIPNet().String()

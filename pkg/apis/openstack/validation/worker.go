@@ -46,7 +46,7 @@ func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) Findings {
 // mostFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand of them.
 const mostFindings = 1000
 
-// Full tells whether there are so many findings that the rest of a list need not be looked at.
+// Full reports whether there are so many findings that the rest of a list need not be looked at.
 func (f *Findings) Full() bool { return len(f.Errors)+len(f.Warnings) >= mostFindings }
 
 // gpu is what the cluster autoscaler calls the GPUs of a node.

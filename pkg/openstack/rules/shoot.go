@@ -2,11 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints
+package rules
 
 import (
 	"fmt"
 	"slices"
+
+	"github.com/capkit/capkit/pkg/finding"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Where the configs of a Shoot stand.
@@ -28,7 +30,7 @@ var (
 
 // subject is a Shoot that is checked, with what could be read of its configs.
 type subject struct {
-	consistency.ShootQuestion
+	provider.ShootQuestion
 	config *v1alpha1.CloudProfileConfig
 	// domains are those that the Shoot may be of.
 	domains        domains
@@ -44,7 +46,7 @@ type worker struct {
 	*v1beta1.Worker
 	at     *field.Path
 	config *v1alpha1.WorkerConfig // never nil
-	errs   field.ErrorList        // of reading it
+	errs   finding.List           // of reading it
 }
 
 // shootChecks are what a Shoot is checked for, in this order.
@@ -66,18 +68,18 @@ var regionChecks = []func(*subject) validation.Findings{
 	checkZones,
 }
 
-// CheckShoot checks a Shoot's configs, and what they may have in the profile.
-func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.Report {
-	provider := &question.Shoot.Spec.Provider
+// ValidateShoot checks a Shoot's configs, and what they may have in the profile.
+func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
+	cloud := &question.Shoot.Spec.Provider
 	s := &subject{ShootQuestion: question, config: &c.config, domains: domainsOf(&c.config, question)}
-	infrastructure, infrastructureErrs := decode[v1alpha1.InfrastructureConfig](provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
-	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](provider.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
+	infrastructure, infrastructureErrs := decode[v1alpha1.InfrastructureConfig](cloud.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
+	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](cloud.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
 	s.infrastructure, s.controlPlane = infrastructure, controlPlane
 	if len(infrastructureErrs) == 0 {
 		s.networks = &infrastructure.Networks
 	}
-	for i := range provider.Workers {
-		s.workers = append(s.workers, workerOf(&provider.Workers[i], workersPath.Index(i)))
+	for i := range cloud.Workers {
+		s.workers = append(s.workers, workerOf(&cloud.Workers[i], workersPath.Index(i)))
 	}
 	var found validation.Findings
 	checks := shootChecks
@@ -87,15 +89,15 @@ func (c constraints) CheckShoot(question consistency.ShootQuestion) consistency.
 	for _, check := range checks {
 		found.Add(check(s))
 	}
-	for _, list := range []*field.ErrorList{&found.Errors, &found.Warnings} {
-		*list = consistency.WithoutConsequences(*list, infrastructureErrs, infrastructurePath)
-		*list = consistency.WithoutConsequences(*list, controlPlaneErrs, controlPlanePath)
+	for _, list := range []*finding.List{&found.Errors, &found.Warnings} {
+		*list = provider.UnreadIn(infrastructureErrs, infrastructurePath).Without(*list)
+		*list = provider.UnreadIn(controlPlaneErrs, controlPlanePath).Without(*list)
 	}
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
-	return report(found)
+	return found.Report()
 }
 
-// inProfile tells whether the profile has the Shoot's region; one without regions is taken to have every one.
+// inProfile reports whether the profile has the Shoot's region; one without regions is taken to have every one.
 func (s *subject) inProfile() bool {
 	return len(s.Profile.Regions) == 0 || slices.ContainsFunc(s.Profile.Regions, func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region })
 }
@@ -104,12 +106,12 @@ func (s *subject) inProfile() bool {
 // be read what the errors leave.
 func decode[C any, P interface {
 	*C
-	consistency.Config
-}](raw *runtime.RawExtension, kind string, at *field.Path) (*C, field.ErrorList) {
+	provider.Object
+}](raw *runtime.RawExtension, kind string, at *field.Path) (*C, finding.List) {
 	config := P(new(C))
-	errs := consistency.DecodeConfig(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
+	errs := provider.Decode(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
 	for _, err := range errs {
-		if err.Origin == consistency.RuleConfigMissing || err.Origin == consistency.RuleConfigKind || at != nil && err.Field == at.String() {
+		if err.Origin == provider.RuleConfigMissing || err.Origin == provider.RuleConfigKind || at != nil && err.Field == at.String() {
 			return nil, errs
 		}
 	}
@@ -131,7 +133,7 @@ func checkKeystone(s *subject) validation.Findings {
 	if _, found := lookup.Keystone(s.config, region); found {
 		return validation.Findings{}
 	}
-	return failed(finding(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
+	return failed(finding.New(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
 		fmt.Sprintf("the profile has no identity service for region %s, so that nothing can be created there; choose another region, or ask its operator for one", region)))
 }
 
@@ -150,16 +152,11 @@ func checkControlPlane(s *subject) validation.Findings {
 }
 
 // failed is what a check found that found one error.
-func failed(err *field.Error) validation.Findings {
-	return validation.Findings{Errors: field.ErrorList{err}}
+func failed(err finding.Finding) validation.Findings {
+	return validation.Findings{Errors: finding.List{err}}
 }
 
 // warned is the same for a warning.
-func warned(warning *field.Error) validation.Findings {
-	return validation.Findings{Warnings: field.ErrorList{warning}}
-}
-
-// finding builds an error of a rule. Its value is what the user wrote, or nil if there is nothing to quote.
-func finding(rule string, kind field.ErrorType, at *field.Path, value any, detail string) *field.Error {
-	return (&field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail}).WithOrigin(rule)
+func warned(warning finding.Finding) validation.Findings {
+	return validation.Findings{Warnings: finding.List{warning}}
 }

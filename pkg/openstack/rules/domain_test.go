@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints_test
+package rules_test
 
 import (
 	"fmt"
@@ -18,8 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/openstack/constraints"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -30,7 +29,7 @@ func TestDomains(t *testing.T) {
 		shoot, _ := shootsOf(c)
 		var found strings.Builder
 		check := func(label string, domain *string) {
-			for _, line := range lines(c.T(), profile.CheckShoot(shoot, domain)) {
+			for _, line := range lines(c.T(), profile.ValidateShoot(shoot, domain)) {
 				fmt.Fprintf(&found, "%s: %s\n", label, line)
 			}
 		}
@@ -72,7 +71,7 @@ func TestUnknownDomainIsAnyDomain(t *testing.T) {
 		shoot.Spec.Provider.InfrastructureConfig = raw(fmt.Sprintf("{kind: InfrastructureConfig, floatingPoolName: %s}", chosen))
 		shoot.Spec.Provider.ControlPlaneConfig = raw("{kind: ControlPlaneConfig, loadBalancerClasses: [{name: c, subnetID: \"1\"}]}")
 		found := func(domain *string) (refused, open []string) {
-			report := constraints.Of(config).CheckShoot(consistency.ShootQuestion{Shoot: shoot, Profile: &v1beta1.CloudProfileSpec{}, Domain: domain})
+			report := constraints.Of(config).ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: &v1beta1.CloudProfileSpec{}, Domain: domain})
 			for _, err := range report.Errors {
 				if err.Origin == "floating-pool-not-allowed" || err.Origin == "load-balancer-class-not-allowed" {
 					refused = append(refused, err.Field)

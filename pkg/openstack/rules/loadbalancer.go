@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints
+package rules
 
 import (
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // checkLoadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows. A
@@ -59,17 +60,17 @@ func (s *subject) uncheckedClasses() validation.Findings {
 	for i := range classes {
 		networks = append(networks, networksOf(&classes[i]))
 	}
-	return failed(finding(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, controlPlanePath.Child("loadBalancerClasses"), strings.Join(networks, ", "),
+	return failed(finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, controlPlanePath.Child("loadBalancerClasses"), strings.Join(networks, ", "),
 		"which networks the classes may use depends on the floating pool, which the profile does not have; see floatingPoolName"))
 }
 
-// allows tells whether a class uses the same networks as one of the classes of a floating pool, if it has any.
+// allows reports whether a class uses the same networks as one of the classes of a floating pool, if it has any.
 func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerClass) bool {
 	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool { return len(differences(class, &c)) == 0 })
 }
 
 // otherNetworks says in what a class differs from the one of the floating pool that is closest to it, the first of several.
-func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path) *field.Error {
+func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path) finding.Finding {
 	closest, least := &classes[0], differences(class, &classes[0])
 	for i := range classes {
 		if d := differences(class, &classes[i]); len(d) < len(least) {
@@ -80,7 +81,7 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBal
 	if len(classes) > 1 {
 		others = fmt.Sprintf(", or use the networks of one of its %d other classes", len(classes)-1)
 	}
-	return finding(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), fmt.Sprintf(
+	return finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), fmt.Sprintf(
 		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s", orEmpty(class.Name), orEmpty(closest.Name), strings.Join(least, " and "), others))
 }
 

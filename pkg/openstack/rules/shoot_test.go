@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints_test
+package rules_test
 
 import (
 	"reflect"
@@ -11,19 +11,19 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
 )
 
 // runShoots checks the Shoots of an archive. Their domain is "other".
 func runShoots(t *testing.T, archive string) {
 	t.Helper()
-	run(t, archive, func(c *cases.Case) consistency.Report {
+	run(t, archive, func(c *cases.Case) finding.Report {
 		profile := profileOf(c)
 		shoot, _ := shootsOf(c)
 		before := shoot.DeepCopy()
-		report := profile.CheckShoot(shoot, ptr.To("other"))
-		if again := profile.CheckShoot(before, ptr.To("other")); !reflect.DeepEqual(report, again) || !reflect.DeepEqual(before, shoot) {
+		report := profile.ValidateShoot(shoot, ptr.To("other"))
+		if again := profile.ValidateShoot(before, ptr.To("other")); !reflect.DeepEqual(report, again) || !reflect.DeepEqual(before, shoot) {
 			c.T().Errorf("%v, then %v", report, again)
 		}
 		return report
@@ -50,7 +50,7 @@ func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		shoot, _ := shootsOf(c)
 		domain := strings.TrimSpace(c.Text("domain"))
-		report := profileOf(c).CheckShoot(shoot, &domain)
+		report := profileOf(c).ValidateShoot(shoot, &domain)
 		if len(report.Errors) == 0 {
 			return "no error"
 		}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints_test
+package rules_test
 
 import (
 	"testing"
@@ -11,12 +11,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
 func TestShootUpdate(t *testing.T) {
-	run(t, "update", func(c *cases.Case) consistency.Report {
+	run(t, "update", func(c *cases.Case) finding.Report {
 		old, updated := shootsOf(c)
 		wasOld, wasUpdated := old.DeepCopy(), updated.DeepCopy()
 		report := openstack.Provider{}.CheckShootUpdate(old, updated)
@@ -29,11 +31,11 @@ func TestShootUpdate(t *testing.T) {
 
 // An update is not blamed for what the profile has lost since, as long as it leaves that alone (semantics S10).
 func TestRatchetOfShoots(t *testing.T) {
-	run(t, "ratchet", func(c *cases.Case) consistency.Report {
+	run(t, "ratchet", func(c *cases.Case) finding.Report {
 		profile := profileOf(c)
 		old, updated := shootsOf(c)
 		domain := ptr.To("other")
-		return consistency.Ratchet(profile.CheckShoot(updated, domain), profile.CheckShoot(old, domain), updated, old)
+		return consistency.Ratchet(profile.ValidateShoot(updated, domain), profile.ValidateShoot(old, domain), updated, old)
 	})
 }
 
@@ -41,13 +43,13 @@ func TestRolling(t *testing.T) {
 	workers := openstack.Provider{}.Workers()
 	for name, tc := range map[string]struct {
 		config string
-		want   []consistency.Rolling
+		want   []provider.Rolling
 	}{
-		"nothing": {"{kind: WorkerConfig}", []consistency.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}},
+		"nothing": {"{kind: WorkerConfig}", []provider.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}},
 		"everything": {`{kind: WorkerConfig, serverGroup: {policy: affinity}, machineLabels: [
 			{name: b, value: x, triggerRollingOnUpdate: true}, {name: c, value: y},
 			{name: a, value: z, triggerRollingOnUpdate: true}, {name: d, triggerRollingOnUpdate: false}]}`,
-			[]consistency.Rolling{{Field: "serverGroup", Value: "affinity"}, {Field: "machineLabels", Value: "a=z, b=x"}}},
+			[]provider.Rolling{{Field: "serverGroup", Value: "affinity"}, {Field: "machineLabels", Value: "a=z, b=x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, workers.Rolling(raw(tc.config))); diff != "" {
@@ -55,7 +57,7 @@ func TestRolling(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]consistency.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}, workers.Rolling(nil)); diff != "" {
+	if diff := cmp.Diff([]provider.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}, workers.Rolling(nil)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints
+package rules
 
 import (
 	"fmt"
@@ -14,7 +14,8 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // domains are those that a Shoot may be of: one if it is known, or else all those that the profile has floating pools for,
@@ -24,9 +25,9 @@ type domains struct {
 	known bool
 }
 
-func domainsOf(config *v1alpha1.CloudProfileConfig, q consistency.ShootQuestion) domains {
-	if q.Domain != nil {
-		return domains{[]string{*q.Domain}, true}
+func domainsOf(config *v1alpha1.CloudProfileConfig, q provider.ShootQuestion) domains {
+	if q.Scope != nil {
+		return domains{[]string{*q.Scope}, true}
 	}
 	named := lookup.Domains(config.Constraints.FloatingPools, q.Shoot.Spec.Region)
 	return domains{append(named, strings.Join(named, "")+"?"), false}
@@ -49,7 +50,7 @@ func (d domains) of(all domains) string {
 
 // dependsOnDomain warns that what was written is right for some domains only, and that of the Shoot is not known.
 func dependsOnDomain(at *field.Path, value any, what string, right, all domains) validation.Findings {
-	return warned(finding(RuleFloatingPoolDomain, field.ErrorTypeInvalid, at, value, fmt.Sprintf(
+	return warned(finding.New(RuleFloatingPoolDomain, field.ErrorTypeInvalid, at, value, fmt.Sprintf(
 		"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; capkit lint --domain NAME checks it", what, right.of(all))))
 }
 
@@ -71,7 +72,7 @@ func checkFloatingPool(s *subject) validation.Findings {
 }
 
 // noFloatingPool says which floating pools there are instead of one, in the Shoot's region and for its domain.
-func (s *subject) noFloatingPool(name string, at *field.Path) *field.Error {
+func (s *subject) noFloatingPool(name string, at *field.Path) finding.Finding {
 	var has []string
 	for _, domain := range s.domains.names {
 		has = append(has, lookup.FloatingPools(s.config.Constraints.FloatingPools, s.Shoot.Spec.Region, domain)...)
@@ -86,16 +87,16 @@ func (s *subject) noFloatingPool(name string, at *field.Path) *field.Error {
 
 // notAmong says that the profile does not have a thing of this name in a place, and what it has there; or, if none is
 // named, that one has to be.
-func notAmong(rule string, at *field.Path, name string, has []string, thing, place string) *field.Error {
+func notAmong(rule string, at *field.Path, name string, has []string, thing, place string) finding.Finding {
 	if name == "" {
 		rule = validation.OriginSettingMissing
 	}
 	has = validation.Choices(has)
 	switch {
 	case len(has) == 0 && name == "":
-		return finding(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
+		return finding.New(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
 	case len(has) == 0:
-		return finding(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s, so not %s; ask its operator for one", thing, place, name))
+		return finding.New(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s, so not %s; ask its operator for one", thing, place, name))
 	case name == "":
 		return validation.NotAmong(rule, at, name, has, fmt.Sprintf("write the name of a %s", thing))
 	}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints_test
+package rules_test
 
 import (
 	"encoding/json"
@@ -22,7 +22,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same findings
@@ -65,8 +67,8 @@ func FuzzShootConfigs(f *testing.F) {
 			*place = &runtime.RawExtension{Raw: config}
 		}
 		for _, of := range []*string{nil, ptr.To(domain)} {
-			report := profile.CheckShoot(shoot, of)
-			if diff := cmp.Diff(report, profile.CheckShoot(shoot, of)); diff != "" {
+			report := profile.ValidateShoot(shoot, of)
+			if diff := cmp.Diff(report, profile.ValidateShoot(shoot, of)); diff != "" {
 				t.Fatalf("%q: %s", config, diff)
 			}
 			wellFormed(t, report)
@@ -86,8 +88,8 @@ func FuzzShootConfigs(f *testing.F) {
 	})
 }
 
-var severities = func() map[string]consistency.Severity {
-	known := map[string]consistency.Severity{}
+var severities = func() map[string]finding.Severity {
+	known := map[string]finding.Severity{}
 	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
 		known[rule.Name] = rule.Severity
 	}
@@ -95,14 +97,14 @@ var severities = func() map[string]consistency.Severity {
 }()
 
 // wellFormed demands that each finding is of a rule, in order, and for a reader.
-func wellFormed(t *testing.T, report consistency.Report) {
+func wellFormed(t *testing.T, report finding.Report) {
 	t.Helper()
-	for severity, list := range map[consistency.Severity]field.ErrorList{consistency.SeverityError: report.Errors, consistency.SeverityWarning: report.Warnings} {
+	for severity, list := range map[finding.Severity]field.ErrorList{finding.SeverityError: report.Errors, finding.SeverityWarning: report.Warnings} {
 		for i, err := range list {
 			if severities[err.Origin] != severity || err.Detail == "" || !strings.HasPrefix(err.Field, "spec.") {
 				t.Fatalf("%s of rule %q: %v", severity, err.Origin, err)
 			}
-			if i > 0 && consistency.ComparePaths(list[i-1].Field, err.Field) > 0 {
+			if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
 				t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
 			}
 		}
@@ -112,19 +114,19 @@ func wellFormed(t *testing.T, report consistency.Report) {
 // stable demands that a config which can be read says the same after it was written and read again.
 func stable[C any, P interface {
 	*C
-	consistency.Config
+	provider.Object
 }](t *testing.T, data []byte, kind string) {
 	t.Helper()
 	gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)
 	first, second := P(new(C)), P(new(C))
-	if len(consistency.DecodeConfig(&runtime.RawExtension{Raw: data}, gvk, first, nil)) > 0 {
+	if len(provider.Decode(&runtime.RawExtension{Raw: data}, gvk, first, nil)) > 0 {
 		return
 	}
 	written, err := json.Marshal(first)
 	if err != nil {
 		t.Fatalf("%q: %v", data, err)
 	}
-	if errs := consistency.DecodeConfig(&runtime.RawExtension{Raw: written}, gvk, second, nil); len(errs) > 0 {
+	if errs := provider.Decode(&runtime.RawExtension{Raw: written}, gvk, second, nil); len(errs) > 0 {
 		t.Fatalf("%q was written as %q: %v", data, written, errs)
 	}
 	if again, err := json.Marshal(second); err != nil || string(again) != string(written) {

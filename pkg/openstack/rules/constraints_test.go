@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints_test
+package rules_test
 
 import (
 	"os"
@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
 )
@@ -61,7 +62,7 @@ func decode(t testing.TB, document []byte, into any) {
 }
 
 // run checks each case of an archive in testdata.
-func run(t *testing.T, archive string, check func(c *cases.Case) consistency.Report) {
+func run(t *testing.T, archive string, check func(c *cases.Case) finding.Report) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", archive+".txtar"), func(c *cases.Case) string {
 		return strings.Join(lines(c.T(), check(c)), "\n")
@@ -69,7 +70,7 @@ func run(t *testing.T, archive string, check func(c *cases.Case) consistency.Rep
 }
 
 // lines renders a report as lines of severity, type, path and rule, where paths begin below spec.provider.
-func lines(t *testing.T, report consistency.Report) (got []string) {
+func lines(t *testing.T, report finding.Report) (got []string) {
 	t.Helper()
 	add := func(severity string, list field.ErrorList) {
 		for _, err := range list {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints
+package rules
 
 import (
 	"fmt"
@@ -14,17 +14,18 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
-// CheckWorker returns what is wrong with a WorkerConfig by itself, for [consistency.WorkersOf].
+// CheckWorker returns what is wrong with a WorkerConfig by itself, for [provider.WorkersOf].
 func CheckWorker(config *v1alpha1.WorkerConfig, at *field.Path) field.ErrorList {
-	return validation.WorkerConfig(config, at).Errors
+	return validation.WorkerConfig(config, at).Errors.Errors()
 }
 
 // Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for
-// [consistency.RollingOn]: its server group, and the machine labels that say so.
-var Triggers = []consistency.Trigger[v1alpha1.WorkerConfig]{
+// [provider.WorkersOf]: its server group, and the machine labels that say so.
+var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 	{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
 		if config.ServerGroup == nil {
 			return ""
@@ -70,7 +71,7 @@ func checkZones(s *subject) validation.Findings {
 			if !slices.Contains(has, zone) {
 				found.Add(failed(notAmong(RuleZone, at.Index(i), zone, has, "zone", place)))
 			} else if first := slices.Index(w.Zones, zone); first < i {
-				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone, fmt.Sprintf("%s is zone %s already; remove one of the two", at.Index(first), zone))))
+				found.Add(failed(finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone, fmt.Sprintf("%s is zone %s already; remove one of the two", at.Index(first), zone))))
 			}
 		}
 	}
@@ -117,28 +118,27 @@ const affinity = "affinity"
 func checkServerGroups(s *subject) validation.Findings {
 	var found validation.Findings
 	for _, w := range s.workers {
-		if err := w.serverGroup(validation.Choices(s.config.ServerGroupPolicies)); err != nil {
-			found.Errors = append(found.Errors, consistency.WithoutConsequences(field.ErrorList{err}, w.errs, w.at.Child("providerConfig"))...)
-		}
+		errs := w.serverGroup(validation.Choices(s.config.ServerGroupPolicies))
+		found.Errors = append(found.Errors, provider.UnreadIn(w.errs, w.at.Child("providerConfig")).Without(errs)...)
 	}
 	return found
 }
 
-// serverGroup says what is wrong with the server group of a worker pool, in a profile that has some policies; nil if nothing
-// is, or there is no server group.
-func (w *worker) serverGroup(has []string) *field.Error {
+// serverGroup says what is wrong with the server group of a worker pool, in a profile that has some policies; nil if nothing is,
+// or there is no server group.
+func (w *worker) serverGroup(has []string) finding.List {
 	group, at := w.config.ServerGroup, w.at.Child("providerConfig", "serverGroup", "policy")
 	switch {
 	case group == nil:
 	case len(has) == 0:
-		return finding(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy, "the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")
+		return finding.List{finding.New(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy, "the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")}
 	case strings.TrimSpace(group.Policy) == "":
-		return validation.NotAmong(validation.OriginSettingMissing, at, "", has, "write a policy of the profile, or remove serverGroup")
+		return finding.List{validation.NotAmong(validation.OriginSettingMissing, at, "", has, "write a policy of the profile, or remove serverGroup")}
 	case !slices.Contains(has, group.Policy):
-		return validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))
+		return finding.List{validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))}
 	case group.Policy == affinity && len(w.Zones) > 1:
-		return finding(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
-			"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))
+		return finding.List{finding.New(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
+			"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))}
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func checkMachineLabels(s *subject) validation.Findings {
 		for i, label := range w.config.MachineLabels {
 			if _, both := w.Labels[label.Name]; both && !said[label.Name] {
 				said[label.Name] = true
-				found.Add(failed(finding(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, w.at.Child("providerConfig", "machineLabels").Index(i).Child("name"), label.Name,
+				found.Add(failed(finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, w.at.Child("providerConfig", "machineLabels").Index(i).Child("name"), label.Name,
 					fmt.Sprintf("machines have the labels of their worker pool as well, which has %s already; rename or remove one of the two", label.Name))))
 			}
 		}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package constraints
+package rules
 
 import (
 	"fmt"
@@ -16,18 +16,19 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
-// CheckShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is not
+// ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is not
 // compared: it may be the update that repairs it.
-func (Extension) CheckShootUpdate(old, shoot *v1beta1.Shoot) consistency.Report {
+func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	var found validation.Findings
 	was, wrong := decode[v1alpha1.InfrastructureConfig](old.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
 	is, errs := decode[v1alpha1.InfrastructureConfig](shoot.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
 	if was != nil && is != nil {
 		changes := validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)
-		found.Errors = consistency.WithoutConsequences(consistency.WithoutConsequences(changes, wrong, infrastructurePath), errs, infrastructurePath)
+		found.Errors = provider.UnreadIn(errs, infrastructurePath).Without(provider.UnreadIn(wrong, infrastructurePath).Without(changes))
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		pool := &shoot.Spec.Provider.Workers[i]
@@ -43,9 +44,7 @@ func (Extension) CheckShootUpdate(old, shoot *v1beta1.Shoot) consistency.Report 
 			found.Add(replacedMachines(before, pool, workersPath.Index(i)))
 		}
 	}
-	consistency.SortByPath(found.Errors)
-	consistency.SortByPath(found.Warnings)
-	return report(found)
+	return found.Report().Sorted()
 }
 
 // changedZones demands that a worker pool keeps its zones, in their order. It can get more behind them.
@@ -53,7 +52,7 @@ func changedZones(old, pool *v1beta1.Worker, at *field.Path) validation.Findings
 	if n := len(old.Zones); n <= len(pool.Zones) && slices.Equal(old.Zones, pool.Zones[:n]) {
 		return validation.Findings{}
 	}
-	return failed(finding(validation.OriginFieldImmutable, field.ErrorTypeInvalid, at.Child("zones"), few(pool.Zones), fmt.Sprintf(
+	return failed(finding.New(validation.OriginFieldImmutable, field.ErrorTypeInvalid, at.Child("zones"), few(pool.Zones), fmt.Sprintf(
 		"worker pool %s keeps its zones, in their order, as its machines are counted by them: they were %s; put these first, more can follow; or create a new worker pool",
 		pool.Name, orNone(few(old.Zones)))))
 }
@@ -63,7 +62,7 @@ func changedZones(old, pool *v1beta1.Worker, at *field.Path) validation.Findings
 func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findings {
 	var found validation.Findings
 	fail := func(name string) {
-		found.Add(failed(finding(validation.OriginFieldImmutable, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
+		found.Add(failed(finding.New(validation.OriginFieldImmutable, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
 			"the machines of worker pool %s are updated in place (%s), and %s takes effect in new machines only; put the old value back, or create a new worker pool",
 			pool.Name, *pool.UpdateStrategy, name))))
 	}
@@ -76,7 +75,7 @@ func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findin
 	return found
 }
 
-// sameConfig tells whether the configs of two worker pools say the same, as far as they can be read. One that says nothing
+// sameConfig reports whether the configs of two worker pools say the same, as far as they can be read. One that says nothing
 // is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
 	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
@@ -100,7 +99,7 @@ func replacedMachines(old, pool *v1beta1.Worker, at *field.Path) validation.Find
 	for _, trigger := range Triggers {
 		before, after := trigger.Value(was), trigger.Value(is)
 		if before != after {
-			found.Add(warned(finding(RuleMachinesReplaced, field.ErrorTypeInvalid, at.Child("providerConfig", trigger.Field), orNone(after), fmt.Sprintf(
+			found.Add(warned(finding.New(RuleMachinesReplaced, field.ErrorTypeInvalid, at.Child("providerConfig", trigger.Field), orNone(after), fmt.Sprintf(
 				"%s was %s and is %s now, which replaces the machines of worker pool %s, one after the other", trigger.Field, orNone(before), orNone(after), pool.Name))))
 		}
 	}

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
+)
+
+// ValidateCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning
+// (semantics S6 to S9), ordered by path. It looks at one object alone. The profile is that of [Compile].
+func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*Profile[R], finding.Report) {
+	p, report := Compile(cloud, &object.Spec, field.NewPath("spec"))
+	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
+	report.Warnings = append(report.Warnings, checkSize(object)...)
+	return p, report.Sorted()
+}
+
+// ValidateCloudProfileUpdate does the same for an update. stored is old, compiled. Errors that old has already are warnings
+// (semantics S10), and what the update does to those who use the profile is a warning (S9): other flavors for machine
+// types; machine types and mappings removed that worker pools use. uses are the Shoots with the profile, be it directly or
+// through a NamespacedCloudProfile, with the machine types and image versions that such a one defines itself left out. None
+// of the arguments is changed.
+func ValidateCloudProfileUpdate[R any](stored *Profile[R], updated, old *v1beta1.CloudProfile, uses []Use) (*Profile[R], finding.Report) {
+	p, report := ValidateCloudProfile(stored.provider, updated)
+	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: stored.report})
+	report.Warnings = append(report.Warnings, stored.compare(p, uses)...)
+	return p, report.Sorted()
+}
+
+// ValidateNamespacedCloudProfile reports everything that is wrong with a NamespacedCloudProfile whose parent is given, and
+// everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
+// reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept.
+func ValidateNamespacedCloudProfile[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) finding.Report {
+	p := compileNamespaced(parent, object)
+	report := p.report
+	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
+	return report.Sorted()
+}
+
+// ValidateNamespacedCloudProfileUpdate does the same for an update, as [ValidateCloudProfileUpdate] does.
+func ValidateNamespacedCloudProfileUpdate[R any](parent *Profile[R], updated, old *v1beta1.NamespacedCloudProfile, uses []Use) finding.Report {
+	before, p := compileNamespaced(parent, old), compileNamespaced(parent, updated)
+	report := p.report
+	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
+	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: before.report})
+	report.Warnings = append(report.Warnings, before.compare(p, uses)...)
+	return report.Sorted()
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Finding is one thing that a check found. It is a field error, whose Origin is the stable name of the rule, whose Field is
+// the path where the user wrote it, and whose Detail is written for that user. [New] makes one.
+//
+// The other fields say what makes two findings the same, in two versions of an object (semantics S10). Values that are
+// written into a finding belong to it: change none of them while others use it.
+type Finding struct {
+	*field.Error
+	// Place is the path, taken apart, by which the finding is known. It is that of Field, unless a check says otherwise: a
+	// Secret, for example, is the same by whichever of two fields a Shoot refers to it.
+	Place Path
+	// About tells apart findings of one rule at one place that are not the same. Mostly empty.
+	About string
+	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it.
+	// Who changes one of them makes another finding of it.
+	Extent []Path
+}
+
+// New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
+// is nothing to quote, and [field.OmitValueType] if there is but it is too long, or a secret.
+func New(rule string, kind field.ErrorType, at *field.Path, value any, detail string) Finding {
+	err := &field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail, Origin: rule}
+	return Finding{Error: err, Place: ParsePath(err.Field)}
+}
+
+// In returns the finding with an [Finding.Extent] that has these parts as well.
+func (f Finding) In(parts ...*field.Path) Finding {
+	f.Extent = slices.Clone(f.Extent)
+	for _, part := range parts {
+		f.Extent = append(f.Extent, PathOf(part))
+	}
+	return f
+}
+
+// List holds findings in the order in which they are reported.
+type List []Finding
+
+// Of makes findings of field errors, which it keeps.
+func Of(errs field.ErrorList) List {
+	if len(errs) == 0 {
+		return nil
+	}
+	list := make(List, 0, len(errs))
+	for _, err := range errs {
+		list = append(list, Finding{Error: err, Place: ParsePath(err.Field)})
+	}
+	return list
+}
+
+// Errors returns the field errors of the findings, in their order; nil if there are none.
+func (l List) Errors() field.ErrorList {
+	if len(l) == 0 {
+		return nil
+	}
+	errs := make(field.ErrorList, 0, len(l))
+	for _, f := range l {
+		errs = append(errs, f.Error)
+	}
+	return errs
+}
+
+// Sort sorts the findings, in place, by their paths: names in lexical order, indices in numerical order, a parent before its
+// children. Findings at one path are ordered by rule, then by text.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b Finding) int {
+		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
+	})
+}
+
+// Report is what a check found. Errors deny an object; warnings have the same form and never deny anything. The zero Report
+// found nothing.
+type Report struct {
+	Errors, Warnings List
+}
+
+// Add appends what another check found.
+func (r *Report) Add(o Report) {
+	r.Errors = append(r.Errors, o.Errors...)
+	r.Warnings = append(r.Warnings, o.Warnings...)
+}
+
+// Sorted returns the report with both lists sorted, see [List.Sort], so that the same input gives the same report. It sorts
+// them in place.
+func (r Report) Sorted() Report {
+	r.Errors.Sort()
+	r.Warnings.Sort()
+	return r
+}
+
+// Failed returns the report of a check that found one error.
+func Failed(f Finding) Report { return Report{Errors: List{f}} }
+
+// Warned returns the report of a check that found one warning.
+func Warned(f Finding) Report { return Report{Warnings: List{f}} }

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Path is a place in an object, from its root. The empty Path is the object as a whole.
+type Path []Segment
+
+// Segment is one step of a [Path].
+type Segment struct {
+	// Name of a field or key; empty for an element of a list.
+	Name string
+	// Index of an element in its list, which counts from 0; -1 for a name.
+	Index int
+}
+
+// IsIndex reports whether the segment is an element of a list.
+func (s Segment) IsIndex() bool { return s.Index >= 0 }
+
+// PathOf returns the segments of a path; none for nil.
+func PathOf(at *field.Path) Path {
+	if at == nil {
+		return nil
+	}
+	return ParsePath(at.String())
+}
+
+// ParsePath takes a path apart that is written as field.Path writes it. A name with dots in it cannot be told from several
+// names, and becomes these.
+func ParsePath(text string) Path {
+	if text == "" || text == "<nil>" {
+		return nil
+	}
+	path := make(Path, 0, strings.Count(text, ".")+strings.Count(text, "[")+1)
+	for text != "" {
+		var segment string
+		segment, text = cutSegment(text)
+		if isIndex(segment) {
+			if index, err := strconv.Atoi(segment[1 : len(segment)-1]); err == nil {
+				path = append(path, Segment{Index: index})
+				continue
+			}
+		}
+		if key, subscript := strings.CutPrefix(segment, "["); subscript {
+			segment = strings.TrimSuffix(key, "]")
+		}
+		path = append(path, Segment{Name: strings.TrimPrefix(segment, "."), Index: -1})
+	}
+	return path
+}
+
+// ComparePaths orders two paths, written as field.Path writes them, as [List.Sort] does. It returns a negative number if a
+// comes first.
+func ComparePaths(a, b string) int {
+	for a != "" && b != "" {
+		var x, y string
+		x, a = cutSegment(a)
+		y, b = cutSegment(b)
+		if c := compareSegments(x, y); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// Above reports whether a path is at or above another one, both written as field.Path writes them.
+func Above(path, other string) bool {
+	rest, found := strings.CutPrefix(other, path)
+	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// cutSegment splits a path behind its first name or index.
+func cutSegment(path string) (segment, rest string) {
+	if i := strings.IndexAny(path[1:], ".["); i >= 0 {
+		return path[:i+1], path[i+1:]
+	}
+	return path, ""
+}
+
+// compareSegments puts indices, by their number, before everything else. Digits without leading zeros are compared by
+// their length first.
+func compareSegments(a, b string) int {
+	switch x, y := isIndex(a), isIndex(b); {
+	case x && y:
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+// isIndex reports whether a segment is a number in brackets. A subscript with anything else in it is the key of a map.
+func isIndex(segment string) bool {
+	digits, found := strings.CutPrefix(segment, "[")
+	digits, closed := strings.CutSuffix(digits, "]")
+	return found && closed && digits != "" && strings.Trim(digits, "0123456789") == ""
+}

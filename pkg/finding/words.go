@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package finding
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxNames is how many names a message lists before it says how many more there are.
+const maxNames = 5
+
+// Few joins names for a message: the first five, and how many more there are.
+func Few(names []string) string { return JoinFew(names, ", ") }
+
+// JoinFew does the same with another separator.
+func JoinFew(clauses []string, separator string) string {
+	return JoinFirst(len(clauses), clauses[:min(len(clauses), maxNames)], separator)
+}
+
+// JoinFirst joins the first ones of n clauses, and says how many more there are.
+func JoinFirst(n int, first []string, separator string) string {
+	joined := strings.Join(first, separator)
+	if n <= len(first) {
+		return joined
+	}
+	return fmt.Sprintf("%s%sand %d more", joined, separator, n-len(first))
+}
+
+// Plural returns the noun for as many things as there are names.
+func Plural(names []string, noun string) string {
+	if len(names) == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// Quoted returns a name as a message quotes it: as it is, or "" if it is empty.
+func Quoted(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return name
+}

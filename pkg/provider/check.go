@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// Check returns what is wrong with a provider itself, so that it is found when an extension starts, and not at a user's
+// request (semantics S3): worker capabilities without the prefix of the provider, which is its type and a dash; requests
+// for what is not defined. The error has a line for each fault. Nil: nothing is wrong.
+func Check[R any](provider Provider[R]) error {
+	workers := provider.Workers()
+	faults := workers.faultsOfDefinitions(provider.Type() + "-")
+	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
+		faults = append(faults, "the kind of the WorkerConfig has no version, or no kind")
+	}
+	faults = append(faults, workers.tryEmpty()...)
+	faults = append(faults, workers.faultsOfRequests()...)
+	var errs []error
+	for _, fault := range faults {
+		errs = append(errs, errors.New("provider "+provider.Type()+": "+fault))
+	}
+	return errors.Join(errs...)
+}
+
+// faultsOfDefinitions returns what is wrong with the definitions.
+func (w Workers) faultsOfDefinitions(prefix string) []string {
+	var faults []string
+	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	defined := sets.New[string]()
+	for _, d := range w.definitions {
+		values := sets.New(d.Values...)
+		switch {
+		case defined.Has(d.Name):
+			wrong("worker capability %q is defined twice", d.Name)
+		case !strings.HasPrefix(d.Name, prefix) || d.Name == prefix:
+			wrong("worker capability %q must begin with %q, the prefix of this provider", d.Name, prefix)
+		case len(validation.IsQualifiedName(d.Name)) > 0:
+			wrong("%q is no name for a capability: %s", d.Name, strings.Join(validation.IsQualifiedName(d.Name), "; "))
+		}
+		switch {
+		case len(d.Values) == 0 || values.Has("") || len(values) < len(d.Values):
+			wrong("worker capability %q needs values, each of them once, and none of them empty", d.Name)
+		case d.Undeclared != "" && !values.Has(d.Undeclared):
+			wrong("worker capability %q: the undeclared value %q is none of its values [%s]",
+				d.Name, d.Undeclared, strings.Join(d.Values, ", "))
+		}
+		defined.Insert(d.Name)
+	}
+	return faults
+}
+
+// faultsOfRequests returns what is wrong with the requests.
+func (w Workers) faultsOfRequests() []string {
+	var faults []string
+	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	known := map[string]sets.Set[string]{}
+	for _, d := range slices.Concat(capability.Reserved(), w.definitions) {
+		known[d.Name] = sets.New(d.Values...)
+	}
+	for _, s := range w.settings {
+		values, found := known[s.Capability]
+		if s.Setting == "" || s.Field == "" || s.Field == "providerConfig." {
+			wrong("the request for worker capability %q does not say for which setting, and at which field", s.Capability)
+		}
+		if strings.HasPrefix(s.Field, "providerConfig.") && w.kind == (schema.GroupVersionKind{}) {
+			wrong("%q is a setting of a providerConfig, whose kind is not given", s.Setting)
+		}
+		switch {
+		case !found:
+			wrong("%q asks for %q, which is not among the worker capabilities that it defines", s.Setting, s.Capability)
+		case len(s.Values) == 0 || !values.HasAll(s.Values...):
+			wrong("%q asks for [%s] of worker capability %q, which has the values [%s]",
+				s.Setting, strings.Join(s.Values, ", "), s.Capability, strings.Join(sets.List(values), ", "))
+		}
+	}
+	return faults
+}
+
+// tryEmpty asks the requests about an empty pool, as they are asked about every pool without a config, and returns what is
+// wrong if that is not possible.
+func (w Workers) tryEmpty() (faults []string) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			faults = []string{fmt.Sprintf("a request panics when it is asked about a worker pool without any settings: %v", reason)}
+		}
+	}()
+	w.Requirements(Pool{})
+	w.Rolling(Pool{})
+	return nil
+}

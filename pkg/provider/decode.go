@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// Object is a pointer to a provider's own object: any struct that embeds metav1.TypeMeta.
+type Object interface {
+	GetObjectKind() schema.ObjectKind
+}
+
+// Decode decodes a provider's own object, which stands at the path at, into into. It accepts nothing but the one kind, and
+// no unknown fields, and it reports everything that it refuses at the place where it stands: a config that is missing or
+// null (Required), another apiVersion or kind (NotSupported), unknown fields, values of a wrong type. Without errors into
+// holds the whole object; otherwise it holds what could be read. Equal capabilities in it are one map, which must not be
+// changed.
+func Decode(raw *runtime.RawExtension, kind schema.GroupVersionKind, into Object, at *field.Path) finding.List {
+	if !HasContent(raw) {
+		return finding.List{finding.New(RuleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)}
+	}
+	errs := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
+	if wrong := checkKind(into.GetObjectKind().GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
+		return wrong // the fields of another kind are not worth reporting
+	}
+	return unread(errs, raw.Raw, at)
+}
+
+// HasContent reports whether there is a config: one that is nil, empty or null says nothing.
+func HasContent(config *runtime.RawExtension) bool {
+	if config == nil {
+		return false
+	}
+	content := bytes.TrimSpace(config.Raw)
+	return len(content) > 0 && string(content) != "null"
+}
+
+// onType reports whether apiVersion or kind could not even be read, so that they are reported already.
+func onType(errs field.ErrorList, at *field.Path) bool {
+	for _, err := range errs {
+		if err.Field == text(at) || err.Field == at.Child("apiVersion").String() || err.Field == at.Child("kind").String() {
+			return true
+		}
+	}
+	return false
+}
+
+// text returns a path as findings have it.
+func text(at *field.Path) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
+func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
+	var errs finding.List
+	expect := func(name, got, want string) {
+		switch got {
+		case want:
+		case "":
+			errs = append(errs, finding.New(RuleConfigKind, field.ErrorTypeRequired, at.Child(name), nil,
+				fmt.Sprintf("write %s: %s", name, want)).In(at))
+		default:
+			errs = append(errs, finding.New(RuleConfigKind, field.ErrorTypeNotSupported, at.Child(name), got,
+				fmt.Sprintf("this extension reads %s: %s only", name, want)).In(at))
+		}
+	}
+	expect("apiVersion", got.GroupVersion().String(), want.GroupVersion().String())
+	expect("kind", got.Kind, want.Kind)
+	return errs
+}
+
+// unread makes findings of the errors of decoding a document. Each is about the value that could not be read. If the name
+// of that is not known it may be misspelt; then it is about the settings, too, that it was perhaps meant to be, since
+// nobody demands these any more.
+func unread(errs field.ErrorList, document []byte, at *field.Path) finding.List {
+	list := finding.Of(errs)
+	var tree any
+	if len(list) > 0 && json.Unmarshal(document, &tree) != nil {
+		tree = nil
+	}
+	root := len(finding.PathOf(at))
+	for i := range list {
+		list[i].Extent = []finding.Path{list[i].Place}
+		if below := list[i].Place; list[i].Origin == RuleUnknownField && len(below) > root {
+			list[i].About = strings.Join(meant(tree, below[root:]), ", ")
+		}
+	}
+	return list
+}
+
+// meant returns the names that stand beside an unknown one, whose path is given, and that it is like, sorted.
+func meant(tree any, path finding.Path) []string {
+	last := len(path) - 1
+	for _, segment := range path[:last] {
+		switch t := tree.(type) {
+		case []any:
+			tree = nil
+			if segment.IsIndex() && segment.Index < len(t) {
+				tree = t[segment.Index]
+			}
+		case map[string]any:
+			tree = t[segment.Name]
+		}
+	}
+	var names []string
+	beside, _ := tree.(map[string]any)
+	for name := range beside {
+		if name != path[last].Name && strictjson.Closest(path[last].Name, []string{name}) != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

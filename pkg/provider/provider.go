@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Provider is the wire format of one cloud: it reads a CloudProfileConfig into images, and writes their versions back. R is
+// the provider's reference to an image artifact: an OpenStack image ID, an AMI, a container image, with all that is needed
+// to boot it. As JSON it is what the command line shows. Implementations are stateless and safe for concurrent use.
+type Provider[R any] interface {
+	// Type is the provider type, as in spec.type of a CloudProfile: "openstack".
+	Type() string
+
+	// Decode reads a provider config that stands at the path at, strictly; the function [Decode] does the decoding. The
+	// images come in the order written, and each carries the path where it is written. An entry without
+	// capabilityFlavors becomes a legacy version with one flavor for each architecture, in order of first appearance
+	// (semantics S7).
+	//
+	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where
+	// they stand. Everything that follows from the returned images is checked by package consistency. After errors what
+	// could be read is returned all the same, with an image and a version for each entry of the two lists. A raw that is
+	// nil, or has no content, is an error.
+	Decode(raw *runtime.RawExtension, at *field.Path) (Config[R], finding.Report)
+
+	// Encode is the inverse of Decode for one version of an image. It returns the entries that stand for it in the list of
+	// versions, as values that encoding/json can write: one, or several if the format has an entry for each architecture.
+	// Decoded again they give the same flavors, in the same order, with the same references. Paths count for nothing. The
+	// error says what the format has no words for, as the end of a sentence: "the legacy format has no place for
+	// {hypervisor: [baremetal]}".
+	//
+	// In [FormatLegacy] each flavor has one architecture, amd64 if it declares none, and what its Implied says.
+	Encode(version imageselector.Version[R], format Format) ([]any, error)
+
+	// ValidateReference checks the syntax of a reference that stands at the path at: of a region's entry if the reference
+	// is regional, of the image's field if it is global. It never looks anything up. The Origin of each error is the name
+	// of its rule.
+	ValidateReference(ref R, at *field.Path) field.ErrorList
+
+	// Workers returns what the provider's worker pools can ask for; the zero Workers if that is nothing. It is the same at
+	// every call.
+	Workers() Workers
+}
+
+// Config is a provider config that was read.
+type Config[R any] struct {
+	// Images maps the machine images, in the order written.
+	Images []imageselector.Image[R]
+	// Validator knows what the rest of the config says; nil if the provider has no rules of its own about it.
+	Validator Validator
+}
+
+// Format is one of the two ways to write an image version (semantics S7).
+type Format string
+
+const (
+	// FormatLegacy is the one from before there were capabilities, which knows architectures.
+	FormatLegacy Format = "legacy"
+	// FormatFlavors is the one with capabilityFlavors.
+	FormatFlavors Format = "capabilityFlavors"
+)
+
+// ListExtender is a [Provider] whose NamespacedCloudProfiles may have more than machine images in their provider config.
+type ListExtender interface {
+	// NamespacedLists are further lists of objects, merged by a key. It is the same at every call.
+	NamespacedLists() []List
+}
+
+// List is a list of objects in a provider config. In a NamespacedCloudProfile an entry takes the place of the one that its
+// parent has under the same key, or is added to the list.
+type List struct {
+	// Field of the provider config: "machineTypes".
+	Field string
+	// Key is the field by which entries are told apart: "name". Its value is text.
+	Key string
+}
+
+// RuleDescriber is a [Provider] that describes the rules of its own, so that they are in the documentation, in SARIF output
+// and in metrics.
+type RuleDescriber interface {
+	// Rules is the catalogue, in any order. The caller owns it.
+	Rules() []finding.Rule
+}

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// Unread holds the places of a config that could not be read. What follows from them would only repeat the error in other
+// words, so checks are silent about it. The zero Unread is that of a config without such places.
+type Unread []string
+
+// UnreadIn returns the places in what decoding a config, which stands at the path at, has reported. Other findings count
+// for nothing.
+func UnreadIn(errs finding.List, at *field.Path) Unread {
+	var places Unread
+	for _, err := range errs {
+		switch err.Origin {
+		case RuleSyntax, RuleUnknownField, RuleFieldType, RuleDuplicateKey:
+			places = append(places, err.Field)
+		case RuleConfigMissing, RuleConfigKind:
+			places = append(places, text(at))
+		}
+	}
+	return places
+}
+
+// Touches reports whether a place is at, above or below the path.
+func (u Unread) Touches(at *field.Path) bool {
+	if len(u) == 0 {
+		return false
+	}
+	path := text(at)
+	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) || finding.Above(path, place) })
+}
+
+// Covers reports whether a place is at or above the path.
+func (u Unread) Covers(at *field.Path) bool {
+	if len(u) == 0 {
+		return false
+	}
+	path := text(at)
+	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) })
+}
+
+// Without returns the findings, in their order, without those that only follow from what could not be read: whatever is
+// said about such a value, or about what it is a part of; and a Required for something whose name is misspelt.
+func (u Unread) Without(found finding.List) finding.List {
+	if len(u) == 0 {
+		return found
+	}
+	var left finding.List
+	for _, err := range found {
+		explained := slices.ContainsFunc(u, func(place string) bool {
+			return finding.Above(place, err.Field) || finding.Above(err.Field, place) ||
+				err.Type == field.ErrorTypeRequired && misspelt(place, err.Field)
+		})
+		if !explained {
+			left = append(left, err)
+		}
+	}
+	return left
+}
+
+// misspelt reports whether a name that is not known was meant to be the one at a path, or one above it.
+func misspelt(place, path string) bool {
+	beside, written := "", place
+	if i := strings.LastIndexByte(place, '.'); i >= 0 {
+		beside, written = place[:i], place[i+1:]
+	}
+	rest, found := strings.CutPrefix(path, beside+".")
+	if !found {
+		return false
+	}
+	if end := strings.IndexAny(rest, ".["); end >= 0 {
+		rest = rest[:end]
+	}
+	return strictjson.Closest(written, []string{rest}) != ""
+}

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// WorkerConfig says all that there is to say about the worker pools of a provider, whose providerConfig is a W: which
+// capabilities they can ask for, by which settings, what a providerConfig must look like, and what in it replaces machines
+// (semantics S3). [WorkersOf] makes it usable. A provider without such a config uses metav1.TypeMeta as W.
+type WorkerConfig[W any] struct {
+	// Kind of the config. It is decoded strictly, whether or not anything asks for a capability. The zero Kind: there is no
+	// such config; a providerConfig is then not looked at, and requests see an empty W.
+	Kind schema.GroupVersionKind
+	// Capabilities are the worker capabilities that the provider defines, in the order of their priority.
+	Capabilities []capability.Definition
+	// Requests say what asks for them, or for a reserved capability.
+	Requests []Request[W]
+	// Validate returns what is wrong with a config that could be decoded, at paths below at: a value of text that no
+	// request knows, for example, which would ask for nothing without a word. The Origin of each error is the name of its
+	// rule. Nil: nothing more can be wrong.
+	Validate func(config *W, at *field.Path) field.ErrorList
+	// RollingUpdate are the parts of the config whose change replaces the machines of a worker pool, one after the other,
+	// in addition to what Gardener itself replaces machines for.
+	RollingUpdate []Trigger[W]
+}
+
+// Request is a setting of a worker pool that asks for a capability.
+type Request[W any] struct {
+	// Setting says in words what asks, as the user would write it: "trustedLaunch.enabled: true".
+	Setting string
+	// Field is the field of the providerConfig that errors are reported at: "trustedLaunch". Empty if PoolField is set.
+	Field string
+	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine". Its names
+	// are separated by dots.
+	PoolField string
+	// Capability is the name of a worker capability that the provider defines, or of a reserved one.
+	Capability string
+	// Values of the capability that will do; at least one.
+	Values []string
+	// Asks reports whether a worker pool asks for it. It changes neither argument. The config of a pool without one is
+	// empty, so that a feature which must be kept off can ask for that.
+	Asks func(pool *Pool, config *W) bool
+}
+
+// Trigger is a part of a providerConfig, W, whose change replaces the machines of a worker pool.
+type Trigger[W any] struct {
+	// Field of the providerConfig, as users write it: "serverGroup".
+	Field string
+	// Value returns what counts of a config, in a form that people read, and that is the same if nothing has changed that
+	// counts; empty if the config does not have it. It is asked about an empty config, too.
+	Value func(config *W) string
+}
+
+// Workers says what a provider's worker pools can ask for. The zero Workers is that of a provider whose worker pools ask
+// for nothing of its own, and have no providerConfig that anyone reads. [WorkersOf] makes others. It is immutable and safe
+// for concurrent use.
+type Workers struct {
+	kind        schema.GroupVersionKind
+	definitions []capability.Definition
+	settings    []Setting
+	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers.
+	ask     func(pool *Pool) ([]capability.Requirement, finding.List)
+	rolling func(pool *Pool) []Rolling
+}
+
+// Setting is one setting of a worker pool that asks for a capability.
+type Setting struct {
+	// Setting in words, as the user writes it: "trustedLaunch.enabled: true".
+	Setting string `json:"setting"`
+	// Field of the worker pool that errors are reported at: "providerConfig.trustedLaunch".
+	Field string `json:"field"`
+	// Capability is the name of what it asks for, Values those that will do.
+	Capability string   `json:"capability"`
+	Values     []string `json:"values"`
+}
+
+// Rolling is a part of a providerConfig whose change replaces the machines of the worker pool.
+type Rolling struct {
+	// Field of the providerConfig.
+	Field string `json:"field"`
+	// Value is what counts of it at present; empty if the worker pool does not have it.
+	Value string `json:"value"`
+}
+
+// WorkersOf returns the Workers that a config describes, which must not be changed any more. [Check] finds what is wrong
+// with it.
+func WorkersOf[W any, P interface {
+	*W
+	Object
+}](c WorkerConfig[W]) Workers {
+	return Workers{
+		kind:        c.Kind,
+		definitions: c.Capabilities,
+		settings:    c.settings(),
+		ask: func(pool *Pool) ([]capability.Requirement, finding.List) {
+			config := P(new(W))
+			var errs finding.List
+			if c.reads(pool) {
+				errs = Decode(pool.Config, c.Kind, config, pool.ConfigPath())
+				if len(errs) == 0 && c.Validate != nil {
+					errs = finding.Of(c.Validate(config, pool.ConfigPath()))
+				}
+			}
+			return c.requirements(pool, config), errs
+		},
+		rolling: func(pool *Pool) []Rolling {
+			config := P(new(W))
+			if c.reads(pool) {
+				Decode(pool.Config, c.Kind, config, nil) // what could be read counts
+			}
+			rolling := make([]Rolling, 0, len(c.RollingUpdate))
+			for _, t := range c.RollingUpdate {
+				rolling = append(rolling, Rolling{t.Field, t.Value(config)})
+			}
+			return rolling
+		},
+	}
+}
+
+// reads reports whether a pool has a config to be read.
+func (c *WorkerConfig[W]) reads(pool *Pool) bool {
+	return c.Kind != schema.GroupVersionKind{} && HasContent(pool.Config)
+}
+
+func (c *WorkerConfig[W]) settings() []Setting {
+	var settings []Setting
+	for _, r := range c.Requests {
+		at := r.PoolField
+		if at == "" {
+			at = "providerConfig." + r.Field
+		}
+		settings = append(settings, Setting{r.Setting, at, r.Capability, r.Values})
+	}
+	return settings
+}
+
+// requirements returns what a pool with this config asks for, in the order of the requests. What a pool asks for that
+// has no config at all is implied.
+func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requirement {
+	var requirements []capability.Requirement
+	for _, r := range c.Requests {
+		if !r.Asks(pool, config) {
+			continue
+		}
+		q := capability.Requirement{Capability: r.Capability, Values: r.Values, Setting: r.Setting}
+		if r.PoolField != "" {
+			q.Because = pool.child(r.PoolField)
+		} else {
+			q.Because, q.Implied = pool.ConfigPath().Child(r.Field), r.Asks(pool, new(W))
+		}
+		requirements = append(requirements, q)
+	}
+	return requirements
+}
+
+// Kind returns the kind of the providerConfig; the zero kind if there is none.
+func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
+
+// Definitions returns the worker capabilities that the provider defines, in the order of their priority. The caller owns
+// the slice, but not what its elements hold.
+func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.definitions) }
+
+// Settings returns the settings that ask for a capability, in the order of the requests. The caller owns the slice, but not
+// what its elements hold.
+func (w Workers) Settings() []Setting { return slices.Clone(w.settings) }
+
+// Requirements returns what a pool asks for beside the reserved capabilities. A pool without a providerConfig, or with one
+// that is null, asks for what follows from saying nothing. The findings are about the providerConfig; what could be read
+// counts all the same.
+func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.List) {
+	if w.ask == nil {
+		return nil, nil
+	}
+	return w.ask(&pool)
+}
+
+// Rolling returns the parts of a pool's providerConfig whose change replaces the machines of the pool, whether or not the
+// pool has them, in the order in which the provider lists them.
+func (w Workers) Rolling(pool Pool) []Rolling {
+	if w.rolling == nil {
+		return nil
+	}
+	return w.rolling(&pool)
+}

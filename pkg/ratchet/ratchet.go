@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package ratchet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Judged is an object and what a check has found in it.
+type Judged struct {
+	// Object is what the paths of the findings go into. It can be marshalled into JSON.
+	Object any
+	Report finding.Report
+}
+
+// Excuse returns the report about an object that is about to be written, with the errors as warnings that the stored object
+// has as well, judged by the same checks. Each error of the stored object excuses one of the new one.
+//
+// Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and in the names on their paths, not
+// in indices, and if no part of their [finding.Finding.Extent] has changed. Elements of lists are known by their name or
+// version and the region and the domain that they are for, regions by their architecture as well, flavors by their
+// capabilities; what has none of these is known by all that it says. Of things that are there twice either may be the
+// second: such errors are the same if they are about the same name, and flavors that support the same are the same if they
+// are written with the same values.
+//
+// The arguments are not changed, and share findings with the result, which is sorted.
+func Excuse(updated, stored Judged) finding.Report {
+	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
+		return updated.Report
+	}
+	was, is := treeOf(stored.Object), treeOf(updated.Object)
+	excused, alike := make(map[identity]int, len(stored.Report.Errors)), make(map[identity]bool, len(stored.Report.Errors))
+	for _, f := range stored.Report.Errors {
+		excused[was.identify(f)]++
+		alike[likeness(f)] = true
+	}
+	left := finding.Report{Warnings: slices.Clone(updated.Report.Warnings)}
+	for _, f := range updated.Report.Errors {
+		var id identity
+		if alike[likeness(f)] { // there may be thousands that are not
+			id = is.identify(f)
+		}
+		if excused[id] == 0 {
+			left.Errors = append(left.Errors, f)
+			continue
+		}
+		excused[id]--
+		left.Warnings = append(left.Warnings, f)
+	}
+	return left.Sorted()
+}
+
+// identity is what makes two findings the same.
+type identity struct {
+	rule, about string
+	kind        field.ErrorType
+	place       string
+	value       string
+	extent      string
+}
+
+// likeness is what findings that are the same have in common in any case. It takes no look at the object.
+func likeness(f finding.Finding) identity {
+	var place strings.Builder
+	for _, segment := range f.Place {
+		place.WriteString("." + segment.Name)
+	}
+	return identity{rule: f.Origin, kind: f.Type, place: place.String()}
+}
+
+func (o *tree) identify(f finding.Finding) identity {
+	place, flavor := o.known(f.Place, f.Type == field.ErrorTypeDuplicate)
+	id := identity{rule: f.Origin, about: f.About, kind: f.Type, place: place, extent: o.extent(f.Extent)}
+	switch _, omitted := f.BadValue.(field.OmitValueType); {
+	case f.BadValue == nil || flavor: // a flavor is quoted in the order of the vocabulary, which may change
+	case omitted: // too long to be shown, or a secret
+		id.value = text(o.at(f.Place))
+	default:
+		id.value = fmt.Sprint(f.BadValue)
+	}
+	return id
+}
+
+// extent returns what the parts of an object say, in which the order of lists means nothing.
+func (o *tree) extent(parts []finding.Path) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	said := make([]string, 0, len(parts))
+	for _, part := range parts {
+		place, _ := o.known(part, false)
+		said = append(said, place+" "+text(unordered(o.at(part))))
+	}
+	slices.Sort(said)
+	return strings.Join(said, "\n")
+}

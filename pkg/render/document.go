@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// document holds the lists of a provider config that are merged, with their entries as they are written. All providers have
+// machine images in the same list, with their versions in another.
+type document struct {
+	images []image
+	// lists are those of a provider.ListExtender, in its order.
+	lists [][]entry
+}
+
+type image struct {
+	Name     string  `json:"name"`
+	Versions []entry `json:"versions"`
+}
+
+// entry is an object in a list, known by a key.
+type entry struct {
+	key string
+	raw json.RawMessage
+}
+
+// MarshalJSON returns the entry as it is written.
+func (e entry) MarshalJSON() ([]byte, error) { return e.raw, nil }
+
+// version is an entry of an image's versions.
+type version struct{ entry }
+
+// UnmarshalJSON keeps the entry as it is written.
+func (v *version) UnmarshalJSON(raw []byte) error {
+	var known struct {
+		Version string `json:"version"`
+	}
+	if err := strictjson.Unmarshal(raw, &known); err != nil {
+		return err
+	}
+	v.entry = entry{known.Version, bytes.Clone(raw)}
+	return nil
+}
+
+func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
+	var written struct {
+		MachineImages []struct {
+			Name     string    `json:"name"`
+			Versions []version `json:"versions"`
+		} `json:"machineImages"`
+	}
+	if err := strictjson.Unmarshal(config.Raw, &written); err != nil {
+		return nil, fmt.Errorf("no object with machineImages and their versions: %w", err)
+	}
+	d := &document{}
+	for _, i := range written.MachineImages {
+		read := image{Name: i.Name}
+		for _, v := range i.Versions {
+			read.Versions = append(read.Versions, v.entry)
+		}
+		d.images = append(d.images, read)
+	}
+	if len(lists) == 0 {
+		return d, nil
+	}
+	members, err := membersOf(config)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		entries, err := readList(members[list.Field], list.Key)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", list.Field, err)
+		}
+		d.lists = append(d.lists, entries)
+	}
+	return d, nil
+}
+
+func membersOf(config *runtime.RawExtension) (map[string]json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(config.Raw, &members); err != nil {
+		return nil, fmt.Errorf("not an object: %w", err)
+	}
+	return members, nil
+}
+
+// readList reads a list of objects, each of which has text under the key.
+func readList(raw json.RawMessage, key string) ([]entry, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var written []json.RawMessage
+	if err := json.Unmarshal(raw, &written); err != nil {
+		return nil, fmt.Errorf("not a list: %w", err)
+	}
+	entries := make([]entry, 0, len(written))
+	for i, raw := range written {
+		var object map[string]any
+		if err := json.Unmarshal(raw, &object); err != nil {
+			return nil, fmt.Errorf("[%d]: not an object: %w", i, err)
+		}
+		name, _ := object[key].(string)
+		if name == "" {
+			return nil, fmt.Errorf("[%d]: no %s", i, key)
+		}
+		entries = append(entries, entry{name, raw})
+	}
+	return entries, nil
+}
+
+// checkNames demands that images and versions have names, without which nobody can use them.
+func (d *document) checkNames() error {
+	for i, image := range d.images {
+		if image.Name == "" {
+			return fmt.Errorf("machineImages[%d]: no name", i)
+		}
+		for k, version := range image.Versions {
+			if version.key == "" {
+				return fmt.Errorf("machineImages[%d].versions[%d]: no version", i, k)
+			}
+		}
+	}
+	return nil
+}
+
+// convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of.
+func (d *document) convert(conversions []consistency.Conversion) {
+	for _, c := range slices.Backward(conversions) {
+		versions := &d.images[c.Image].Versions
+		entries := make([]entry, 0, len(c.Entries))
+		for _, raw := range c.Entries {
+			entries = append(entries, entry{(*versions)[c.Version].key, raw})
+		}
+		*versions = slices.Replace(*versions, c.Version, c.Version+1, entries...)
+	}
+}
+
+// unite puts the versions of images with one name into the first of them.
+func (d *document) unite() {
+	var united []image
+	for _, i := range d.images {
+		if at := indexOf(united, i.Name); at < 0 {
+			united = append(united, i)
+		} else {
+			united[at].Versions = append(united[at].Versions, i.Versions...)
+		}
+	}
+	d.images = united
+}
+
+// whole returns the config with the images of d.
+func (d *document) whole(config *runtime.RawExtension) (json.RawMessage, error) {
+	members, err := membersOf(config)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.images) > 0 {
+		members["machineImages"] = marshal(d.images)
+	}
+	return marshal(members), nil
+}
+
+func indexOf(images []image, name string) int {
+	return slices.IndexFunc(images, func(i image) bool { return i.Name == name })
+}
+
+// marshal writes what was read as JSON, which cannot fail.
+func marshal(value any) json.RawMessage {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return raw
+}
+
+// sameJSON reports whether two documents say the same, in whatever spacing and order of keys.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && equality.Semantic.DeepEqual(x, y)
+}

@@ -148,7 +148,10 @@ func (g *group) only(bits []byte, values ...int) {
 // the undeclared value, is thus the same as none. Of a registered one that is not so: while nobody asks for it, a flavor
 // that leaves it out fits every machine type.
 //
-// Errors are those of [Vocabulary.Set].
+// Errors are those of [Vocabulary.Set], and so is what comes of an input that has some: a name that is neither registered
+// nor reserved counts for nothing, nor does a value that the capability does not have. A flavor that declares a registered
+// capability with no other values thus fits no machine type; with such values of a reserved one that is not registered it
+// fits no worker pool that asks for it (semantics S7). A nil at builds no errors, and changes nothing else.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
 	bits, found, errs := v.registeredBits(c, at)
 	if found == len(c) && undeclared == nil && v.plain != nil {

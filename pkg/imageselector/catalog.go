@@ -4,19 +4,13 @@
 
 package imageselector
 
-import (
-	"slices"
-
-	"github.com/capkit/capkit/pkg/capability"
-)
+import "github.com/capkit/capkit/pkg/capability"
 
 // Catalog holds the images of one CloudProfile, compiled. It is immutable and safe for concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
 	// images holds the versions of each image by their names.
 	images map[string]map[string]*version[R]
-	// regions numbers the regions that have references of their own.
-	regions map[string]int
 	// sets holds one of all equal sets, which many flavors share: what is compared often stays close in memory.
 	sets map[capability.Set]capability.Set
 }
@@ -25,14 +19,8 @@ type version[R any] struct {
 	flavors []Flavor[R]
 	// matches runs parallel to flavors: what deciding needs of each, side by side in memory.
 	matches []match[R]
-	// regional holds the references of each region, sorted by the number of the region.
-	regional []inRegion[R]
-}
-
-// inRegion holds the references of a version in one region, in the order of the flavors.
-type inRegion[R any] struct {
-	region int
-	refs   []located[R]
+	// regional holds, by region, the references of the flavors that have their own there, in the order of the flavors.
+	regional map[string][]located[R]
 }
 
 type match[R any] struct {
@@ -54,7 +42,6 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 	c := &Catalog[R]{
 		vocabulary: vocabulary,
 		images:     make(map[string]map[string]*version[R], len(images)),
-		regions:    map[string]int{},
 		sets:       map[capability.Set]capability.Set{},
 	}
 	for i := range images {
@@ -73,7 +60,7 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	v := versions[written.Version]
 	if v == nil {
-		v = &version[R]{}
+		v = &version[R]{regional: map[string][]located[R]{}}
 		versions[written.Version] = v
 	}
 	for i := range written.Flavors {
@@ -88,55 +75,22 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
 		}
-		c.locate(v, len(v.flavors), flavor.Regional)
+		v.locate(len(v.flavors), flavor.Regional)
 		v.flavors = append(v.flavors, *flavor)
 		v.matches = append(v.matches, m)
 	}
 }
 
-// locate adds the references of a flavor, the first one for each region.
-func (c *Catalog[R]) locate(v *version[R], flavor int, regional []Regional[R]) {
+// locate adds the references of a flavor; the last entry of each region counts (semantics S7).
+func (v *version[R]) locate(flavor int, regional []Regional[R]) {
 	for i := range regional {
-		number, found := c.regions[regional[i].Region]
-		if !found {
-			number = len(c.regions)
-			c.regions[regional[i].Region] = number
+		refs, ref := v.regional[regional[i].Region], located[R]{flavor, regional[i].Ref}
+		if last := len(refs) - 1; last >= 0 && refs[last].flavor == flavor {
+			refs[last] = ref
+			continue
 		}
-		at := v.position(number)
-		if at == len(v.regional) || v.regional[at].region != number {
-			v.regional = slices.Insert(v.regional, at, inRegion[R]{region: number})
-		}
-		refs := &v.regional[at].refs
-		if len(*refs) == 0 || (*refs)[len(*refs)-1].flavor != flavor {
-			*refs = append(*refs, located[R]{flavor, regional[i].Ref})
-		}
+		v.regional[regional[i].Region] = append(refs, ref)
 	}
-}
-
-// position returns the index of a region in v.regional, or where it would have to be.
-func (v *version[R]) position(region int) int {
-	low, high := 0, len(v.regional)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if v.regional[middle].region < region {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	return low
-}
-
-// references returns the references of a version in a region, in the order of the flavors.
-func (c *Catalog[R]) references(v *version[R], region string) []located[R] {
-	number, found := c.regions[region]
-	if !found {
-		return nil
-	}
-	if at := v.position(number); at < len(v.regional) && v.regional[at].region == number {
-		return v.regional[at].refs
-	}
-	return nil
 }
 
 // Vocabulary returns the vocabulary that the catalog is compiled with.
@@ -159,7 +113,7 @@ func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
 		return nil
 	}
 	var offers []capability.Set
-	regional := c.references(v, region)
+	regional := v.regional[region]
 	for i := range v.matches {
 		own := len(regional) > 0 && regional[0].flavor == i
 		if own {

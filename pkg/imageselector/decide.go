@@ -94,7 +94,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 		return d
 	}
 	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	ref, chosen := v.choose(&r, c.references(v, r.Region), &d)
+	ref, chosen := v.choose(&r, v.regional[r.Region], &d)
 	if ref != nil {
 		d.Chosen, d.Reference = chosen, *ref
 	}
@@ -105,7 +105,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
 	if v := c.images[r.Image][r.Version]; v != nil {
-		if ref, _ := v.choose(&r, c.references(v, r.Region), nil); ref != nil {
+		if ref, _ := v.choose(&r, v.regional[r.Region], nil); ref != nil {
 			return *ref, nil
 		}
 	}
@@ -120,7 +120,7 @@ func (c *Catalog[R]) Choose(r Request) int {
 	if v == nil {
 		return -1
 	}
-	_, chosen := v.choose(&r, c.references(v, r.Region), nil)
+	_, chosen := v.choose(&r, v.regional[r.Region], nil)
 	return chosen
 }
 

@@ -5,6 +5,8 @@
 package imageselector
 
 import (
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -39,7 +41,8 @@ type Version[R any] struct {
 type Flavor[R any] struct {
 	// Capabilities as declared: what is absent is supported in full (semantics S2).
 	Capabilities v1beta1.Capabilities
-	// Regional holds the reference for each region that has one of its own, in the order written.
+	// Regional holds the reference for each region that has one of its own, in the order written. If a region has several
+	// entries, the last one counts (semantics S7).
 	Regional []Regional[R]
 	// Global is the reference for all other regions. Nil if there is none.
 	Global *Global[R]
@@ -67,9 +70,9 @@ type Global[R any] struct {
 }
 
 // Reference returns the flavor's reference in a region: the region's own, else the global one (semantics S6). found is
-// false if there is neither. If a region is written twice, the first one counts.
+// false if there is neither. Of several entries for the region the last one counts (semantics S7).
 func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
-	for i := range f.Regional {
+	for i := range slices.Backward(f.Regional) {
 		if f.Regional[i].Region == region {
 			return f.Regional[i].Ref, true
 		}

@@ -65,7 +65,7 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	}
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
-		set, _ := c.vocabulary.Flavor(flavor.Capabilities, written.Undeclared, nil)
+		set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), written.Undeclared, nil)
 		if known, found := c.sets[set]; found {
 			set = known
 		} else {

@@ -5,10 +5,13 @@
 package imageselector
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
 )
 
 // Image is one entry of a provider config's machineImages.
@@ -26,7 +29,8 @@ type Image[R any] struct {
 type Version[R any] struct {
 	// Version is the version string, compared as written.
 	Version string
-	// Legacy tells that the entry has no capabilityFlavors: its flavors state an architecture at most (semantics S7).
+	// Legacy is set if the entry has no capabilityFlavors. Its flavors then declare an architecture at most; what else its
+	// fields say of capabilities is implied (semantics S7).
 	Legacy bool
 	// Flavors in the order written.
 	Flavors []Flavor[R]
@@ -41,6 +45,11 @@ type Version[R any] struct {
 type Flavor[R any] struct {
 	// Capabilities as declared: what is absent is supported in full (semantics S2).
 	Capabilities v1beta1.Capabilities
+	// Implied is what the fields of a legacy entry say of capabilities besides the architecture, such as Azure's
+	// acceleratedNetworking (semantics S7). Each capability counts, as if it were declared, where the vocabulary registers it
+	// and Capabilities does not declare it; elsewhere it says nothing. Nil if there is nothing to say. See
+	// [Flavor.Supported].
+	Implied v1beta1.Capabilities
 	// Regional holds the reference for each region that has one of its own, in the order written. If a region has several
 	// entries, the last one counts (semantics S7).
 	Regional []Regional[R]
@@ -49,6 +58,26 @@ type Flavor[R any] struct {
 	// Path is where the user wrote the flavor. In a legacy entry it is the first region of the flavor's architecture,
 	// or the image.
 	Path *field.Path
+}
+
+// Supported returns the capabilities that the flavor counts as declaring in a vocabulary: those of Capabilities, and those
+// of Implied that are registered and not among them (semantics S7). It is Capabilities itself, which may be nil, if nothing
+// is added, and shares its values otherwise: the caller must not change it.
+func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
+	supported := f.Capabilities
+	for name, values := range f.Implied {
+		if _, declared := f.Capabilities[name]; declared || !v.IsRegistered(name) {
+			continue
+		}
+		if len(supported) == len(f.Capabilities) { // the first one that is added
+			supported = maps.Clone(f.Capabilities)
+			if supported == nil {
+				supported = make(v1beta1.Capabilities, len(f.Implied))
+			}
+		}
+		supported[name] = values
+	}
+	return supported
 }
 
 // Regional is a provider's pointer to an artifact in one region.

@@ -30,13 +30,13 @@ type Requirement struct {
 //
 // unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
 // worker capability of the provider that is registered, or none of their values is registered. They are no part of the
-// set: it is for the caller to refuse them. A capability that is not registered no image declares, so a requirement that
-// the undeclared value meets is met.
+// set: it is for the caller to refuse them. No image declares a capability that is not registered; so a requirement of it
+// that the undeclared value meets is met by all, and one that [Vocabulary.Ignores] reports is ignored. Neither is unmet.
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
 	bits := []byte(v.unrequested.bits)
 	for _, r := range requirements {
 		g := v.groupOf(r.Capability)
-		if g == nil && v.undeclaredMeets(r) {
+		if g == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
 			continue
 		}
 		if g == nil || !slices.ContainsFunc(r.Values, func(value string) bool { return v.offers(g, value) }) {
@@ -48,11 +48,32 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 	return Set{vocabulary: v, bits: string(bits)}, unmet
 }
 
-// undeclaredMeets tells whether a requirement of a worker capability that is not registered is met by all images.
+// Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its capability
+// is not registered, and counts only if it is ([Definition].OnlyIfRegistered). [Vocabulary.Request] leaves such a
+// requirement out and does not return it as unmet; callers warn about it.
+func (v *Vocabulary) Ignores(r Requirement) bool {
+	d := v.unregisteredDefinition(r.Capability)
+	return d != nil && d.OnlyIfRegistered && !v.undeclaredMeets(r)
+}
+
+// undeclaredMeets reports whether all images meet a requirement because its capability is not registered.
 func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
-	return slices.ContainsFunc(v.defined, func(d Definition) bool {
-		return d.Name == r.Capability && slices.Contains(r.Values, d.Undeclared)
-	})
+	d := v.unregisteredDefinition(r.Capability)
+	return d != nil && d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
+}
+
+// unregisteredDefinition returns the definition of a worker capability of the provider that no image can declare, because
+// it is not registered; nil for any other capability. Of two definitions of one name the first counts.
+func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
+	if v.groupOf(name) != nil {
+		return nil
+	}
+	for i := range v.defined {
+		if v.defined[i].Name == name {
+			return &v.defined[i]
+		}
+	}
+	return nil
 }
 
 // offers tells whether a worker capability has a value, and registers it if it is registered.

@@ -51,15 +51,23 @@ type Definition struct {
 	// Undeclared is the one of Values that an image supports which does not declare the capability. Empty: none, so that
 	// such an image fits no worker pool that asks for the capability.
 	Undeclared string `json:"undeclared,omitempty"`
+	// OnlyIfRegistered is for a capability that stands for a setting which worker pools had before there was the capability. A
+	// pool that asks for it in a profile that does not register it is not refused, and the requirement counts for nothing
+	// there; see [Vocabulary.Ignores]. Where the capability is registered it is like any other.
+	OnlyIfRegistered bool `json:"onlyIfRegistered,omitempty"`
 }
 
 // Reserved returns the reserved capabilities, which are known without being registered, in the order of their priority.
 // The caller owns the result.
 func Reserved() []Definition {
 	return []Definition{
-		{BootType, []string{BootTypeSecure, BootTypeStandard}, BootTypeStandard},
-		{UpdateType, []string{UpdateTypeInPlace, UpdateTypeRolling}, UpdateTypeRolling},
-		{GPUSupport, []string{GPUSupportNvidia, GPUSupportAMD, GPUSupportIntel, GPUSupportNone}, GPUSupportNone},
+		{Name: BootType, Values: []string{BootTypeSecure, BootTypeStandard}, Undeclared: BootTypeStandard},
+		{Name: UpdateType, Values: []string{UpdateTypeInPlace, UpdateTypeRolling}, Undeclared: UpdateTypeRolling},
+		{
+			Name:       GPUSupport,
+			Values:     []string{GPUSupportNvidia, GPUSupportAMD, GPUSupportIntel, GPUSupportNone},
+			Undeclared: GPUSupportNone,
+		},
 	}
 }
 

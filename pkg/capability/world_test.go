@@ -44,6 +44,7 @@ func drawWorld(t *rapid.T) *world {
 		if rapid.Bool().Draw(t, "has an undeclared value") {
 			d.Undeclared = rapid.SampledFrom(d.Values).Draw(t, "undeclared")
 		}
+		d.OnlyIfRegistered = rapid.Bool().Draw(t, "only if registered")
 		w.provider = append(w.provider, d)
 	}
 	for _, d := range w.definitions() {
@@ -148,7 +149,7 @@ func (w *world) drawPool(t *rapid.T) pool {
 	return p
 }
 
-// meets tells whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
+// meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
 // no image can declare the capability, and what that means will do.
 func (w *world) meets(q capability.Requirement) bool {
 	if !slices.Contains(w.names(), q.Capability) {
@@ -156,6 +157,13 @@ func (w *world) meets(q capability.Requirement) bool {
 		return slices.Contains(q.Values, d.Undeclared)
 	}
 	return slices.ContainsFunc(q.Values, func(value string) bool { return slices.Contains(w.values(q.Capability), value) })
+}
+
+// ignores reports whether a requirement that cannot be met counts for nothing: its capability is not registered, and counts
+// only if it is.
+func (w *world) ignores(q capability.Requirement) bool {
+	d, _ := w.definition(q.Capability)
+	return !w.meets(q) && d.OnlyIfRegistered && !w.isRegistered(q.Capability)
 }
 
 // asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.

@@ -85,10 +85,10 @@ type Comparison struct {
 // decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r, Chosen: -1}
-	v := c.images[r.Image][r.Version]
+	v := c.version(r.Image, r.Version)
 	if v == nil {
 		d.Reason = ReasonUnknownVersion
-		if _, found := c.images[r.Image]; !found {
+		if !c.hasImage(r.Image) {
 			d.Reason = ReasonUnknownImage
 		}
 		return d
@@ -104,7 +104,7 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
-	if v := c.images[r.Image][r.Version]; v != nil {
+	if v := c.version(r.Image, r.Version); v != nil {
 		if ref, _ := v.choose(&r, v.regional[r.Region], nil); ref != nil {
 			return *ref, nil
 		}
@@ -116,7 +116,7 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 // Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does not
 // allocate. Safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
-	v := c.images[r.Image][r.Version]
+	v := c.version(r.Image, r.Version)
 	if v == nil {
 		return -1
 	}

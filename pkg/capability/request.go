@@ -32,18 +32,26 @@ type Requirement struct {
 // worker capability of the provider that is registered, or none of their values is registered. They are no part of the
 // set: it is for the caller to refuse them. No image declares a capability that is not registered; so a requirement of it
 // that the undeclared value meets is met by all, and one that [Vocabulary.Ignores] reports is ignored. Neither is unmet.
+//
+// It does not allocate for a pool that asks for nothing, nor for what the zero [Worker] asks for, which is what most ask for.
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
-	bits := []byte(v.unrequested.bits)
+	var buffer [64]byte // on the stack, unless the vocabulary is larger than any that is known
+	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, r := range requirements {
 		g := v.groupOf(r.Capability)
 		if g == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
 			continue
 		}
-		if g == nil || !slices.ContainsFunc(r.Values, func(value string) bool { return v.offers(g, value) }) {
+		if g == nil || !slices.ContainsFunc(r.Values, g.offers) {
 			unmet = append(unmet, r)
 			continue
 		}
 		v.request(bits, g, r.Values)
+	}
+	for _, usual := range []Set{v.ordinary, v.unrequested} {
+		if string(bits) == usual.bits {
+			return usual, unmet
+		}
 	}
 	return Set{vocabulary: v, bits: string(bits)}, unmet
 }
@@ -76,40 +84,32 @@ func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
 	return nil
 }
 
-// offers tells whether a worker capability has a value, and registers it if it is registered.
-func (v *Vocabulary) offers(g *group, value string) bool {
-	_, defined := g.byValue[value]
-	if !defined || !g.registered {
-		return defined
-	}
-	_, registered := v.capabilities[v.byName[g.name]].byValue[value]
-	return registered
+// offers reports whether a worker capability has a value, and registers it if it is registered.
+func (g *group) offers(value string) bool {
+	index, defined := g.byValue[value]
+	return defined && index < g.offered
 }
 
-// request adds a requirement to the bits of a request.
+// request adds a requirement, some value of which is offered, to the bits of a request.
 func (v *Vocabulary) request(bits []byte, g *group, values []string) {
-	asked := make([]byte, len(bits))
-	for _, value := range values {
-		if !v.offers(g, value) {
-			continue
-		}
-		g.put(asked, g.byValue[value])
-		if g.registered {
-			r := &v.capabilities[v.byName[g.name]]
-			r.put(asked, r.byValue[value])
+	if at, mask := g.bit(g.unasked()); bits[at]&mask != 0 { // the first requirement: until now any value would do
+		clear(bits[g.from:g.to])
+		for i := g.marks; i < g.offered; i++ {
+			g.put(bits, i)
 		}
 	}
-	already := Set{v, string(bits)}.asks(g)
-	for i := g.from; i < g.to; i++ {
-		if !already {
-			bits[i] = 0xff
-		}
-		bits[i] &= asked[i]
-	}
+	g.restrict(bits, values)
 	if g.registered {
-		r := &v.capabilities[v.byName[g.name]]
-		for i := r.from; i < r.to; i++ {
-			bits[i] &= asked[i]
+		v.capabilities[v.byName[g.name]].restrict(bits, values)
+	}
+}
+
+// restrict clears the bits of all values but the given ones.
+func (r *entry) restrict(bits []byte, values []string) {
+	for i := r.marks; i < len(r.values); i++ {
+		if !slices.Contains(values, r.values[i]) {
+			at, mask := r.bit(i)
+			bits[at] &^= mask
 		}
 	}
 }

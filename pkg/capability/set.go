@@ -259,7 +259,8 @@ func (r *entry) in(bits string) []string {
 }
 
 func (r *entry) has(bits string, value int) bool {
-	return bits[r.from+value/8]&(0x80>>(value%8)) != 0
+	at, mask := r.bit(value)
+	return bits[at]&mask != 0
 }
 
 // Capabilities returns the set as API type: every registered capability with its values, most preferred first, and the

@@ -49,9 +49,9 @@ type Vocabulary struct {
 	bytewise bool
 	legacy   bool
 	all      Set
-	// unrequested asks for nothing, everything has all bits.
-	unrequested Set
-	everything  string
+	// unrequested asks for nothing, ordinary for what the zero Worker does. everything has all bits.
+	unrequested, ordinary Set
+	everything            string
 	// plain are the bits of the groups of a flavor that declares no worker capability. Most do not.
 	plain []byte
 }
@@ -200,7 +200,13 @@ func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) (bit
 	return bits, found, errs
 }
 
-func (r *entry) put(bits []byte, value int) { bits[r.from+value/8] |= 0x80 >> (value % 8) }
+// bit returns which byte of a Set holds a value, and which bit of it.
+func (r *entry) bit(value int) (at int, mask byte) { return r.from + value/8, 0x80 >> (value % 8) }
+
+func (r *entry) put(bits []byte, value int) {
+	at, mask := r.bit(value)
+	bits[at] |= mask
+}
 
 func (r *entry) valueMissing(at *field.Path) *field.Error {
 	if r.worker > 0 {

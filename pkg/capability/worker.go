@@ -89,6 +89,8 @@ type group struct {
 	// supported are the values of a machine type that leaves the capability out: those registered or, if it is not
 	// registered, those defined.
 	supported []string
+	// offered bounds the indices of the values that a worker pool can ask for: those of supported.
+	offered int
 }
 
 // leftOut is the index of a group's first mark. Value i of the definition has the index i+1.
@@ -111,12 +113,9 @@ func (v *Vocabulary) compileWorkers(provider []Definition) {
 		if registered {
 			g.supported = v.capabilities[at].values
 		}
-		for _, value := range slices.Concat(g.supported, d.Values) {
-			if _, found := g.byValue[value]; !found {
-				g.byValue[value] = len(g.values)
-				g.values = append(g.values, value)
-			}
-		}
+		g.add(g.supported)
+		g.offered = len(g.values)
+		g.add(d.Values)
 		v.place(&g.entry, len(g.values)+1)
 		v.groups = append(v.groups, g)
 		v.byWorker[d.Name] = len(v.groups) - 1
@@ -133,9 +132,20 @@ func (v *Vocabulary) compileWorkers(provider []Definition) {
 		v.groups[i].only(everything, v.groups[i].unasked())
 	}
 	v.unrequested = Set{vocabulary: v, bits: string(everything)}
+	v.ordinary, _ = v.Request(Worker{}.Requirements(nil))
 	if !slices.ContainsFunc(v.groups, func(g group) bool { return g.registered }) { // else one of them may be declared
 		plain, _ := v.Flavor(nil, nil, nil)
 		v.plain = []byte(plain.bits[v.groups[0].from:v.width])
+	}
+}
+
+// add appends values that the group does not have yet.
+func (g *group) add(values []string) {
+	for _, value := range values {
+		if _, found := g.byValue[value]; !found {
+			g.byValue[value] = len(g.values)
+			g.values = append(g.values, value)
+		}
 	}
 }
 

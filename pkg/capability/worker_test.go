@@ -6,6 +6,7 @@ package capability_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -474,5 +475,25 @@ func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestOrdinaryRequestsDoNotAllocate(t *testing.T) {
+	var many []v1beta1.CapabilityDefinition
+	for i := range 40 {
+		many = append(many, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%02d", i), Values: []string{"v"}})
+	}
+	registered := []v1beta1.CapabilityDefinition{
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+	}
+	ordinary := capability.Worker{}.Requirements(field.NewPath("worker"))
+	for name, v := range map[string]*capability.Vocabulary{
+		"nothing registered": acme(t), "some registered": acme(t, registered...), "many registered": acme(t, append(many, registered...)...),
+	} {
+		for _, requirements := range [][]capability.Requirement{nil, ordinary} {
+			if n := testing.AllocsPerRun(100, func() { _, _ = v.Request(requirements) }); n != 0 {
+				t.Errorf("%s, %d requirements: %v allocations", name, len(requirements), n)
+			}
+		}
 	}
 }

@@ -40,3 +40,32 @@ func BenchmarkRequest(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFits compares the two ways of [capability.Set.Fits] with the same flavors, machine type and request: eight
+// capabilities at a time, which is possible if none has more than eight values, and one after the other.
+func BenchmarkFits(b *testing.B) {
+	values := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
+	for _, bc := range []struct {
+		name   string
+		values []string
+	}{{"eight at a time", values[:8]}, {"one after the other", values}} {
+		v, errs := capability.Compile([]v1beta1.CapabilityDefinition{
+			{Name: "a", Values: values[:2]}, {Name: "b", Values: values[:2]}, {Name: "c", Values: values[:2]},
+			{Name: "d", Values: values[:2]}, {Name: "e", Values: bc.values},
+		}, nil)
+		if len(errs) > 0 {
+			b.Fatal(errs)
+		}
+		flavor, _ := v.Flavor(caps{"a": {"1"}, "c": {"2"}}, nil, nil)
+		machine, _ := v.Set(caps{"a": {"1"}, "b": {"2"}}, nil)
+		request, _ := v.Request(capability.Worker{}.Requirements(nil))
+		b.Run(bc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if !flavor.Fits(machine, request) {
+					b.Fatal("does not fit")
+				}
+			}
+		})
+	}
+}

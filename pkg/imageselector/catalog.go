@@ -14,8 +14,6 @@ type Catalog[R any] struct {
 	images map[string]map[string]*version[R]
 	// base answers for image versions that images has no flavor of; nil if there is none.
 	base *Catalog[R]
-	// sets holds one of all equal sets, which many flavors share: what is compared often stays close in memory.
-	sets map[capability.Set]capability.Set
 }
 
 type version[R any] struct {
@@ -34,7 +32,7 @@ type match[R any] struct {
 // located is the reference of a flavor, given by its index, in some region.
 type located[R any] struct {
 	flavor int
-	ref    R
+	ref    *R
 }
 
 // NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given: capabilities
@@ -42,11 +40,7 @@ type located[R any] struct {
 // with the images is for consistency.Compile, which calls this function. The catalog keeps the images: the caller must
 // not change them any more.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
-	c := &Catalog[R]{
-		vocabulary: vocabulary,
-		images:     make(map[string]map[string]*version[R], len(images)),
-		sets:       map[capability.Set]capability.Set{},
-	}
+	c := &Catalog[R]{vocabulary: vocabulary, images: make(map[string]map[string]*version[R], len(images))}
 	for i := range images {
 		versions := c.images[images[i].Name]
 		if versions == nil {
@@ -69,11 +63,6 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	for i := range written.Flavors {
 		flavor := &written.Flavors[i]
 		set, _ := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), written.Undeclared, nil)
-		if known, found := c.sets[set]; found {
-			set = known
-		} else {
-			c.sets[set] = set
-		}
 		m := match[R]{set: set}
 		if flavor.Global != nil {
 			m.global = &flavor.Global.Ref
@@ -87,7 +76,7 @@ func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 // locate adds the references of a flavor; the last entry of each region counts (semantics S7).
 func (v *version[R]) locate(flavor int, regional []Regional[R]) {
 	for i := range regional {
-		refs, ref := v.regional[regional[i].Region], located[R]{flavor, regional[i].Ref}
+		refs, ref := v.regional[regional[i].Region], located[R]{flavor, &regional[i].Ref}
 		if last := len(refs) - 1; last >= 0 && refs[last].flavor == flavor {
 			refs[last] = ref
 			continue

@@ -133,7 +133,7 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 		m := &v.matches[i]
 		ref := m.global
 		if len(regional) > 0 && regional[0].flavor == i {
-			ref, regional = &regional[0].ref, regional[1:]
+			ref, regional = regional[0].ref, regional[1:]
 		}
 		if ref == nil && record == nil {
 			continue // out, and nobody asks for what other reasons

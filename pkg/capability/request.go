@@ -20,33 +20,36 @@ type Requirement struct {
 	Values []string `json:"values"`
 	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`
-	// Implied tells that it follows from what the pool leaves unsaid: who does not ask for secure boot asks for standard.
+	// Implied is set if the requirement follows from what the pool leaves unsaid: without secure boot it asks for
+	// standard.
 	Implied bool `json:"implied"`
-	// Because is the path of the setting; nil if it stands in no manifest.
+	// Because is the path of the setting; nil if it is in no manifest.
 	Because *field.Path `json:"-"`
 }
 
 // Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
 //
 // unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
-// worker capability of the provider that is registered, or none of their values is registered. They are no part of the
-// set: it is for the caller to refuse them. No image declares a capability that is not registered; so a requirement of it
-// that the undeclared value meets is met by all, and one that [Vocabulary.Ignores] reports is ignored. Neither is unmet.
+// worker capability of the provider that is registered, or none of their values is registered. They are no part of
+// the set: it is for the caller to refuse them. No image declares a capability that is not registered; so a
+// requirement of it that the undeclared value meets is met by all, and one that [Vocabulary.Ignores] reports is
+// ignored. Neither is unmet.
 //
-// It does not allocate for a pool that asks for nothing, nor for what the zero [Worker] asks for, which is what most ask for.
+// It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools; see
+// BenchmarkRequest.
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
-	var buffer [64]byte // on the stack, unless the vocabulary is larger than any that is known
+	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
 	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, r := range requirements {
-		g := v.groupOf(r.Capability)
-		if g == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
+		w := v.workerCapability(r.Capability)
+		if w == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
 			continue
 		}
-		if g == nil || !slices.ContainsFunc(r.Values, g.offers) {
+		if w == nil || !slices.ContainsFunc(r.Values, w.offers) {
 			unmet = append(unmet, r)
 			continue
 		}
-		v.request(bits, g, r.Values)
+		v.request(bits, w, r.Values)
 	}
 	for _, usual := range []Set{v.ordinary, v.unrequested} {
 		if string(bits) == usual.bits {
@@ -56,9 +59,9 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 	return Set{vocabulary: v, bits: string(bits)}, unmet
 }
 
-// Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its capability
-// is not registered, and counts only if it is ([Definition].OnlyIfRegistered). [Vocabulary.Request] leaves such a
-// requirement out and does not return it as unmet; callers warn about it.
+// Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its
+// capability is not registered, and counts only if it is ([Definition].OnlyIfRegistered). [Vocabulary.Request] leaves
+// such a requirement out and does not return it as unmet; callers warn about it.
 func (v *Vocabulary) Ignores(r Requirement) bool {
 	d := v.unregisteredDefinition(r.Capability)
 	return d != nil && d.OnlyIfRegistered && !v.undeclaredMeets(r)
@@ -70,10 +73,10 @@ func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
 	return d != nil && d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
 }
 
-// unregisteredDefinition returns the definition of a worker capability of the provider that no image can declare, because
-// it is not registered; nil for any other capability. Of two definitions of one name the first counts.
+// unregisteredDefinition returns the definition of a worker capability of the provider that no image can declare,
+// because it is not registered; nil for any other capability. Of two definitions of one name the first counts.
 func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
-	if v.groupOf(name) != nil {
+	if v.workerCapability(name) != nil {
 		return nil
 	}
 	for i := range v.defined {
@@ -85,28 +88,28 @@ func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
 }
 
 // offers reports whether a worker capability has a value, and registers it if it is registered.
-func (g *group) offers(value string) bool {
-	index, defined := g.byValue[value]
-	return defined && index < g.offered
+func (w *workerCapability) offers(value string) bool {
+	index, defined := w.byValue[value]
+	return defined && index < w.offered
 }
 
 // request adds a requirement, some value of which is offered, to the bits of a request.
-func (v *Vocabulary) request(bits []byte, g *group, values []string) {
-	if at, mask := g.bit(g.unasked()); bits[at]&mask != 0 { // the first requirement: until now any value would do
-		clear(bits[g.from:g.to])
-		for i := g.marks; i < g.offered; i++ {
-			g.put(bits, i)
+func (v *Vocabulary) request(bits []byte, w *workerCapability, values []string) {
+	if at, mask := w.bit(w.bitNotRequested()); bits[at]&mask != 0 { // the first requirement: so far any value will do
+		clear(bits[w.from:w.to])
+		for i := w.flags; i < w.offered; i++ {
+			w.put(bits, i)
 		}
 	}
-	g.restrict(bits, values)
-	if g.registered {
-		v.capabilities[v.byName[g.name]].restrict(bits, values)
+	w.restrict(bits, values)
+	if w.registered {
+		v.capabilities[v.byName[w.name]].restrict(bits, values)
 	}
 }
 
 // restrict clears the bits of all values but the given ones.
 func (r *entry) restrict(bits []byte, values []string) {
-	for i := r.marks; i < len(r.values); i++ {
+	for i := r.flags; i < len(r.values); i++ {
 		if !slices.Contains(values, r.values[i]) {
 			at, mask := r.bit(i)
 			bits[at] &^= mask
@@ -114,15 +117,16 @@ func (r *entry) restrict(bits []byte, values []string) {
 	}
 }
 
-// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero Worker
-// is a pool with none of them: it asks for a standard boot and rolling updates.
+// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero
+// Worker is a pool with none of them: it asks for a standard boot and rolling updates.
 type Worker struct {
-	// SecureBoot tells that machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
+	// SecureBoot is set if machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
 	SecureBoot bool
 	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
 	UpdateStrategy v1beta1.MachineUpdateStrategy
-	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support. Nil:
-	// the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such field.
+	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support.
+	// Nil: the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such
+	// field.
 	GPU *string
 }
 
@@ -135,16 +139,22 @@ func WorkerOf(worker *v1beta1.Worker) Worker {
 	return w
 }
 
-// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if it
-// stands in no manifest. The caller owns the result.
+// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
+// it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true}
+	boot := Requirement{
+		Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true,
+	}
 	if w.SecureBoot {
 		boot = Requirement{Capability: BootType, Values: []string{BootTypeSecure}, Setting: "secure boot"}
 	}
-	update := Requirement{Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true}
+	update := Requirement{
+		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
+	}
 	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
-		update = Requirement{Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy)}
+		update = Requirement{
+			Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy),
+		}
 	}
 	if at != nil {
 		update.Because = at.Child("updateStrategy")
@@ -160,8 +170,8 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	return requirements
 }
 
-// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3). They
-// are data, so that they can be listed. They must not be changed once they are in use.
+// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3).
+// They are data, so that they can be listed. They must not be changed once they are in use.
 type Rules[W any] []Rule[W]
 
 // Rule is one setting that asks for a worker capability.
@@ -174,14 +184,14 @@ type Rule[W any] struct {
 	Capability string
 	// Values of the capability that will do; at least one.
 	Values []string
-	// Asks tells whether a config asks for it. It does not change the config. Of a worker pool without a config it is asked
-	// with an empty one, so that a feature which must be kept off can ask for that.
+	// Asks reports whether a config, never nil, asks for it. It must not change the config. For a worker pool without a
+	// config it is called with an empty one, so that a feature that must be kept off can ask for that.
 	Asks func(config *W) bool
 }
 
-// Requirements returns what a WorkerConfig that stands at the path at asks for, in the order of the rules. What the empty
-// config asks for as well is implied. A nil at is that of a config of its own. The caller owns the result, but for the
-// values.
+// Requirements returns what a WorkerConfig asks for, in the order of the rules; nil for nothing. What the empty
+// config asks for as well is implied. at is the path of the config, nil if it is a document of its own. The caller
+// owns the slice, but not the values of its elements.
 func (r Rules[W]) Requirements(config *W, at *field.Path) []Requirement {
 	var requirements []Requirement
 	for _, rule := range r {

@@ -178,7 +178,7 @@ func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	return values, asked
 }
 
-// matters tells whether a capability is registered or requested.
+// matters reports whether a capability is registered or requested.
 func (w *world) matters(p pool, name string) bool {
 	_, asked := w.asks(p, name)
 	return asked || w.isRegistered(name)
@@ -241,7 +241,7 @@ func (w *world) conflicts(f side, p pool) []string {
 	return names
 }
 
-// leavesOut tells whether a flavor leaves out a worker capability, or says no more about it than one that does.
+// leavesOut reports whether a flavor leaves out a worker capability, or says no more about it than one that does.
 func (w *world) leavesOut(f side, name string) bool {
 	if _, worker := w.definition(name); !worker {
 		return false

@@ -10,20 +10,22 @@ import "github.com/capkit/capkit/pkg/capability"
 // [Catalog.Over]. It is immutable and safe for concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
-	// images holds the versions of each image by their names.
+	// images holds the versions of each image, by the names of both.
 	images map[string]map[string]*version[R]
 	// base answers for image versions that images has no flavor of; nil if there is none.
 	base *Catalog[R]
 }
 
+// version is an image version, with the flavors of all its entries.
 type version[R any] struct {
 	flavors []Flavor[R]
-	// matches runs parallel to flavors: what deciding needs of each, side by side in memory.
+	// matches are, in the order of flavors, what it takes to choose one of them.
 	matches []match[R]
 	// regional holds, by region, the references of the flavors that have their own there, in the order of the flavors.
 	regional map[string][]located[R]
 }
 
+// match is what a flavor supports, and its reference for regions without one of their own, nil if it has none.
 type match[R any] struct {
 	set    capability.Set
 	global *R
@@ -35,10 +37,11 @@ type located[R any] struct {
 	ref    *R
 }
 
-// NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given: capabilities
-// that are not registered are left out of a flavor's set, as [capability.Vocabulary.Flavor] does. Finding what is wrong
-// with the images is for consistency.Compile, which calls this function. The catalog keeps the images: the caller must
-// not change them any more.
+// NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given (semantics
+// S7): an image or a version that is listed twice has the flavors of both, and what the vocabulary does not know is
+// left out of a flavor's set, as [capability.Vocabulary.Flavor] does. Finding what is wrong with the images is for
+// consistency.Compile, which calls this function. The catalog keeps the images: the caller must not change them any
+// more.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
 	c := &Catalog[R]{vocabulary: vocabulary, images: make(map[string]map[string]*version[R], len(images))}
 	for i := range images {
@@ -54,6 +57,7 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 	return c
 }
 
+// add adds the flavors of an entry to its version.
 func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	v := versions[written.Version]
 	if v == nil {
@@ -86,11 +90,11 @@ func (v *version[R]) locate(flavor int, regional []Regional[R]) {
 }
 
 // Over returns a catalog that answers from c for the image versions that c has any flavor of, and from base for all
-// others: that of a NamespacedCloudProfile over its parent's. Flavors of c and base are never mixed in one version. Nothing
-// is copied; c and base do not change. A nil base stands for an empty one.
+// others: that of a NamespacedCloudProfile over its parent's. Flavors of c and base are never mixed in one version.
+// Nothing is copied; c and base do not change. A nil base stands for an empty one.
 //
-// Both must be compiled with the same vocabulary, which a [Request] is compiled with, too. If they are not, the flavors of
-// base fit nothing that is compiled with c's, which [Catalog.Vocabulary] returns.
+// Both must be compiled with the same vocabulary, which a [Request] is compiled with, too. If they are not, the
+// flavors of base fit nothing that is compiled with c's, which [Catalog.Vocabulary] returns.
 func (c *Catalog[R]) Over(base *Catalog[R]) *Catalog[R] {
 	over := *c
 	if c.base != nil {
@@ -125,11 +129,11 @@ func (c *Catalog[R]) hasImage(name string) bool {
 	return false
 }
 
-// Vocabulary returns the vocabulary that the catalog is compiled with.
+// Vocabulary returns the vocabulary that the catalog was compiled with.
 func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 
-// Flavors returns the flavors of an image version in the order written, nil if the catalog does not have it. The caller
-// must not change them.
+// Flavors returns the flavors of an image version in the order written, nil if the catalog does not have the version,
+// or no flavors of it. The caller must not change them.
 func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 	if v := c.version(image, version); v != nil {
 		return v.flavors
@@ -137,8 +141,8 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 	return nil
 }
 
-// Offers returns what those flavors of an image version support that have a reference in a region, in the order written;
-// empty if there is none. The caller owns the result.
+// Offers returns what those flavors of an image version support that have a reference in a region, in the order
+// written; nil if there is none. The caller owns the result.
 func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
 	v := c.version(image, version)
 	if v == nil {

@@ -85,7 +85,7 @@ func intersect(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(value string) bool { return !slices.Contains(b, value) })
 }
 
-// usual returns what a flavor has of a worker capability that it leaves out; worker tells whether it is one.
+// usual returns what a flavor has of a worker capability that it leaves out; worker reports whether it is one.
 func (o *oracle) usual(name string) (values []string, worker bool) {
 	for _, d := range o.definitions() {
 		if d.Name != name {

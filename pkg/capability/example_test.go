@@ -121,3 +121,21 @@ func ExampleVocabulary_Request() {
 	// 1 trusted: true
 	// 0 acme-trusted [off] [on] worker
 }
+
+// A setting that pools had before there was a capability for it is ignored where the operator has not registered that.
+func ExampleVocabulary_Ignores() {
+	snp := capability.Definition{Name: "acme-snp", Values: []string{"on", "off"}, Undeclared: "off", OnlyIfRegistered: true}
+	asked := capability.Requirement{Capability: "acme-snp", Values: []string{"on"}, Setting: "amdSevSnp: enabled"}
+
+	v, _ := capability.Compile(hypervisors, nil, snp)
+	_, unmet := v.Request([]capability.Requirement{asked})
+	fmt.Println(len(unmet), v.Ignores(asked))
+
+	v, _ = capability.Compile(append(hypervisors, v1beta1.CapabilityDefinition{Name: "acme-snp", Values: []string{"on", "off"}}), nil, snp)
+	request, unmet := v.Request([]capability.Requirement{asked})
+	flavor, _ := v.Flavor(nil, nil, nil)
+	fmt.Println(len(unmet), v.Ignores(asked), flavor.Fits(v.All(), request))
+	// Output:
+	// 0 true
+	// 0 false false
+}

@@ -55,18 +55,18 @@ type Preference struct {
 	// First and Second are the values that were compared. One of them is empty if that set had run out of values
 	// ([GEP33]), or lacks the other's value ([Gardener]).
 	First, Second string
-	// Own tells that the flavors' own sets were compared because their effective sets are equal, or because the order
+	// Own is set if the flavors' own sets were compared because their effective sets are equal, or because the order
 	// looks at nothing else.
 	Own bool
-	// LeftOut tells that one of the flavors declares the capability, a worker capability, and the other one, which is
-	// preferred, does not. First and Second are then empty.
+	// LeftOut is set if the capability is a worker capability that one of the flavors declares and the other one, which
+	// is preferred, does not. First and Second are then empty.
 	LeftOut bool
 }
 
-// Compare ranks the sets of two flavors that both fit a machine type and the request of a worker pool. For each order it
-// is a total order: transitive, antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero machine
-// stands for no constraint, and then worker is not looked at; the zero worker requests nothing. Sets of different
-// vocabularies are ranked as ties. It does not allocate.
+// Compare ranks the sets of two flavors that both fit a machine type and the request of a worker pool. For each order
+// it is a total order: transitive, antisymmetric, and a tie (Sign 0) only for equal sets (semantics S5). The zero
+// machine stands for no constraint, and then worker is not looked at; the zero worker requests nothing. Sets of
+// different vocabularies are ranked as ties. It does not allocate.
 func Compare(a, b, machine, worker Set, order Order) Preference {
 	r, x, y, round, own := rank(a, b, machine, worker, order)
 	if r == nil {
@@ -76,19 +76,19 @@ func Compare(a, b, machine, worker Set, order Order) Preference {
 	if x < y {
 		p.Sign = -1
 	}
-	if min(x, y) < r.marks {
+	if min(x, y) < r.flags { // bitUndeclared decided
 		p.LeftOut, p.First, p.Second = true, "", ""
 	}
 	return p
 }
 
-// Prefers tells whether [Compare] prefers the first set, without saying why, which takes less time.
+// Prefers reports whether [Compare] prefers the first set. Not to say why takes less time. It does not allocate.
 func Prefers(a, b, machine, worker Set, order Order) bool {
 	_, x, y, _, _ := rank(a, b, machine, worker, order)
 	return x < y
 }
 
-// need is what flavors are compared within: the bits of a machine type and of a request.
+// need limits a comparison to the values that a machine type and a request both have.
 type need struct{ machine, worker string }
 
 func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
@@ -109,11 +109,11 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 		mask.worker = v.unrequested.bits
 	}
 	if machine.vocabulary != v {
-		mask, own = need{v.everything, v.everything}, true
+		mask, own = need{v.allBits, v.allBits}, true
 	}
 	r, shared := v.decides(a.bits, b.bits, mask, own)
-	if r == nil && a != b { // only the effective sets are equal
-		mask, own = need{v.everything, v.everything}, true
+	if r == nil && a != b { // the effective sets are equal, the own ones are not
+		mask, own = need{v.allBits, v.allBits}, true
 		r, shared = v.decides(a.bits, b.bits, mask, own)
 	}
 	if r == nil {
@@ -122,18 +122,18 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 	return r, r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared + 1, own
 }
 
-// decides finds what decides if the n-th most preferred values within need are compared, capability by capability, for
-// n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such the
-// first. It returns that capability, nil if the sets are equal within need, and how many values they share in it. own
-// tells that need is everything.
+// decides finds what decides if the n-th most preferred values within need are compared, capability by capability,
+// for n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such
+// the first. It returns that capability, nil if the sets are equal within need, and how many values they share in it.
+// own is set if need limits nothing.
 func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	var decisive *entry
 	fewest := math.MaxInt
 	for i := range v.capabilities {
 		r := &v.capabilities[i]
-		if r.worker > 0 { // its group tells more, unless nobody asks
-			if g := &v.groups[r.worker-1]; own || !g.has(within.worker, g.unasked()) {
-				r = &g.entry
+		if r.worker > 0 { // the worker capability decides, unless only effective sets count and it is not requested
+			if w := &v.workers[r.worker-1]; own || !w.has(within.worker, w.bitNotRequested()) {
+				r = &w.entry
 			}
 		}
 		if shared := r.shared(a, b, within); shared < fewest {
@@ -143,16 +143,16 @@ func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 			}
 		}
 	}
-	for i := range v.groups {
-		if shared := v.groups[i].shared(a, b, within); !v.groups[i].registered && shared < fewest {
-			fewest, decisive = shared, &v.groups[i].entry
+	for i := range v.workers {
+		if shared := v.workers[i].shared(a, b, within); !v.workers[i].registered && shared < fewest {
+			fewest, decisive = shared, &v.workers[i].entry
 		}
 	}
 	return decisive, fewest
 }
 
-// shared counts the values within need that come before the first value which only one of the sets has. If there is no
-// such value, it returns math.MaxInt.
+// shared counts the values within need that come before the first value which only one of the sets has. If there is
+// no such value, it returns math.MaxInt.
 func (r *entry) shared(a, b string, within need) int {
 	count := 0
 	for i := r.from; i < r.to; i++ {
@@ -166,8 +166,8 @@ func (r *entry) shared(a, b string, within need) int {
 	return math.MaxInt
 }
 
-// nth returns the index of the n-th most preferred value in bits and need, counting from 0, or the number of registered
-// values if there are fewer: running out ranks behind every value.
+// nth returns the index of the n-th most preferred value in bits and need, counting from 0, or the number of values
+// if there are fewer: a set that has run out of values ranks last.
 func (r *entry) nth(set string, within need, n int) int {
 	for i := r.from; i < r.to; i++ {
 		b := set[i] & within.at(i)
@@ -184,17 +184,17 @@ func (r *entry) nth(set string, within need, n int) int {
 	return len(r.values)
 }
 
-// compareValues finds the first value, in vocabulary order, that one set has and the other has not. As the most preferred
-// value is the highest bit, it is in the first byte that differs.
+// compareValues finds the first value, in vocabulary order, that only one of the sets has; r is nil if there is none.
+// As the most preferred value is the highest bit, it is in the first byte that differs.
 func (v *Vocabulary) compareValues(a, b string) (r *entry, x, y int) {
 	for i := range v.capabilities {
 		if x, y, differ := v.capabilities[i].compareValues(a, b); differ {
 			return &v.capabilities[i], x, y
 		}
 	}
-	for i := range v.groups {
-		if x, y, differ := v.groups[i].compareValues(a, b); differ {
-			return &v.groups[i].entry, x, y
+	for i := range v.workers {
+		if x, y, differ := v.workers[i].compareValues(a, b); differ {
+			return &v.workers[i].entry, x, y
 		}
 	}
 	return nil, 0, 0
@@ -214,6 +214,7 @@ func (r *entry) compareValues(a, b string) (x, y int, differ bool) {
 	return 0, 0, false
 }
 
+// value returns the value with an index, empty for an index behind the last one.
 func (r *entry) value(i int) string {
 	if i < len(r.values) {
 		return r.values[i]

@@ -20,88 +20,113 @@ type Requirement struct {
 	Values []string `json:"values"`
 	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`
-	// Implied tells that it follows from what the pool leaves unsaid: who does not ask for secure boot asks for standard.
+	// Implied is set if the requirement follows from what the pool leaves unsaid: without secure boot it asks for
+	// standard.
 	Implied bool `json:"implied"`
-	// Because is the path of the setting; nil if it stands in no manifest.
+	// Because is the path of the setting; nil if it is in no manifest.
 	Because *field.Path `json:"-"`
 }
 
 // Request compiles what a worker pool asks for. Two requirements of one capability have to be met by one value.
 //
 // unmet are the requirements, in their order, that no image can ever meet: their capability is neither reserved nor a
-// worker capability of the provider that is registered, or none of their values is registered. They are no part of the
-// set: it is for the caller to refuse them. A capability that is not registered no image declares, so a requirement that
-// the undeclared value meets is met.
+// worker capability of the provider that is registered, or none of their values is registered. They are no part of
+// the set: it is for the caller to refuse them. No image declares a capability that is not registered; so a
+// requirement of it that the undeclared value meets is met by all, and one that [Vocabulary.Ignores] reports is
+// ignored. Neither is unmet.
+//
+// It does not allocate if nothing is asked for, or what the zero [Worker] asks for, as by most pools; see
+// BenchmarkRequest.
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
-	bits := []byte(v.unrequested.bits)
+	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
+	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, r := range requirements {
-		g := v.groupOf(r.Capability)
-		if g == nil && v.undeclaredMeets(r) {
+		w := v.workerCapability(r.Capability)
+		if w == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
 			continue
 		}
-		if g == nil || !slices.ContainsFunc(r.Values, func(value string) bool { return v.offers(g, value) }) {
+		if w == nil || !slices.ContainsFunc(r.Values, w.offers) {
 			unmet = append(unmet, r)
 			continue
 		}
-		v.request(bits, g, r.Values)
+		v.request(bits, w, r.Values)
+	}
+	for _, usual := range []Set{v.ordinary, v.unrequested} {
+		if string(bits) == usual.bits {
+			return usual, unmet
+		}
 	}
 	return Set{vocabulary: v, bits: string(bits)}, unmet
 }
 
-// undeclaredMeets tells whether a requirement of a worker capability that is not registered is met by all images.
+// Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its
+// capability is not registered, and counts only if it is ([Definition].OnlyIfRegistered). [Vocabulary.Request] leaves
+// such a requirement out and does not return it as unmet; callers warn about it.
+func (v *Vocabulary) Ignores(r Requirement) bool {
+	d := v.unregisteredDefinition(r.Capability)
+	return d != nil && d.OnlyIfRegistered && !v.undeclaredMeets(r)
+}
+
+// undeclaredMeets reports whether all images meet a requirement because its capability is not registered.
 func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
-	return slices.ContainsFunc(v.defined, func(d Definition) bool {
-		return d.Name == r.Capability && slices.Contains(r.Values, d.Undeclared)
-	})
+	d := v.unregisteredDefinition(r.Capability)
+	return d != nil && d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
 }
 
-// offers tells whether a worker capability has a value, and registers it if it is registered.
-func (v *Vocabulary) offers(g *group, value string) bool {
-	_, defined := g.byValue[value]
-	if !defined || !g.registered {
-		return defined
+// unregisteredDefinition returns the definition of a worker capability of the provider that no image can declare,
+// because it is not registered; nil for any other capability. Of two definitions of one name the first counts.
+func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
+	if v.workerCapability(name) != nil {
+		return nil
 	}
-	_, registered := v.capabilities[v.byName[g.name]].byValue[value]
-	return registered
+	for i := range v.defined {
+		if v.defined[i].Name == name {
+			return &v.defined[i]
+		}
+	}
+	return nil
 }
 
-// request adds a requirement to the bits of a request.
-func (v *Vocabulary) request(bits []byte, g *group, values []string) {
-	asked := make([]byte, len(bits))
-	for _, value := range values {
-		if !v.offers(g, value) {
-			continue
-		}
-		g.put(asked, g.byValue[value])
-		if g.registered {
-			r := &v.capabilities[v.byName[g.name]]
-			r.put(asked, r.byValue[value])
+// offers reports whether a worker capability has a value, and registers it if it is registered.
+func (w *workerCapability) offers(value string) bool {
+	index, defined := w.byValue[value]
+	return defined && index < w.offered
+}
+
+// request adds a requirement, some value of which is offered, to the bits of a request.
+func (v *Vocabulary) request(bits []byte, w *workerCapability, values []string) {
+	if at, mask := w.bit(w.bitNotRequested()); bits[at]&mask != 0 { // the first requirement: so far any value will do
+		clear(bits[w.from:w.to])
+		for i := w.flags; i < w.offered; i++ {
+			w.put(bits, i)
 		}
 	}
-	already := Set{v, string(bits)}.asks(g)
-	for i := g.from; i < g.to; i++ {
-		if !already {
-			bits[i] = 0xff
-		}
-		bits[i] &= asked[i]
-	}
-	if g.registered {
-		r := &v.capabilities[v.byName[g.name]]
-		for i := r.from; i < r.to; i++ {
-			bits[i] &= asked[i]
-		}
+	w.restrict(bits, values)
+	if w.registered {
+		v.capabilities[v.byName[w.name]].restrict(bits, values)
 	}
 }
 
-// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero Worker
-// is a pool with none of them: it asks for a standard boot and rolling updates.
+// restrict clears the bits of all values but the given ones.
+func (r *entry) restrict(bits []byte, values []string) {
+	for i := r.flags; i < len(r.values); i++ {
+		if !slices.Contains(values, r.values[i]) {
+			at, mask := r.bit(i)
+			bits[at] &^= mask
+		}
+	}
+}
+
+// Worker are the properties of a worker pool that ask for reserved capabilities (GEP-0054, semantics S3). The zero
+// Worker is a pool with none of them: it asks for a standard boot and rolling updates.
 type Worker struct {
-	// SecureBoot tells that machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
+	// SecureBoot is set if machines boot with secure boot. The Shoot API of Gardener v1.150 has no such field.
 	SecureBoot bool
 	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
 	UpdateStrategy v1beta1.MachineUpdateStrategy
-	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support. Nil:
-	// the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such field.
+	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support.
+	// Nil: the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such
+	// field.
 	GPU *string
 }
 
@@ -114,16 +139,22 @@ func WorkerOf(worker *v1beta1.Worker) Worker {
 	return w
 }
 
-// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if it
-// stands in no manifest. The caller owns the result.
+// Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
+// it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true}
+	boot := Requirement{
+		Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true,
+	}
 	if w.SecureBoot {
 		boot = Requirement{Capability: BootType, Values: []string{BootTypeSecure}, Setting: "secure boot"}
 	}
-	update := Requirement{Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true}
+	update := Requirement{
+		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
+	}
 	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
-		update = Requirement{Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy)}
+		update = Requirement{
+			Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy),
+		}
 	}
 	if at != nil {
 		update.Because = at.Child("updateStrategy")
@@ -139,8 +170,8 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	return requirements
 }
 
-// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3). They
-// are data, so that they can be listed. They must not be changed once they are in use.
+// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3).
+// They are data, so that they can be listed. They must not be changed once they are in use.
 type Rules[W any] []Rule[W]
 
 // Rule is one setting that asks for a worker capability.
@@ -153,14 +184,14 @@ type Rule[W any] struct {
 	Capability string
 	// Values of the capability that will do; at least one.
 	Values []string
-	// Asks tells whether a config asks for it. It does not change the config. Of a worker pool without a config it is asked
-	// with an empty one, so that a feature which must be kept off can ask for that.
+	// Asks reports whether a config, never nil, asks for it. It must not change the config. For a worker pool without a
+	// config it is called with an empty one, so that a feature that must be kept off can ask for that.
 	Asks func(config *W) bool
 }
 
-// Requirements returns what a WorkerConfig that stands at the path at asks for, in the order of the rules. What the empty
-// config asks for as well is implied. A nil at is that of a config of its own. The caller owns the result, but for the
-// values.
+// Requirements returns what a WorkerConfig asks for, in the order of the rules; nil for nothing. What the empty
+// config asks for as well is implied. at is the path of the config, nil if it is a document of its own. The caller
+// owns the slice, but not the values of its elements.
 func (r Rules[W]) Requirements(config *W, at *field.Path) []Requirement {
 	var requirements []Requirement
 	for _, rule := range r {

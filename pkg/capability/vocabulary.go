@@ -34,39 +34,43 @@ const (
 // the order of values the operator's preference, best first (semantics S1). It is immutable and safe for concurrent
 // use. The zero Vocabulary registers nothing; use [Compile].
 //
-// A vocabulary also knows worker capabilities (semantics S3): the reserved ones, whether or not they are registered, and
-// those of the provider that are.
+// A vocabulary also has worker capabilities (semantics S3): the reserved ones, whether or not they are registered,
+// and those of the provider that are.
 type Vocabulary struct {
-	// capabilities are the registered ones; groups hold what can be asked for of each worker capability.
+	// capabilities are the registered ones, workers the reserved ones and those of the provider that are registered.
 	capabilities []entry
 	byName       map[string]int
-	groups       []group
-	byWorker     map[string]int
+	workers      []workerCapability
+	workerByName map[string]int
 	// defined are the worker capabilities of the provider, registered or not.
 	defined []Definition
-	// width is how many bytes of a Set the capabilities take; bytewise tells that none takes more than one, as is usual.
+	// width is the number of bytes that the capabilities take in a Set. bytewise is set if none takes more than one,
+	// which is usual.
 	width    int
 	bytewise bool
 	legacy   bool
 	all      Set
-	// unrequested asks for nothing, everything has all bits.
-	unrequested Set
-	everything  string
-	// plain are the bits of the groups of a flavor that declares no worker capability. Most do not.
-	plain []byte
+	// unrequested requests nothing, ordinary what the zero Worker does.
+	unrequested, ordinary Set
+	// allBits has every bit set: as a machine type and as a request it is no condition.
+	allBits string
+	// undeclaredBits are the bits of workers in a flavor that declares none of them, as most do. Nil if one of them is
+	// registered, so that it may be among the capabilities that a flavor declares.
+	undeclaredBits []byte
 }
 
-// entry is one capability and the place of its values in the bits of a Set.
+// entry is one capability and the place of its values in the bits of a Set; see [Set] for their layout.
 type entry struct {
 	name    string
 	values  []string
 	byValue map[string]int
-	// marks is how many of the values, the first ones, are no values: see group.
-	marks int
-	// from and to bound the bytes that hold the values: value i is bit 7-i%8 of byte from+i/8. The most preferred value
-	// is thus the highest bit, so that comparing bytes compares preferences. There is a byte even if there are no values.
+	// flags is the number of flag bits before the values: 1 in a workerCapability, whose values[0] is empty, and else 0.
+	flags int
+	// from (inclusive) and to (exclusive) bound the bytes: value i is bit 7-i%8 of byte from+i/8. There is a byte even
+	// if there are no values.
 	from, to int
-	// worker is the number of the group, counting from 1, of a registered worker capability; 0 for any other one.
+	// worker is the index, counting from 1, among the workers of a worker capability that is registered. It is 0 for any
+	// other capability, and not used in workers.
 	worker int
 }
 
@@ -77,8 +81,12 @@ type entry struct {
 // The errors, at paths below at (the path of spec.machineCapabilities), are those of rules that Gardener's API server
 // does not enforce: a value registered twice is a Duplicate. What it does enforce (unique and qualified names, the
 // mandatory architecture, …) is left to it: a repeated name extends nothing, its first definition counts. The
-// vocabulary is usable whatever errors there are, so that a caller can go on and report the rest.
-func Compile(defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition) (*Vocabulary, field.ErrorList) {
+// vocabulary is usable whatever errors there are, so that a caller can go on and report the rest. It keeps provider:
+// the caller must not change the definitions any more. Of two with one name the first counts, and a reserved one
+// before them.
+func Compile(
+	defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition,
+) (*Vocabulary, field.ErrorList) {
 	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0, bytewise: true, defined: provider}
 	if v.legacy {
 		defs = []v1beta1.CapabilityDefinition{{Name: Architecture, Values: slices.Clone(constants.ValidArchitectures)}}
@@ -124,10 +132,12 @@ func (v *Vocabulary) place(r *entry, bits int) {
 	v.bytewise = v.bytewise && r.to == r.from+1
 }
 
-// Legacy tells whether the profile registers no capabilities, so that the vocabulary is the implied one.
+// Legacy reports whether the profile registers no capabilities, so that the vocabulary is architecture: [amd64,
+// arm64].
 func (v *Vocabulary) Legacy() bool { return v.legacy }
 
-// Definitions returns the vocabulary as it is registered, best first, without repetitions. The caller owns the result.
+// Definitions returns the vocabulary as it is registered, best first, without repetitions. The caller owns the
+// result.
 func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	defs := make([]v1beta1.CapabilityDefinition, 0, len(v.capabilities))
 	for _, c := range v.capabilities {
@@ -136,8 +146,8 @@ func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// Registered returns the values registered for a capability, most preferred first, and nil for a capability that is not
-// registered. The caller owns the result.
+// Registered returns the values registered for a capability, most preferred first, and nil for a capability that is
+// not registered. The caller owns the result.
 func (v *Vocabulary) Registered(name string) []string {
 	i, found := v.byName[name]
 	if !found {
@@ -150,19 +160,19 @@ func (v *Vocabulary) Registered(name string) []string {
 // nothing (semantics S2).
 func (v *Vocabulary) All() Set { return v.all }
 
-// Set compiles the capabilities that a machine type declares. A registered capability that is absent supports all of its
-// registered values (semantics S2), and so does an absent worker capability (S3); order and repetition of values mean
-// nothing. For a flavor of an image, for which an absent worker capability means something else, see
-// [Vocabulary.Flavor].
+// Set compiles the capabilities that a machine type declares. A registered capability that is absent supports all of
+// its registered values (semantics S2), and so does an absent worker capability (S3), of all that are defined if it
+// is not registered; order and repetition of values mean nothing. For a flavor of an image, for which an absent
+// worker capability means something else, see [Vocabulary.Flavor].
 //
-// Errors, at paths below at (the path of the map), in vocabulary order with unknown names last: NotSupported for a name
-// or a value that is not registered, Required for a capability with an empty list. The set is usable all the same: it
-// leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at builds no
-// errors, for callers whose input someone else has validated.
+// Errors, at paths below at (the path of the map), in vocabulary order with unknown names last: NotSupported for a
+// name or a value that is not registered, Required for a capability with an empty list. The set is usable all the
+// same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
+// builds no errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
 	bits, found, errs := v.registeredBits(c, at)
-	for i := range v.groups {
-		errs = append(errs, v.groups[i].ofMachine(bits, c, at)...)
+	for i := range v.workers {
+		errs = append(errs, v.workers[i].ofMachine(bits, c, at)...)
 	}
 	if found < len(c) {
 		errs = append(errs, v.unregistered(c, at)...)
@@ -170,9 +180,11 @@ func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.Err
 	return Set{vocabulary: v, bits: string(bits)}, errs
 }
 
-// registeredBits returns the bits of the registered capabilities, in whole words, in which what belongs to no capability
-// never conflicts, and how many of them c declares.
-func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) (bits []byte, found int, errs field.ErrorList) {
+// registeredBits returns the bits of a new Set with those of the registered capabilities set, and the number of these
+// that c declares. The bytes that pad it to whole words have all bits set, so that they never conflict.
+func (v *Vocabulary) registeredBits(
+	c v1beta1.Capabilities, at *field.Path,
+) (bits []byte, found int, errs field.ErrorList) {
 	bits = make([]byte, v.width, (v.width+7)&^7)
 	for i := range v.capabilities {
 		r := &v.capabilities[i]
@@ -200,7 +212,13 @@ func (v *Vocabulary) registeredBits(c v1beta1.Capabilities, at *field.Path) (bit
 	return bits, found, errs
 }
 
-func (r *entry) put(bits []byte, value int) { bits[r.from+value/8] |= 0x80 >> (value % 8) }
+// bit returns which byte of a Set holds a value, and which bit of it.
+func (r *entry) bit(value int) (at int, mask byte) { return r.from + value/8, 0x80 >> (value % 8) }
+
+func (r *entry) put(bits []byte, value int) {
+	at, mask := r.bit(value)
+	bits[at] |= mask
+}
 
 func (r *entry) valueMissing(at *field.Path) *field.Error {
 	if r.worker > 0 {
@@ -221,10 +239,10 @@ func (r *entry) unregisteredValue(value string, at *field.Path, index int) field
 	}).WithOrigin(RuleValueUnregistered)}
 }
 
-// knows tells whether a capability is registered or reserved.
+// knows reports whether a capability is registered or reserved.
 func (v *Vocabulary) knows(name string) bool {
 	_, registered := v.byName[name]
-	_, worker := v.byWorker[name]
+	_, worker := v.workerByName[name]
 	return registered || worker
 }
 
@@ -251,10 +269,10 @@ func (v *Vocabulary) names() []string {
 	return names
 }
 
-// Format prints capabilities as an operator writes them, in vocabulary order, reserved ones after those that are
-// registered, and unknown names last:
-// {architecture: [amd64], hypervisor: [baremetal]}. Values that the vocabulary knows come in its order, without
-// repetition, the others after them as written. What c leaves out is left out.
+// Format prints capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They come
+// in vocabulary order, reserved ones after those that are registered, and unknown names last, in lexical order.
+// Values that the vocabulary knows come in its order, without repetition, the others after them as written. What c
+// leaves out is left out.
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -269,10 +287,10 @@ func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 			write(r.name, r.ordered(values))
 		}
 	}
-	for i := range v.groups {
-		g := &v.groups[i]
-		if values, declared := c[g.name]; declared && !g.registered {
-			write(g.name, g.ordered(values))
+	for i := range v.workers {
+		w := &v.workers[i]
+		if values, declared := c[w.name]; declared && !w.registered {
+			write(w.name, w.ordered(values))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c)) {

@@ -142,12 +142,19 @@ func TestEffectiveIsWhatAllShare(t *testing.T) {
 }
 
 func TestRequestsSayWhatCannotBeMet(t *testing.T) {
+	ignored := 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		p := w.drawPool(t)
 		var want []string
 		for _, q := range p.asked {
-			if !w.meets(q) {
+			if w.v.Ignores(q) != w.ignores(q) {
+				t.Fatalf("%+v: ignores %+v: %t, want %t", w.v.WorkerCapabilities(), q, w.v.Ignores(q), w.ignores(q))
+			}
+			switch {
+			case w.ignores(q):
+				ignored++
+			case !w.meets(q):
 				want = append(want, q.Setting)
 			}
 		}
@@ -164,6 +171,9 @@ func TestRequestsSayWhatCannotBeMet(t *testing.T) {
 			t.Fatal("order and repetition of requirements mean something, or those that cannot be met do")
 		}
 	})
+	if ignored == 0 {
+		t.Error("nothing is ever ignored")
+	}
 }
 
 // Equal sets are those of flavors that support the same, and no pool tells them apart.

@@ -5,6 +5,8 @@
 package capability_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -206,6 +208,61 @@ func TestRequest(t *testing.T) {
 				t.Errorf("fits %t, conflicts %v", flavor.Fits(v.All(), request), flavor.Conflicts(v.All(), request))
 			}
 		})
+	}
+}
+
+// A definition may count only where it is registered: elsewhere nobody is refused, and nothing is matched.
+func TestOnlyIfRegistered(t *testing.T) {
+	snp := capability.Definition{
+		Name: "acme-snp", Values: []string{"enabled", "disabled"}, Undeclared: "disabled", OnlyIfRegistered: true,
+	}
+	compile := func(defs ...v1beta1.CapabilityDefinition) *capability.Vocabulary {
+		v, errs := capability.Compile(append([]v1beta1.CapabilityDefinition{amd64}, defs...), nil, snp, trusted)
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		return v
+	}
+	enabled, disabled := v1beta1.CapabilityValues{"enabled"}, v1beta1.CapabilityValues{"disabled"}
+	not := compile()
+	fully := compile(v1beta1.CapabilityDefinition{Name: "acme-snp", Values: []string{"enabled", "disabled"}})
+	partly := compile(v1beta1.CapabilityDefinition{Name: "acme-snp", Values: disabled})
+	for name, tc := range map[string]struct {
+		v                    *capability.Vocabulary
+		capability           string
+		values               []string
+		ignored, unmet, fits bool
+	}{
+		"not registered": {not, "acme-snp", enabled, true, false, true},
+		"not registered, a value that nobody knows": {not, "acme-snp", []string{"x"}, true, false, true},
+		"not registered, what undeclared means":     {not, "acme-snp", disabled, false, false, true},
+		"not registered, another definition":        {not, "acme-trusted", []string{"on"}, false, true, true},
+		"not registered, a capability without one":  {not, "acme-other", []string{"on"}, false, true, true},
+		"reserved":                          {not, "gardener-bootType", []string{"secure"}, false, false, false},
+		"registered":                        {fully, "acme-snp", enabled, false, false, false},
+		"registered, what undeclared means": {fully, "acme-snp", disabled, false, false, true},
+		"registered without the value that is asked": {partly, "acme-snp", enabled, false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := capability.Requirement{Capability: tc.capability, Values: tc.values}
+			request, unmet := tc.v.Request([]capability.Requirement{q})
+			if (len(unmet) > 0) != tc.unmet || tc.v.Ignores(q) != tc.ignored {
+				t.Errorf("unmet %v, ignored %t", unmet, tc.v.Ignores(q))
+			}
+			flavor, _ := tc.v.Flavor(nil, nil, nil)
+			if flavor.Fits(tc.v.All(), request) != tc.fits {
+				t.Errorf("fits: %t", !tc.fits)
+			}
+			if nothing, _ := tc.v.Request(nil); (tc.ignored || tc.unmet) && request != nothing {
+				t.Error("what is ignored or unmet is part of the request")
+			}
+		})
+	}
+	text, err := json.Marshal([]capability.Definition{snp, trusted})
+	const want = `[{"name":"acme-snp","values":["enabled","disabled"],"undeclared":"disabled","onlyIfRegistered":true},` +
+		`{"name":"acme-trusted","values":["on","off"],"undeclared":"off"}]`
+	if string(text) != want || err != nil {
+		t.Error(string(text), err)
 	}
 }
 
@@ -418,5 +475,25 @@ func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestOrdinaryRequestsDoNotAllocate(t *testing.T) {
+	var many []v1beta1.CapabilityDefinition
+	for i := range 40 {
+		many = append(many, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%02d", i), Values: []string{"v"}})
+	}
+	registered := []v1beta1.CapabilityDefinition{
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+	}
+	ordinary := capability.Worker{}.Requirements(field.NewPath("worker"))
+	for name, v := range map[string]*capability.Vocabulary{
+		"nothing registered": acme(t), "some registered": acme(t, registered...), "many registered": acme(t, append(many, registered...)...),
+	} {
+		for _, requirements := range [][]capability.Requirement{nil, ordinary} {
+			if n := testing.AllocsPerRun(100, func() { _, _ = v.Request(requirements) }); n != 0 {
+				t.Errorf("%s, %d requirements: %v allocations", name, len(requirements), n)
+			}
+		}
 	}
 }

@@ -44,6 +44,7 @@ func drawWorld(t *rapid.T) *world {
 		if rapid.Bool().Draw(t, "has an undeclared value") {
 			d.Undeclared = rapid.SampledFrom(d.Values).Draw(t, "undeclared")
 		}
+		d.OnlyIfRegistered = rapid.Bool().Draw(t, "only if registered")
 		w.provider = append(w.provider, d)
 	}
 	for _, d := range w.definitions() {
@@ -148,7 +149,7 @@ func (w *world) drawPool(t *rapid.T) pool {
 	return p
 }
 
-// meets tells whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
+// meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
 // no image can declare the capability, and what that means will do.
 func (w *world) meets(q capability.Requirement) bool {
 	if !slices.Contains(w.names(), q.Capability) {
@@ -156,6 +157,13 @@ func (w *world) meets(q capability.Requirement) bool {
 		return slices.Contains(q.Values, d.Undeclared)
 	}
 	return slices.ContainsFunc(q.Values, func(value string) bool { return slices.Contains(w.values(q.Capability), value) })
+}
+
+// ignores reports whether a requirement that cannot be met counts for nothing: its capability is not registered, and counts
+// only if it is.
+func (w *world) ignores(q capability.Requirement) bool {
+	d, _ := w.definition(q.Capability)
+	return !w.meets(q) && d.OnlyIfRegistered && !w.isRegistered(q.Capability)
 }
 
 // asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.
@@ -170,7 +178,7 @@ func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	return values, asked
 }
 
-// matters tells whether a capability is registered or requested.
+// matters reports whether a capability is registered or requested.
 func (w *world) matters(p pool, name string) bool {
 	_, asked := w.asks(p, name)
 	return asked || w.isRegistered(name)
@@ -233,7 +241,7 @@ func (w *world) conflicts(f side, p pool) []string {
 	return names
 }
 
-// leavesOut tells whether a flavor leaves out a worker capability, or says no more about it than one that does.
+// leavesOut reports whether a flavor leaves out a worker capability, or says no more about it than one that does.
 func (w *world) leavesOut(f side, name string) bool {
 	if _, worker := w.definition(name); !worker {
 		return false

@@ -120,8 +120,13 @@ func TestReferences(t *testing.T) {
 	}{
 		"the region's own": {
 			flavors{regional(nil, "us", "image-us", "eu", "image-eu")}, nil, "image-eu", []imageselector.Reason{ok}},
-		"the first of two for one region": {
-			flavors{regional(nil, "eu", "first", "us", "image-us", "eu", "second")}, nil, "first", []imageselector.Reason{ok}},
+		"the last of two for one region": {
+			flavors{regional(nil, "eu", "first", "us", "image-us", "eu", "second")}, nil, "second", []imageselector.Reason{ok}},
+		"the last of two that follow each other": {
+			flavors{both(regional(nil, "eu", "first", "eu", "second"), "image")}, nil, "second", []imageselector.Reason{ok}},
+		"the last of two, of each flavor": {
+			flavors{regional(scsi, "eu", "a", "eu", "b"), regional(nvme, "eu", "c", "us", "d", "eu", "e")}, nil, "e",
+			[]imageselector.Reason{ok, ok}},
 		"the global one where the region has none": {
 			flavors{both(regional(nil, "us", "image-us"), "image")}, nil, "image", []imageselector.Reason{ok}},
 		"the region's own before the global one": {
@@ -235,6 +240,37 @@ func TestEntriesOfOneVersionAddUp(t *testing.T) {
 	}
 }
 
+// Semantics S7: an image that is listed twice has the versions of both entries.
+func TestEntriesOfOneImageAddUp(t *testing.T) {
+	v := storageAndNet(t)
+	c := imageselector.NewCatalog(v, []imageselector.Image[string]{
+		{Name: "linux", Versions: versions{{Version: "2", Flavors: flavors{global(nil, "two")}}}},
+		{Name: "windows", Versions: versions{{Version: "1", Flavors: flavors{global(nil, "other")}}}},
+		{Name: "linux", Versions: versions{{Version: "1", Flavors: flavors{global(nil, "one")}}}},
+		{Name: "linux"},
+	})
+	for version, want := range map[string]string{"1": "one", "2": "two", "3": ""} {
+		d := agree(t, c, imageselector.Request{Image: "linux", Version: version, Machine: v.All()})
+		if d.Reference != want {
+			t.Errorf("version %s: got %q, want %q", version, d.Reference, want)
+		}
+	}
+}
+
+// What an entry says of undeclared worker capabilities holds for its own flavors, not for those of another entry of the version.
+func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
+	v := storageAndNet(t)
+	c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: versions{
+		{Version: "1", Flavors: flavors{global(nil, "rolling")}},
+		{Version: "1", Flavors: flavors{global(caps{"storage": {"SCSI"}}, "both")}, Undeclared: caps{"gardener-updateType": {"inPlace", "rolling"}}},
+	}}})
+	inPlace, _ := v.Request(capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))
+	d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Machine: v.All(), Worker: inPlace})
+	if d.Reference != "both" || d.Verdicts[0].Reason != imageselector.ReasonCapability {
+		t.Errorf("%+v", d)
+	}
+}
+
 // Semantics S5: the two cases in which the orders differ, and the tie-break of the operator guide.
 func TestPreference(t *testing.T) {
 	storageAccess := func(values ...string) defs {
@@ -313,18 +349,24 @@ func TestAmbiguous(t *testing.T) {
 	}
 }
 
+// Semantics S7: names and values that the vocabulary does not know count for nothing. What has no other value of a registered
+// capability fits nothing.
 func TestFlavorsWithUnknownCapabilitiesAreTakenAsTheyAre(t *testing.T) {
 	v := storageAndNet(t)
 	c := linux(v,
 		global(caps{"gpu": {"yes"}, "storage": {"SCSI"}}, "unknown name"),
 		global(caps{"storage": {"tape"}}, "unknown value"),
 		global(caps{"storage": {}}, "empty list"),
+		global(caps{"storage": {"tape", "NVMe"}, "net": {"basic", "slow"}}, "unknown values beside known ones"),
 	)
 	d := decide(t, c, v.All(), capability.GEP33)
-	if d.Reference != "unknown name" {
+	if d.Reference != "unknown values beside known ones" {
 		t.Error(d.Reference)
 	}
-	want := []imageselector.Reason{"", imageselector.ReasonCapability, imageselector.ReasonCapability}
+	if got, want := d.Verdicts[3].Set.String(), "{architecture: [amd64], storage: [NVMe], net: [basic]}"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	want := []imageselector.Reason{"", imageselector.ReasonCapability, imageselector.ReasonCapability, ""}
 	if diff := cmp.Diff(want, reasons(d)); diff != "" {
 		t.Error(diff)
 	}

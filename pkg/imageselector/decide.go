@@ -49,14 +49,15 @@ type Decision[R any] struct {
 	Chosen int
 	// Reference is what to boot; the zero R if nothing can be booted.
 	Reference R
-	// Ambiguous tells that another flavor supports exactly the same, so that the first one written was taken
-	// (semantics S5, step 4).
+	// Ambiguous is set if another candidate supports exactly the same as the chosen one, so that the first one written
+	// was taken (semantics S5, step 4).
 	Ambiguous bool
-	// Reason is set if the request is rejected as a whole, and empty if flavors were looked at.
+	// Reason is set if the catalog does not have the image version. It is empty if flavors were looked at, or if the
+	// version has none.
 	Reason Reason
-	// Verdicts holds one for each flavor of the image version, in the order written.
+	// Verdicts holds one for each flavor of the image version, in the order written. Nil if Reason is set.
 	Verdicts []Verdict[R]
-	// Comparisons are those that were made to find the best candidate, in order.
+	// Comparisons are those that were made to find the best candidate, in order; nil for fewer than two candidates.
 	Comparisons []Comparison
 }
 
@@ -67,7 +68,7 @@ type Verdict[R any] struct {
 	// Set is what the flavor supports, Effective what remains of it on the machine type for the request (semantics S4).
 	// Effective is the zero Set if there is a conflict.
 	Set, Effective capability.Set
-	// Reason is why the flavor was rejected, and empty for a candidate.
+	// Reason is why the flavor was rejected, and empty for a candidate. A conflict counts before a missing reference.
 	Reason Reason
 	// Conflicts with the machine type and the request, in vocabulary order. Set if Reason is ReasonCapability.
 	Conflicts []capability.Conflict
@@ -81,20 +82,20 @@ type Comparison struct {
 	Preference capability.Preference
 }
 
-// Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns the
-// decision, but not the flavors that it points to. Safe for concurrent use.
+// Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns
+// the decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r, Chosen: -1}
-	v := c.images[r.Image][r.Version]
+	v := c.version(r.Image, r.Version)
 	if v == nil {
 		d.Reason = ReasonUnknownVersion
-		if _, found := c.images[r.Image]; !found {
+		if !c.hasImage(r.Image) {
 			d.Reason = ReasonUnknownImage
 		}
 		return d
 	}
 	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	ref, chosen := v.choose(&r, c.references(v, r.Region), &d)
+	ref, chosen := v.choose(&r, v.regional[r.Region], &d)
 	if ref != nil {
 		d.Chosen, d.Reference = chosen, *ref
 	}
@@ -104,8 +105,8 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
-	if v := c.images[r.Image][r.Version]; v != nil {
-		if ref, _ := v.choose(&r, c.references(v, r.Region), nil); ref != nil {
+	if v := c.version(r.Image, r.Version); v != nil {
+		if ref, _ := v.choose(&r, v.regional[r.Region], nil); ref != nil {
 			return *ref, nil
 		}
 	}
@@ -113,19 +114,20 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 	return none, ErrNoImage
 }
 
-// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does not
-// allocate. Safe for concurrent use.
+// Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does
+// not allocate. Safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
-	v := c.images[r.Image][r.Version]
+	v := c.version(r.Image, r.Version)
 	if v == nil {
 		return -1
 	}
-	_, chosen := v.choose(&r, c.references(v, r.Region), nil)
+	_, chosen := v.choose(&r, v.regional[r.Region], nil)
 	return chosen
 }
 
-// choose is the one loop that decides. It keeps the best candidate so far and, if record is not nil, notes what it sees
-// and compares. regional holds the references in the region.
+// choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
+// index, -1 then. If record is not nil, it notes there what it finds and compares. regional are the references in the
+// region.
 func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[R]) (*R, int) {
 	var best *R
 	chosen := -1
@@ -133,10 +135,10 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 		m := &v.matches[i]
 		ref := m.global
 		if len(regional) > 0 && regional[0].flavor == i {
-			ref, regional = &regional[0].ref, regional[1:]
+			ref, regional = regional[0].ref, regional[1:]
 		}
 		if ref == nil && record == nil {
-			continue // out, and nobody asks for what other reasons
+			continue // without a record there is no need to find out whether it fits
 		}
 		fits := m.set.Fits(r.Machine, r.Worker)
 		if record != nil {
@@ -148,7 +150,8 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 			best, chosen = ref, i
 		default:
 			if record != nil {
-				record.compare(chosen, i, capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Worker, r.Order))
+				p := capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Worker, r.Order)
+				record.compare(chosen, i, p)
 			}
 			if capability.Prefers(m.set, v.matches[chosen].set, r.Machine, r.Worker, r.Order) {
 				best, chosen = ref, i
@@ -158,6 +161,7 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 	return best, chosen
 }
 
+// judge notes the verdict on a flavor; found says that it has a reference in the region.
 func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found bool) {
 	verdict := Verdict[R]{Flavor: flavor, Set: set}
 	switch {
@@ -173,6 +177,7 @@ func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found b
 	d.Verdicts = append(d.Verdicts, verdict)
 }
 
+// compare notes a comparison of the best candidate so far with the next one.
 func (d *Decision[R]) compare(best, next int, p capability.Preference) {
 	d.Comparisons = append(d.Comparisons, Comparison{Best: best, Next: next, Preference: p})
 	d.Ambiguous = p.Sign == 0 || d.Ambiguous && p.Sign < 0

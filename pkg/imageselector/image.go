@@ -5,8 +5,13 @@
 package imageselector
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
 )
 
 // Image is one entry of a provider config's machineImages.
@@ -24,12 +29,13 @@ type Image[R any] struct {
 type Version[R any] struct {
 	// Version is the version string, compared as written.
 	Version string
-	// Legacy tells that the entry has no capabilityFlavors: its flavors state an architecture at most (semantics S7).
+	// Legacy is set if the entry has no capabilityFlavors. Its flavors then declare an architecture at most; what else
+	// its fields say of capabilities is implied (semantics S7).
 	Legacy bool
 	// Flavors in the order written.
 	Flavors []Flavor[R]
-	// Undeclared says of single worker capabilities what a flavor of this version supports that does not declare them,
-	// where that is not what their definitions say (semantics S3). Nil if there is nothing to say.
+	// Undeclared holds the values of single worker capabilities that a flavor of this entry supports which does not
+	// declare them, in place of what their definitions say (semantics S3). Nil if there is nothing to say.
 	Undeclared v1beta1.Capabilities
 	// Path is where the user wrote the entry.
 	Path *field.Path
@@ -37,15 +43,42 @@ type Version[R any] struct {
 
 // Flavor is one image artifact, with what it supports and where it can be found.
 type Flavor[R any] struct {
-	// Capabilities as declared: what is absent is supported in full (semantics S2).
+	// Capabilities as declared. What is absent is supported in full (semantics S2), but for worker capabilities (S3).
+	// See [capability.Vocabulary.Flavor].
 	Capabilities v1beta1.Capabilities
-	// Regional holds the reference for each region that has one of its own, in the order written.
+	// Implied is what the fields of a legacy entry say of capabilities besides the architecture, such as Azure's
+	// acceleratedNetworking (semantics S7). Each capability counts, as if it were declared, where the vocabulary
+	// registers it and Capabilities does not declare it; elsewhere it says nothing. Nil if there is nothing to say. See
+	// [Flavor.Supported].
+	Implied v1beta1.Capabilities
+	// Regional holds the reference for each region that has one of its own, in the order written. If a region has
+	// several entries, the last one counts (semantics S7).
 	Regional []Regional[R]
 	// Global is the reference for all other regions. Nil if there is none.
 	Global *Global[R]
 	// Path is where the user wrote the flavor. In a legacy entry it is the first region of the flavor's architecture,
 	// or the image.
 	Path *field.Path
+}
+
+// Supported returns the capabilities that the flavor counts as declaring in a vocabulary: those of Capabilities, and
+// those of Implied that are registered and not among them (semantics S7). It is Capabilities itself, which may be
+// nil, if nothing is added, and shares its values otherwise: the caller must not change it.
+func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
+	supported := f.Capabilities
+	for name, values := range f.Implied {
+		if _, declared := f.Capabilities[name]; declared || !v.IsRegistered(name) {
+			continue
+		}
+		if len(supported) == len(f.Capabilities) { // the first one that is added
+			supported = maps.Clone(f.Capabilities)
+			if supported == nil {
+				supported = make(v1beta1.Capabilities, len(f.Implied))
+			}
+		}
+		supported[name] = values
+	}
+	return supported
 }
 
 // Regional is a provider's pointer to an artifact in one region.
@@ -59,17 +92,17 @@ type Regional[R any] struct {
 // Global is a provider's pointer to an artifact that holds in every region without a reference of its own.
 type Global[R any] struct {
 	Ref R
-	// Fallback tells that booting from this reference works but is discouraged: an OpenStack image name, say, which
-	// need not be unique, where an image ID would be. It changes no decision; consistency warns about it.
+	// Fallback is set if booting from this reference works but is discouraged: an OpenStack image name, say, which need
+	// not be unique, where an image ID would be. It changes no decision; consistency warns about it.
 	Fallback bool
 	// Path is where the user wrote the reference.
 	Path *field.Path
 }
 
-// Reference returns the flavor's reference in a region: the region's own, else the global one (semantics S6). found is
-// false if there is neither. If a region is written twice, the first one counts.
+// Reference returns the flavor's reference in a region: the region's own, else the global one (semantics S6). found
+// is false if there is neither. Of several entries for the region the last one counts (semantics S7).
 func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
-	for i := range f.Regional {
+	for i := range slices.Backward(f.Regional) {
 		if f.Regional[i].Region == region {
 			return f.Regional[i].Ref, true
 		}

@@ -85,7 +85,7 @@ func intersect(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(value string) bool { return !slices.Contains(b, value) })
 }
 
-// usual returns what a flavor has of a worker capability that it leaves out; worker tells whether it is one.
+// usual returns what a flavor has of a worker capability that it leaves out; worker reports whether it is one.
 func (o *oracle) usual(name string) (values []string, worker bool) {
 	for _, d := range o.definitions() {
 		if d.Name != name {
@@ -148,10 +148,14 @@ func (o *oracle) compatible(flavor int) bool {
 }
 
 func (o *oracle) reference(flavor int) (string, bool) {
+	last, found := "", false
 	for _, r := range o.flavors[flavor].Regional {
 		if r.Region == o.region {
-			return r.Ref, true
+			last, found = r.Ref, true
 		}
+	}
+	if found {
+		return last, true
 	}
 	if g := o.flavors[flavor].Global; g != nil {
 		return g.Ref, true
@@ -369,7 +373,7 @@ func TestTheOrderOfFlavorsDecidesTiesOnly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawCase(t)
 		for i := range o.flavors { // mark each, to know it again
-			o.flavors[i].Regional = append([]imageselector.Regional[string]{{Region: o.region, Ref: fmt.Sprint(i)}}, o.flavors[i].Regional...)
+			o.flavors[i].Regional = append(o.flavors[i].Regional, imageselector.Regional[string]{Region: o.region, Ref: fmt.Sprint(i)})
 		}
 		v := o.compile()
 		r := o.question(v)

@@ -7,6 +7,7 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -39,49 +40,63 @@ const (
 // than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
 // says how many were left out, under the origin of the one before it.
 //
-// Decode never panics because of data. If it returns errors about values, into is filled with the others, unless a type
-// that decodes itself has let a value pass that it then refuses. After other errors it may be partially filled. An into that is not a
-// non-nil pointer gives an internal error. Options apply to documents without errors. Neither data nor at is retained.
-// Decode is safe for concurrent use.
+// Decode never panics because of data. If it returns errors about values, into is filled with the others, unless a
+// type that decodes itself has let a value pass that it then refuses. After other errors it may be partially filled.
+// An into that is not a non-nil pointer gives an internal error. Options apply to documents without errors. Neither
+// data nor at is retained. Decode is safe for concurrent use.
 func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
-	if errs := longExponents(data, into, at); len(errs) > 0 {
-		return errs
-	}
-	if quickly(data, into, options) {
-		return nil
-	}
-	strict, err := kjson.UnmarshalStrict(data, into)
-	if err == nil && len(strict) == 0 {
-		return nil
-	}
-	target := reflect.TypeOf(into)
-	if target == nil || target.Kind() != reflect.Pointer || reflect.ValueOf(into).IsNil() {
+	target := reflect.ValueOf(into)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return field.ErrorList{{Type: field.ErrorTypeInternal, Field: spell(at), Detail: "decoding needs a non-nil pointer"}}
+	}
+	if traitsOf(target.Type().Elem()).quantities && mayHaveLongExponent(data) {
+		if errs := decodeWithoutLongExponents(data, into, at); len(errs) > 0 {
+			return errs
+		}
+	}
+	if decodeFast(data, into, options) {
+		return nil
 	}
 	if problem := syntaxProblem(data, at); problem != nil {
 		return field.ErrorList{problem}
 	}
-	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
-	w.value(target.Elem(), at)
-	if err != nil {
-		w.rest(into)
-	}
-	return w.finish(append(strict, err))
+	return decodeSlow(data, into, at)
 }
 
-// longExponents decodes a document that has quantities with long exponents, without these, and returns all its errors. It
-// leaves other documents to the decoders.
-func longExponents(data []byte, into any, at *field.Path) field.ErrorList {
-	target := reflect.TypeOf(into)
-	if !suspicious(data) || target == nil || target.Kind() != reflect.Pointer || syntaxProblem(data, at) != nil {
+// decodeWithoutLongExponents decodes a document that has quantities with long exponents, without these, and returns all
+// its errors. To other documents, and to those that are not JSON, it does nothing.
+func decodeWithoutLongExponents(data []byte, into any, at *field.Path) field.ErrorList {
+	if syntaxProblem(data, at) != nil {
 		return nil
 	}
-	w := walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
-	w.value(target.Elem(), at)
-	if !w.tooLong || reflect.ValueOf(into).IsNil() {
+	w := walk(data, reflect.TypeOf(into).Elem(), at)
+	if !w.longExponents {
 		return nil
 	}
-	w.rest(into)
+	w.decodeValid(into)
+	return w.finish(nil)
+}
+
+// decodeSlow decodes any JSON document without long exponents, and returns all its errors.
+//
+// The strict decoder of Kubernetes has the last word on whether there are any, but is asked only if the walk has found
+// no key that it refuses. It spells out the whole path of each such key, even of those beyond the hundred that it
+// returns: in a deep document that takes quadratic time.
+func decodeSlow(data []byte, into any, at *field.Path) field.ErrorList {
+	target := reflect.TypeOf(into).Elem()
+	w := walk(data, target, at)
+	err := kjson.UnmarshalCaseSensitivePreserveInts(data, into)
+	if err != nil {
+		w.decodeValid(into)
+		return w.finish(err)
+	}
+	if !w.wrongKeys {
+		strict, err := kjson.UnmarshalStrict(data, reflect.New(target).Interface())
+		if err == nil && len(strict) == 0 {
+			return nil
+		}
+		return w.finish(errors.Join(append(strict, err)...))
+	}
 	return w.finish(nil)
 }
 

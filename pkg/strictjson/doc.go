@@ -5,10 +5,13 @@
 // Package strictjson decodes JSON into Go API types as strictly as the API server does with strict field validation,
 // and reports every problem at the path where the user wrote it, in words that need no knowledge of Go.
 //
-// Start reading at Decode. A document without errors takes one pass of a fast decoder (quick.go). Only if that is not
-// content does the strict decoder of Kubernetes have its say; and if that is not content either, the document is walked
-// once beside the Go type (walk.go, over the fields found by fields.go and the bytes read by cursor.go), and words.go and
-// suggest.go turn what does not fit into messages.
+// Start reading at Decode. A document without errors is decoded once, by a fast decoder that is as strict (fast.go).
+// Before that it is scanned for long exponents (exponent.go), if its type has quantities (types.go).
+//
+// Only a document that the fast decoder refuses is walked, value by value, beside the Go type (walk.go, over the
+// fields found by fields.go and the bytes read by cursor.go); words.go and suggest.go turn what does not fit into
+// messages. Then the decoder of Kubernetes fills in what fits. If the walk finds nothing, its strict decoder has the
+// last word.
 //
 // Unmarshal is for documents that an API server has written, in which there is nothing to report.
 //

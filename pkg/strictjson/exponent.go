@@ -12,8 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// Quantities with long exponents are well-formed, and nobody needs them. The decoder of Kubernetes writes them out with all
-// their digits before it rounds them, which may take hours for one of twelve bytes. So they are found before it sees them.
+// Quantities with long exponents are well-formed, and nobody needs them. The decoder of Kubernetes writes them out with
+// all their digits before it rounds them, which may take hours for one of twelve bytes. So they are found before it
+// sees them.
 
 var (
 	quantity = reflect.TypeFor[resource.Quantity]()
@@ -23,8 +24,8 @@ var (
 	escapedDigit = regexp.MustCompile(`(?i)\\u00(2[bde]|3[0-9]|[46]5)`)
 )
 
-// tooLong tells whether a JSON value is a quantity with an exponent that is too long.
-func tooLong(t reflect.Type, raw []byte) bool {
+// hasLongExponent reports whether a JSON value for the type t is a quantity with an exponent that is too long.
+func hasLongExponent(t reflect.Type, raw []byte) bool {
 	if t != quantity {
 		return false
 	}
@@ -35,27 +36,49 @@ func tooLong(t reflect.Type, raw []byte) bool {
 	return longExponent.MatchString(text)
 }
 
-// suspicious tells whether a document may have a quantity with a long exponent somewhere. It is quick, and knows no types.
-func suspicious(data []byte) bool {
-	digits := 0
-	for i, c := range data {
-		if c < '0' || c > '9' {
-			digits = 0
+// minExponent is the number of digits from which on an exponent is too long.
+const minExponent = 4
+
+// mayHaveLongExponent reports whether a document has a number, or a string with nothing but a number, whose exponent
+// may be too long. It knows no types, and takes leading zeros of the exponent for digits like any other. It is quick:
+// looking at every fourth byte finds every run of four digits.
+func mayHaveLongExponent(data []byte) bool {
+	for i := minExponent - 1; i < len(data); i += minExponent {
+		if !isDigit(data[i]) {
 			continue
 		}
-		if digits++; digits == 4 && beginsWithNumber(data[:i-3]) {
+		start, end := i, i+1
+		for start > 0 && isDigit(data[start-1]) {
+			start--
+		}
+		for end < len(data) && isDigit(data[end]) {
+			end++
+		}
+		if end-start >= minExponent && beginsExponent(data[:start]) && endsToken(data[end:]) {
 			return true
 		}
+		i = end // no digit
 	}
 	return bytes.Contains(data, []byte(`\u00`)) && escapedDigit.Match(data)
 }
 
-// beginsWithNumber tells whether the end of a text is a number and the beginning of its exponent.
-func beginsWithNumber(before []byte) bool {
-	before = bytes.TrimRight(before, "+-0")
-	if len(before) == 0 || before[len(before)-1]|0x20 != 'e' {
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// beginsExponent reports whether a document that is cut before digits ends with all of a token up to them, which is a
+// number, or nothing, and the letter of its exponent.
+func beginsExponent(before []byte) bool {
+	if last := len(before) - 1; last >= 0 && (before[last] == '+' || before[last] == '-') {
+		before = before[:last]
+	}
+	last := len(before) - 1
+	if last < 0 || before[last]|0x20 != 'e' {
 		return false
 	}
-	rest := bytes.TrimRight(before[:len(before)-1], "+-.0123456789")
-	return len(rest) < len(before)-1 && (len(rest) == 0 || bytes.IndexByte([]byte("\" \t\r\n:,["), rest[len(rest)-1]) >= 0)
+	outside := bytes.TrimRight(before[:last], "+-.0123456789")
+	return len(outside) == 0 || bytes.IndexByte([]byte("\" \t\r\n:,["), outside[len(outside)-1]) >= 0
+}
+
+// endsToken reports whether a document goes on behind a number, or behind the last character of a string.
+func endsToken(after []byte) bool {
+	return len(after) == 0 || bytes.IndexByte([]byte("\" \t\r\n,]}"), after[0]) >= 0
 }

@@ -20,6 +20,7 @@ func TestLongExponents(t *testing.T) {
 		`{"size": "\u0031E99999999"}`:                      "at.size",
 		`{"sizes": ["1", "1e1000", "2e99999"]}`:            "at.sizes[1] at.sizes[2]",
 		`{"self": {"size": "1e4000"}, "text": 5, "x": ""}`: "at.self.size at.text at.x",
+		`{"size": "e1000"}`:                                "at.size", // Kubernetes takes this for 0
 		`{"size": "1e999"}`:                                "",
 		`{"size": "1e0000009"}`:                            "",
 		`{"size": "1234567890"}`:                           "",

@@ -29,9 +29,9 @@ func unknownField(name string, known []string) string {
 	return detail + "; known fields: " + strings.Join(known, ", ")
 }
 
-// Closest returns the known name that was probably meant by another one: the one that differs from name in case only, or else the one with the fewest edits (at most
-// maxDistance and fewer than half its letters; of several the longest, because leaving a letter out is the usual slip),
-// or "".
+// Closest returns the known name that was probably meant by another one: the one that differs from name in case only,
+// or else the one with the fewest edits (at most maxDistance and fewer than half its letters; of several the longest,
+// because leaving a letter out is the usual slip), or "".
 func Closest(name string, known []string) string {
 	if len(name) > maxSuggest {
 		return ""
@@ -41,7 +41,8 @@ func Closest(name string, known []string) string {
 		if strings.EqualFold(name, k) {
 			return k
 		}
-		if d := distance([]rune(name), []rune(k)); 2*d < utf8.RuneCountInString(k) && (d < least || d == least && len(k) > len(best)) {
+		d := distance([]rune(name), []rune(k))
+		if 2*d < utf8.RuneCountInString(k) && (d < least || d == least && len(k) > len(best)) {
 			best, least = k, d
 		}
 	}

@@ -7,7 +7,6 @@ package strictjson
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"unicode/utf8"
@@ -34,8 +33,10 @@ type walker struct {
 	errs   field.ErrorList
 	budget int
 	cut    int // errors not listed, for want of budget
-	// tooLong tells whether there was a quantity with a long exponent.
-	tooLong bool
+	// longExponents: there was a quantity with a long exponent.
+	longExponents bool
+	// wrongKeys: there was an unknown or a duplicate key.
+	wrongKeys bool
 	// misfits are the values that do not fit, in the order of the document.
 	misfits []value
 }
@@ -44,6 +45,13 @@ type walker struct {
 type value struct {
 	start, end int
 	as         reflect.Type
+}
+
+// walk compares all of a document, which has to be valid JSON, with a type.
+func walk(data []byte, t reflect.Type, at *field.Path) *walker {
+	w := &walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
+	w.value(t, at)
+	return w
 }
 
 // value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
@@ -78,7 +86,9 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		case !known:
 			w.skip()
 			if seen[name] == 1 {
-				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField, Detail: unknownField(name, fields.names)})
+				w.wrongKeys = true
+				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField,
+					Detail: unknownField(name, fields.names)})
 			}
 		case f.quoted:
 			w.quoted(f, here)
@@ -114,8 +124,8 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	raw := w.skip()
 	place := value{w.pos - len(raw), w.pos, t}
-	if tooLong(indirect(t), raw) {
-		w.tooLong = true
+	if hasLongExponent(indirect(t), raw) {
+		w.longExponents = true
 		w.misfits = append(w.misfits, place)
 		w.misfit(at, raw, "must be a quantity like 4Gi: the exponent has more than three digits")
 		return
@@ -126,16 +136,16 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	}
 }
 
-// rest decodes what fits: the document with nothing in the place of each value that does not. Where a type decodes itself,
-// the decoder would end at the first of these.
-func (w *walker) rest(into any) {
+// decodeValid decodes what fits: the document with nothing in the place of each value that does not. Where a type
+// decodes itself, the decoder would end at the first of these.
+func (w *walker) decodeValid(into any) {
 	fits, from := make([]byte, 0, len(w.data)), 0
 	for _, m := range w.misfits {
 		fits = append(append(fits, w.data[from:m.start]...), nothing(m.as)...)
 		from = m.end
 	}
 	fits = append(fits, w.data[from:]...)
-	_, _ = kjson.UnmarshalStrict(fits, into) // what is wrong is known
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(fits, into) // what is wrong is known
 }
 
 // nothing returns the JSON text for the zero value of a type: null, unless the type does not take that.
@@ -163,12 +173,15 @@ func (w *walker) quoted(f structField, at *field.Path) {
 // once counts a key of an object, and reports it when it comes for the second time.
 func (w *walker) once(seen map[string]int, name string, at *field.Path) {
 	if seen[name]++; seen[name] == 2 {
-		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name), Detail: "the key is given more than once"})
+		w.wrongKeys = true
+		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name),
+			Detail: "the key is given more than once"})
 	}
 }
 
 func (w *walker) misfit(at *field.Path, raw []byte, detail string) {
-	w.report(at, field.Error{Type: field.ErrorTypeInvalid, Origin: OriginFieldType, BadValue: excerpt(raw), Detail: detail})
+	w.report(at, field.Error{Type: field.ErrorTypeInvalid, Origin: OriginFieldType, BadValue: excerpt(raw),
+		Detail: detail})
 }
 
 // report adds the problem at the path at, which is spelled out only if there is budget left for it.
@@ -183,14 +196,14 @@ func (w *walker) report(at *field.Path, problem field.Error) {
 }
 
 // finish returns the errors found. If the walk found none, it was less strict than the decoder; then the decoder's own
-// words have to do, so that nothing is accepted silently.
-func (w *walker) finish(decoder []error) field.ErrorList {
+// error, which may be nil otherwise, has to do, so that nothing is accepted silently.
+func (w *walker) finish(decoder error) field.ErrorList {
 	last := field.Error{Type: field.ErrorTypeInvalid, Field: spell(w.root), BadValue: field.OmitValueType{}}
 	switch {
 	case w.cut > 0:
 		last.Origin, last.Detail = w.errs[len(w.errs)-1].Origin, fmt.Sprintf("%d more problems are not listed", w.cut)
 	case len(w.errs) == 0:
-		last.Origin, last.Detail = OriginFieldType, "cannot be read"+because(errors.Join(decoder...))
+		last.Origin, last.Detail = OriginFieldType, "cannot be read"+because(decoder)
 	default:
 		return w.errs
 	}

@@ -31,12 +31,17 @@ type wording struct {
 
 // wordings are the types that read their JSON themselves and occur in Kubernetes API types.
 var wordings = map[reflect.Type]wording{
-	reflect.TypeFor[resource.Quantity]():  {"a quantity like 4Gi", "quantities like 4Gi", "a string, a number", true},
-	reflect.TypeFor[metav1.Duration]():    {"a duration like 60s or 1h30m", "durations like 60s or 1h30m", "a string", true},
-	reflect.TypeFor[metav1.Time]():        {"a time like 2006-01-02T15:04:05Z", "times like 2006-01-02T15:04:05Z", "a string", false},
-	reflect.TypeFor[metav1.MicroTime]():   {"a time like 2006-01-02T15:04:05.000000Z", "times like 2006-01-02T15:04:05.000000Z", "a string", false},
+	reflect.TypeFor[resource.Quantity]():  like("a quantity", "quantities", "4Gi", "a string, a number", true),
+	reflect.TypeFor[metav1.Duration]():    like("a duration", "durations", "60s or 1h30m", "a string", true),
+	reflect.TypeFor[metav1.Time]():        like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
+	reflect.TypeFor[metav1.MicroTime]():   like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
 	reflect.TypeFor[intstr.IntOrString](): {"a whole number or a string", "whole numbers or strings", "a string, a number", false},
 	reflect.TypeFor[json.Number]():        {"a number", "numbers", "a number", false},
+}
+
+// like returns a wording that gives an example.
+func like(one, many, example, kinds string, cause bool) wording {
+	return wording{one + " like " + example, many + " like " + example, kinds, cause}
 }
 
 // describe returns the wording for t, which is not a pointer.
@@ -78,7 +83,8 @@ func misfit(t reflect.Type, raw []byte, err error) string {
 		if isInteger(t.Kind()) {
 			one = "a whole number"
 		}
-		return fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(one, " within the range of the field"), got) + quoting(want, got)
+		one = strings.TrimSuffix(one, " within the range of the field")
+		return fmt.Sprintf("expected %s, got %s", one, got) + quoting(want, got)
 	case want.cause:
 		return "must be " + want.one + because(err)
 	}

@@ -74,7 +74,7 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-// Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
+// Findings go by the paths: each has to lead to what was read there.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "a"}, {"name": "b", "versions": [{"version": "1", "image": "node:1"},

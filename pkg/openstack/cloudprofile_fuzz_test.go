@@ -87,7 +87,7 @@ func FuzzCloudProfileConfig(f *testing.F) {
 	})
 }
 
-func wellFormed(t *testing.T, findings field.ErrorList, known map[string]finding.Severity, severity finding.Severity) {
+func wellFormed(t *testing.T, findings finding.List, known map[string]finding.Severity, severity finding.Severity) {
 	t.Helper()
 	for _, err := range findings {
 		if known[err.Origin] != severity || err.Detail == "" || strings.Contains(err.Detail, "%!") || !strings.HasPrefix(err.Field, "spec") {
@@ -125,7 +125,7 @@ func TestConfigsReachTheChecks(t *testing.T) {
 		_, report := consistency.ValidateCloudProfile(openstack.Provider{}, profileWith(config))
 		for _, err := range slices.Concat(report.Errors, report.Warnings) {
 			reached[err.Origin] = true
-			if strings.Contains(err.Error(), "topsecret") {
+			if strings.Contains(err.Error.Error(), "topsecret") {
 				t.Error(err)
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -51,7 +52,7 @@ func TestImages(t *testing.T) {
 	})
 }
 
-func render(severity string, list field.ErrorList) []string {
+func render(severity string, list finding.List) []string {
 	var lines []string
 	for _, err := range list {
 		lines = append(lines, fmt.Sprintf("%s %s %s %s", severity, string(err.Type), err.Field, err.Origin))
@@ -79,14 +80,14 @@ func TestValidateReference(t *testing.T) {
 		{ID: "1234"}:         "", {ID: "1234-amd64"}: "", {ID: "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70"}: "",
 		{Name: "gl"}: "", {Name: "Garden Linux 1877.5 (amd64)"}: "",
 	} {
-		got := strings.Join(render("error", openstack.Provider{}.ValidateReference(ref, field.NewPath("regions").Index(0))), "\n")
+		got := strings.Join(render("error", finding.Of(openstack.Provider{}.ValidateReference(ref, field.NewPath("regions").Index(0)))), "\n")
 		if got != want {
 			t.Errorf("%+v: %q, not %q", ref, got, want)
 		}
 	}
 }
 
-// Converting a version from one format to the other goes by the paths: each has to lead to what was read there.
+// Findings go by the paths: each has to lead to what was read there.
 func TestPathsLeadToWhatWasRead(t *testing.T) {
 	config := `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "a"}, {"name": "b", "versions": [
@@ -126,8 +127,8 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 
 func TestWorkers(t *testing.T) {
 	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
-		config := &runtime.RawExtension{Raw: c.JSON("config.yaml")}
-		requirements, errs := openstack.Provider{}.Workers().Requirements(config, field.NewPath("w", "providerConfig"))
+		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
+		requirements, errs := openstack.Provider{}.Workers().Requirements(pool)
 		var got []string
 		for _, r := range requirements {
 			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))

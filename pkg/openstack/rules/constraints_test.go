@@ -72,7 +72,7 @@ func run(t *testing.T, archive string, check func(c *cases.Case) finding.Report)
 // lines renders a report as lines of severity, type, path and rule, where paths begin below spec.provider.
 func lines(t *testing.T, report finding.Report) (got []string) {
 	t.Helper()
-	add := func(severity string, list field.ErrorList) {
+	add := func(severity string, list finding.List) {
 		for _, err := range list {
 			path := strings.TrimPrefix(err.Field, "spec.provider.")
 			got = append(got, severity+" "+strings.TrimPrefix(string(err.Type), "FieldValue")+" "+path+" "+err.Origin)

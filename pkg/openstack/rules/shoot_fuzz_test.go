@@ -25,6 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 )
 
 // FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same findings
@@ -72,14 +73,15 @@ func FuzzShootConfigs(f *testing.F) {
 				t.Fatalf("%q: %s", config, diff)
 			}
 			wellFormed(t, report)
-			ratcheted := consistency.Ratchet(report, report, shoot, shoot)
+			judged := ratchet.Judged{Object: shoot, Report: report}
+			ratcheted := ratchet.Excuse(judged, judged)
 			if len(ratcheted.Errors) > 0 {
 				t.Fatalf("%q: what was there before is no excuse: %v", config, ratcheted.Errors)
 			}
 		}
-		wellFormed(t, openstack.Provider{}.CheckShootUpdate(base, shoot))
-		wellFormed(t, openstack.Provider{}.CheckShootUpdate(shoot, base))
-		if same := (openstack.Provider{}).CheckShootUpdate(shoot, shoot); len(same.Errors)+len(same.Warnings) > 0 {
+		wellFormed(t, openstack.Provider{}.ValidateShootUpdate(shoot, base))
+		wellFormed(t, openstack.Provider{}.ValidateShootUpdate(base, shoot))
+		if same := (openstack.Provider{}).ValidateShootUpdate(shoot, shoot); len(same.Errors)+len(same.Warnings) > 0 {
 			t.Fatalf("%q: nothing is changed: %v", config, same)
 		}
 		stable[v1alpha1.InfrastructureConfig](t, config, "InfrastructureConfig")
@@ -99,7 +101,7 @@ var severities = func() map[string]finding.Severity {
 // wellFormed demands that each finding is of a rule, in order, and for a reader.
 func wellFormed(t *testing.T, report finding.Report) {
 	t.Helper()
-	for severity, list := range map[finding.Severity]field.ErrorList{finding.SeverityError: report.Errors, finding.SeverityWarning: report.Warnings} {
+	for severity, list := range map[finding.Severity]finding.List{finding.SeverityError: report.Errors, finding.SeverityWarning: report.Warnings} {
 		for i, err := range list {
 			if severities[err.Origin] != severity || err.Detail == "" || !strings.HasPrefix(err.Field, "spec.") {
 				t.Fatalf("%s of rule %q: %v", severity, err.Origin, err)

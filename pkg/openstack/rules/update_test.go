@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/utils/ptr"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -21,7 +21,7 @@ func TestShootUpdate(t *testing.T) {
 	run(t, "update", func(c *cases.Case) finding.Report {
 		old, updated := shootsOf(c)
 		wasOld, wasUpdated := old.DeepCopy(), updated.DeepCopy()
-		report := openstack.Provider{}.CheckShootUpdate(old, updated)
+		report := openstack.Provider{}.ValidateShootUpdate(updated, old)
 		if diff := cmp.Diff(wasOld, old) + cmp.Diff(wasUpdated, updated); diff != "" {
 			c.T().Errorf("a Shoot was changed: %s", diff)
 		}
@@ -35,7 +35,10 @@ func TestRatchetOfShoots(t *testing.T) {
 		profile := profileOf(c)
 		old, updated := shootsOf(c)
 		domain := ptr.To("other")
-		return consistency.Ratchet(profile.ValidateShoot(updated, domain), profile.ValidateShoot(old, domain), updated, old)
+		return ratchet.Excuse(
+			ratchet.Judged{Object: updated, Report: profile.ValidateShoot(updated, domain)},
+			ratchet.Judged{Object: old, Report: profile.ValidateShoot(old, domain)},
+		)
 	})
 }
 
@@ -52,12 +55,12 @@ func TestRolling(t *testing.T) {
 			[]provider.Rolling{{Field: "serverGroup", Value: "affinity"}, {Field: "machineLabels", Value: "a=z, b=x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, workers.Rolling(raw(tc.config))); diff != "" {
+			if diff := cmp.Diff(tc.want, workers.Rolling(provider.Pool{Config: raw(tc.config)})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	if diff := cmp.Diff([]provider.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}, workers.Rolling(nil)); diff != "" {
+	if diff := cmp.Diff([]provider.Rolling{{Field: "serverGroup"}, {Field: "machineLabels"}}, workers.Rolling(provider.Pool{})); diff != "" {
 		t.Error(diff)
 	}
 }

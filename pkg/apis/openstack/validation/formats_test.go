@@ -16,6 +16,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -33,7 +34,7 @@ func lines(t *testing.T, found validation.Findings) (got []string) {
 	t.Helper()
 	for _, list := range []struct {
 		severity string
-		findings field.ErrorList
+		findings finding.List
 	}{{"error", found.Errors}, {"warning", found.Warnings}} {
 		for _, err := range list.findings {
 			got = append(got, fmt.Sprintf("%s %s %s %s", list.severity, string(err.Type), err.Field, err.Origin))

@@ -43,7 +43,7 @@ func TestKeystoneURL(t *testing.T) {
 			t.Errorf("%q: %v", url, found)
 		}
 		for _, err := range found.Errors {
-			if (err.BadValue != field.OmitValueType{}) || strings.Contains(err.Error(), "secret") {
+			if (err.BadValue != field.OmitValueType{}) || strings.Contains(err.Error.Error(), "secret") {
 				t.Errorf("%q: %v", url, err)
 			}
 		}
@@ -119,7 +119,7 @@ func TestCACertificates(t *testing.T) {
 					t.Errorf("%#v", err)
 				}
 				for line := range strings.Lines(tc.bundle) {
-					if len(line) > 20 && !strings.HasPrefix(line, "-----") && strings.Contains(err.Error(), line[:20]) {
+					if len(line) > 20 && !strings.HasPrefix(line, "-----") && strings.Contains(err.Error.Error(), line[:20]) {
 						t.Errorf("quoted: %v", err)
 					}
 				}

@@ -243,7 +243,7 @@ func (o *options) cache(providerType string) cache.Options {
 	return cache.Options{ByObject: byObject, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
-// stripShoot leaves of a Shoot what tells which profile it uses, and how.
+// stripShoot leaves of a Shoot what says which profile it uses, and how.
 func stripShoot(object any) (any, error) {
 	shoot, ok := object.(*v1beta1.Shoot)
 	if !ok {
@@ -260,10 +260,11 @@ func stripShoot(object any) (any, error) {
 	return stripped, nil
 }
 
-// stripWorker leaves of a worker what tells which image it boots, and what it asks for.
+// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolOf].
 func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	stripped := v1beta1.Worker{
 		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy, ProviderConfig: worker.ProviderConfig,
+		Volume: worker.Volume, DataVolumes: worker.DataVolumes,
 	}
 	if image := worker.Machine.Image; image != nil {
 		stripped.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: image.Version}

@@ -31,35 +31,35 @@ type ruled struct {
 
 func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	config, report := r.Provider.Decode(raw, at)
-	config.Constraints = r
+	config.Validator = r
 	return config, report
 }
 
 func (ruled) Rules() []finding.Rule { return nil }
 
-func (ruled) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
+func (ruled) ValidateCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
 	return finding.Report{}
 }
 
-func (r ruled) DependsOnDomain(*v1beta1.Shoot) bool { return !r.independent }
+func (r ruled) NeedsScope(*v1beta1.Shoot) bool { return !r.independent }
 
-func (r ruled) CheckShoot(question provider.ShootQuestion) (report finding.Report) {
+func (r ruled) ValidateShoot(question provider.ShootQuestion) (report finding.Report) {
 	at := field.NewPath("spec", "region")
 	switch {
 	case r.independent:
-	case question.Domain == nil:
-		report.Warnings = field.ErrorList{field.Forbidden(at, "not checked").WithOrigin("domain")}
-	case *question.Domain != r.domain:
-		report.Errors = field.ErrorList{field.Forbidden(at, "another domain").WithOrigin("domain")}
+	case question.Scope == nil:
+		report.Warnings = finding.List{finding.New("domain", field.ErrorTypeForbidden, at, nil, "not checked")}
+	case *question.Scope != r.domain:
+		report.Errors = finding.List{finding.New("domain", field.ErrorTypeForbidden, at, nil, "another domain")}
 	}
 	return report
 }
 
-func (ruled) CheckShootUpdate(old, shoot *v1beta1.Shoot) (report finding.Report) {
+func (ruled) ValidateShootUpdate(shoot, old *v1beta1.Shoot) (report finding.Report) {
 	at := field.NewPath("spec", "purpose")
 	if ptr.Deref(old.Spec.Purpose, "") != ptr.Deref(shoot.Spec.Purpose, "") {
-		report.Errors = field.ErrorList{field.Forbidden(at, "it cannot be changed").WithOrigin("immutable")}
-		report.Warnings = field.ErrorList{field.Forbidden(at, "machines are replaced").WithOrigin("rolling")}
+		report.Errors = finding.List{finding.New("immutable", field.ErrorTypeForbidden, at, nil, "it cannot be changed")}
+		report.Warnings = finding.List{finding.New("rolling", field.ErrorTypeForbidden, at, nil, "machines are replaced")}
 	}
 	return report
 }
@@ -70,7 +70,7 @@ func (r ruled) judge(t *testing.T, object, old *v1beta1.Shoot, others ...client.
 	reader := garden(t)
 	reader.others = others
 	shared := &lookup[openstack.Image]{cached: &stored{profiles: reader.profiles}, live: reader, profiles: newProfiles(r)}
-	report, err := shootCheck[openstack.Image]{shared, r}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	report, err := shootCheck[openstack.Image]{shared, r, r}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
 	for _, what := range []client.Object{newBinding(""), newSecret("")} {
 		reader := unreachable{garden(t), what}
 		shared := &lookup[openstack.Image]{cached: garden(t), live: reader, profiles: newProfiles(ruled{})}
-		check := shootCheck[openstack.Image]{shared, ruled{}}
+		check := shootCheck[openstack.Image]{shared, ruled{}, ruled{}}
 		for _, old := range []*v1beta1.Shoot{nil, bound(t, bySecretBinding)} {
 			report, err := check.check(t.Context(), bound(t), func() (*v1beta1.Shoot, error) { return old, nil })
 			const want = "garden-demo/openstack could not be read, so nothing was checked: no answer"

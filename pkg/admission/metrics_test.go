@@ -43,12 +43,20 @@ func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	table(openstack.Provider{}, &lookup[openstack.Image]{})[0].webhook("openstack")
 	setBuildInfo("openstack")
-	catalogueOf(nil).count("Test", finding.Report{Errors: field.ErrorList{{Origin: consistency.RuleProfileMissing}}})
+	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(consistency.RuleProfileMissing)})
 	gathered, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(gathered, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), metricsPrefix+"_") })
+}
+
+// ofRules returns a finding of each of the rules.
+func ofRules(names ...string) (list finding.List) {
+	for _, name := range names {
+		list = append(list, finding.New(name, field.ErrorTypeInvalid, nil, nil, ""))
+	}
+	return list
 }
 
 // TestMetricNames asks Prometheus' own linter.
@@ -183,8 +191,8 @@ func TestFindingsAreCounted(t *testing.T) {
 	known := catalogueOf(openstack.Provider{})
 	expect(t, "a warning, and a rule that is not in the catalogue", growth(t, metricsPrefix+"_findings_total", func() {
 		known.count("Test", finding.Report{
-			Errors:   field.ErrorList{{Origin: "sesame"}, {}},
-			Warnings: field.ErrorList{{Origin: "machine-type-without-image"}, {Origin: "sesame"}},
+			Errors:   ofRules("sesame", ""),
+			Warnings: ofRules("machine-type-without-image", "sesame"),
 		})
 	}), map[string]float64{"Test other error": 2, "Test machine-type-without-image warning": 1, "Test other warning": 1})
 	for _, rule := range (openstack.Provider{}).Rules() {

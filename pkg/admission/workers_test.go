@@ -22,7 +22,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -32,11 +31,10 @@ import (
 type faulty struct{ openstack.Provider }
 
 func (faulty) Workers() provider.Workers {
-	return consistency.WorkersOf(
-		schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
-		[]capability.Definition{{Name: "acme-launch", Values: []string{"on"}}, {Name: "gardener-launch", Values: []string{"on"}}},
-		capability.Rules[v1alpha1.WorkerConfig]{},
-	)
+	return provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
+		Kind:         schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+		Capabilities: []capability.Definition{{Name: "acme-launch", Values: []string{"on"}}, {Name: "gardener-launch", Values: []string{"on"}}},
+	})
 }
 
 // What is wrong with a provider is said when the component starts, before it connects to anything, in as many words.
@@ -91,8 +89,9 @@ func TestStrippedWorkers(t *testing.T) {
 			Image: &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("1877.5.0"), ProviderConfig: config(`"` + secret + `"`)},
 		},
 		Annotations: private, Labels: private, CABundle: ptr.To(secret), Sysctls: private, Zones: []string{secret},
-		Volume: &v1beta1.Volume{VolumeSize: secret}, DataVolumes: []v1beta1.DataVolume{{Name: secret}},
 		Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To(secret)}, Minimum: 3,
+		// A provider's own requests may be about volumes.
+		Volume: &v1beta1.Volume{VolumeSize: "50Gi", Encrypted: ptr.To(true)}, DataVolumes: []v1beta1.DataVolume{{Name: "data"}},
 	}, {Name: "bare"}}
 	whole := shoot.DeepCopy()
 	result, err := stripShoot(shoot)
@@ -206,7 +205,7 @@ func TestWarningsAboutWorkerCapabilities(t *testing.T) {
 			if err != nil || len(report.Errors) > 0 {
 				t.Fatal(err, report.Errors)
 			}
-			if got := warn(report.Warnings); !slices.Equal(got, test.want) {
+			if got := warn(report.Warnings.Errors()); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -257,7 +256,7 @@ machineImages:
 	warnsAbout := func(report finding.Report, err error, version, shoot string) {
 		t.Helper()
 		want := fmt.Sprintf("%s: no image is left for worker pools of Shoot garden-demo/%s: they get", version, shoot)
-		if got := warn(report.Warnings); err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
+		if got := warn(report.Warnings.Errors()); err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("got %q, %v and %v instead of %s", got, report.Errors, err, want)
 		}
 	}
@@ -279,7 +278,7 @@ func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
 	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	report, err := shootCheck[openstack.Image]{shared, constraints.Extension{}}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	report, err := shootCheck[openstack.Image]{shared, openstack.Provider{}, openstack.Provider{}}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +366,7 @@ func TestUpdatesOfShootsThatAsk(t *testing.T) {
 				}
 			}
 			if test.pool >= 0 && len(report.Errors) == 0 {
-				t.Errorf("it is admitted, with %q", warn(report.Warnings))
+				t.Errorf("it is admitted, with %q", warn(report.Warnings.Errors()))
 			}
 		})
 	}

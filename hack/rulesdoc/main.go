@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 )
@@ -82,14 +82,15 @@ func example(doc *bytes.Buffer, rule finding.Rule) error {
 	if err != nil {
 		return err
 	}
-	finding, err := lint(file, rule.Name)
+	found, err := lint(file, rule.Name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), finding.Line))
-	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n", finding.File, finding.Line, finding.Column, finding.Severity, finding.Message, finding.Rule)
-	if finding.Field != "" {
-		fmt.Fprintf(doc, "    %s: %s\n", finding.Object, finding.Field)
+	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), found.Line))
+	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n",
+		found.File, found.Line, found.Column, found.Severity, found.Message, found.Rule)
+	if found.Field != "" {
+		fmt.Fprintf(doc, "    %s: %s\n", found.Object, found.Field)
 	}
 	fmt.Fprint(doc, "```\n\n")
 	return nil

@@ -21,7 +21,9 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
-	provider "github.com/capkit/capkit/pkg/openstack"
+	cloud "github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/openstack/rules"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/fixtures"
 )
 
@@ -39,10 +41,10 @@ var irreparable = map[string]string{
 	cli.RuleProfileUnreached:  "a profile that cannot be read cannot be in a garden",
 	cli.RuleProviderUnknown:   "what an extension says is known where it is installed; others are not asked",
 
-	constraints.RuleRegionWithoutKeystone:  "the profile is warned about for the same reason, wherever the Shoot goes",
-	constraints.RuleFloatingPoolDomain:     "a garden knows the domain",
+	rules.RuleRegionWithoutKeystone:        "the profile is warned about for the same reason, wherever the Shoot goes",
+	rules.RuleFloatingPoolDomain:           "a garden knows the domain",
 	validation.OriginFieldImmutable:        "the specs about the configs of a Shoot have several",
-	constraints.RuleMachinesReplaced:       "the specs about the configs of a Shoot have both ways to get there",
+	rules.RuleMachinesReplaced:             "the specs about the configs of a Shoot have both ways to get there",
 	validation.OriginCredentialsIncomplete: "the specs about a Secret with credentials repair one",
 	validation.OriginCredentialsAmbiguous:  "the specs about a Secret with credentials repair one",
 	validation.OriginCredentialsValue:      "the specs about a Secret with credentials repair one",
@@ -61,7 +63,7 @@ var updates = map[string]string{
 }
 
 // allRules are those of the command and of the provider.
-func allRules() []finding.Rule { return cli.Rules(cli.For(provider.Provider{})) }
+func allRules() []finding.Rule { return cli.Rules(cli.For(cloud.Provider{})) }
 
 var _ = Describe("What the catalogue says about a rule repairs its example:", func() {
 	all := allFixtures()
@@ -165,6 +167,6 @@ func lint(documents []fixtures.Document) {
 	}
 	var stdout, stderr bytes.Buffer
 	status := cli.Run([]string{"capkit", "lint", "--fail-on=warning", "-"}, bytes.NewReader(bytes.Join(texts, []byte("\n---\n"))), &stdout, &stderr,
-		cli.For(provider.Provider{}))
+		cli.For(cloud.Provider{}))
 	Expect(status).To(BeZero(), "capkit lint says: %s%s", &stdout, &stderr)
 }

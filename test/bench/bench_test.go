@@ -57,7 +57,7 @@ type decoded struct {
 	images []imageselector.Image[openstack.Image]
 }
 
-func (d decoded) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[openstack.Image], finding.Report) {
+func (d decoded) Decode(*runtime.RawExtension, *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	return provider.Config[openstack.Image]{Images: d.images}, finding.Report{}
 }
 

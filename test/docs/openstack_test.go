@@ -15,12 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // config returns the provider config of a CloudProfile.
@@ -163,8 +163,8 @@ func TestRefused(t *testing.T) {
 				if err := yaml.Unmarshal([]byte(text), config); err != nil {
 					t.Fatalf("%s: %v", text, err)
 				}
-				found := validation.Decode(config, []string{"europe"}, nil).Errors
-				if !slices.ContainsFunc(found, func(err *field.Error) bool { return err.Origin == rule }) {
+				found := validation.CloudProfileConfig(config, []string{"europe"}, nil).Errors
+				if !slices.ContainsFunc(found, func(f finding.Finding) bool { return f.Origin == rule }) {
 					t.Errorf("%s: %v", text, found)
 				}
 			}

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 )
 
 // object reads a manifest.
@@ -98,7 +99,7 @@ func TestWithdrawal(t *testing.T) {
 	shoot := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml")
 	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
 		profile := trustedLaunch(t, change)
-		warnings := consistency.CompareProfiles(offered, profile, []consistency.Use{{
+		warnings := offered.Compare(profile, []consistency.Use{{
 			Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot),
 		}})
 		if len(warnings) != 1 {
@@ -117,7 +118,10 @@ func TestWithdrawal(t *testing.T) {
 		} {
 			updated := shoot.DeepCopy()
 			c.update(updated)
-			report := consistency.Ratchet(profile.ValidateShoot(updated, nil), profile.ValidateShoot(shoot, nil), updated, shoot)
+			report := ratchet.Excuse(
+				ratchet.Judged{Object: updated, Report: profile.ValidateShoot(updated, nil)},
+				ratchet.Judged{Object: shoot, Report: profile.ValidateShoot(shoot, nil)},
+			)
 			if len(report.Errors) != c.errors {
 				t.Errorf("%s, %s: %v", what, name, report.Errors)
 			}
@@ -203,7 +207,7 @@ func TestRefusal(t *testing.T) {
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
 	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).ValidateShoot(shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
-	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors).Error() // kubectl leaves out the group
+	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors.Errors()).Error() // kubectl leaves out the group
 	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
 }
 

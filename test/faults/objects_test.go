@@ -92,7 +92,7 @@ var profiles = kind{
 	},
 	errors: func(object client.Object) field.ErrorList {
 		_, report := consistency.ValidateCloudProfile(openstack.Provider{}, object.(*v1beta1.CloudProfile))
-		return report.Errors
+		return report.Errors.Errors()
 	},
 	list: func() client.ObjectList { return &v1beta1.CloudProfileList{} },
 }
@@ -114,7 +114,7 @@ var shoots = kind{
 		*workers = append(*workers, *worker)
 	},
 	errors: func(object client.Object) field.ErrorList {
-		return orchard().ValidateShoot(object.(*v1beta1.Shoot), nil).Errors
+		return orchard().ValidateShoot(object.(*v1beta1.Shoot), nil).Errors.Errors()
 	},
 	list: func() client.ObjectList { return &v1beta1.ShootList{} },
 }

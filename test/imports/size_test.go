@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// providerLines is how much code a provider may take: the promise to those who write one.
-const providerLines = 120
+// providerLines is how much code a provider may take that reads and writes its config: the promise to those who write one.
+const providerLines = 160
 
 // codeLines counts the lines of Go source that hold more than white space and comments.
 func codeLines(source []byte) int {

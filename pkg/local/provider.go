@@ -9,6 +9,7 @@ package local
 import (
 	"errors"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -79,17 +80,21 @@ func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselecto
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
 	for _, flavor := range version.Flavors {
+		if flavor.Global == nil || len(flavor.Regional) > 0 {
+			return nil, errors.New("an image has one name, which is the same in every region")
+		}
+		image := flavor.Global.Ref.Image
 		switch {
-		case flavor.Global == nil:
-			return nil, errors.New("an image without a name cannot be written")
 		case format == provider.FormatFlavors:
 			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
-				Capabilities: flavor.Capabilities, Image: flavor.Global.Ref.Image,
+				Capabilities: flavor.Capabilities, Image: image,
 			})
-		case written.Image != "" && written.Image != flavor.Global.Ref.Image:
+		case len(flavor.Capabilities) > 1 || len(flavor.Capabilities) != len(flavor.Capabilities[constants.ArchitectureName]):
+			return nil, errors.New("the legacy format has no place for any capability but one architecture")
+		case image == "" || written.Image != "" && written.Image != image:
 			return nil, errors.New("the legacy format has one image for all architectures")
 		default:
-			written.Image = flavor.Global.Ref.Image
+			written.Image = image
 		}
 	}
 	return []any{written}, nil

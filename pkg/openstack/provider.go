@@ -8,7 +8,9 @@ package openstack
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -129,39 +131,75 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 // serves amd64 only.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	write := writeFlavor
+	if format == provider.FormatLegacy {
+		write = writeLegacy
+	}
 	for i := range version.Flavors {
-		flavor := &version.Flavors[i]
-		regions, name := encodeReferences(flavor)
-		if format == provider.FormatFlavors {
-			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
-				Capabilities: flavor.Capabilities, Regions: regions, Image: name,
-			})
-			continue
+		if err := write(&written, &version.Flavors[i]); err != nil {
+			return nil, err
 		}
-		architecture := constants.ArchitectureAMD64
-		if named := flavor.Capabilities[capability.Architecture]; len(named) > 0 {
-			architecture = named[0]
-		}
-		if name != nil && architecture != constants.ArchitectureAMD64 {
-			return nil, fmt.Errorf("the legacy format has no image name for %s", architecture)
-		}
-		for k := range regions {
-			regions[k].Architecture = &architecture
-		}
-		written.Regions = append(written.Regions, regions...)
-		written.Image = cmp.Or(written.Image, name)
 	}
 	return []any{written}, nil
 }
 
-func encodeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string) {
+func writeFlavor(version *v1alpha1.MachineImageVersion, flavor *imageselector.Flavor[Image]) error {
+	regions, name, err := writeReferences(flavor)
+	version.CapabilityFlavors = append(version.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+		Capabilities: flavor.Capabilities, Regions: regions, Image: name,
+	})
+	return err
+}
+
+func writeLegacy(version *v1alpha1.MachineImageVersion, flavor *imageselector.Flavor[Image]) error {
+	architecture := constants.ArchitectureAMD64
+	switch named := flavor.Capabilities[capability.Architecture]; {
+	case len(flavor.Capabilities) == 1 && len(named) == 1:
+		architecture = named[0]
+	case len(flavor.Capabilities) > 0:
+		return errors.New("the legacy format has no place for any capability but one architecture")
+	}
+	regions, name, err := writeReferences(flavor)
+	switch {
+	case err != nil:
+		return err
+	case len(regions) == 0 && name == nil:
+		return fmt.Errorf("the legacy format has no place for %s without an image", architecture)
+	case name != nil && architecture != constants.ArchitectureAMD64:
+		return fmt.Errorf("the legacy format has no image name for %s", architecture)
+	case hasArchitecture(version, architecture):
+		return fmt.Errorf("the legacy format has one flavor for %s", architecture)
+	}
+	for k := range regions {
+		regions[k].Architecture = &architecture
+	}
+	version.Regions = append(version.Regions, regions...)
+	version.Image = cmp.Or(version.Image, name)
+	return nil
+}
+
+// hasArchitecture reports whether a legacy version has an image for an architecture.
+func hasArchitecture(version *v1alpha1.MachineImageVersion, architecture string) bool {
+	return version.Image != nil && architecture == constants.ArchitectureAMD64 ||
+		slices.ContainsFunc(version.Regions, func(r v1alpha1.RegionIDMapping) bool { return *r.Architecture == architecture })
+}
+
+// writeReferences returns the references of a flavor: IDs in regions, and a name elsewhere. There is no other way to write
+// them.
+func writeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string, err error) {
 	for _, r := range flavor.Regional {
+		if r.Ref.Name != "" {
+			return nil, nil, fmt.Errorf("region %s has no place for an image name", r.Region)
+		}
 		regions = append(regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
 	}
 	if flavor.Global != nil {
+		if ref := flavor.Global.Ref; ref.ID != "" || ref.Name == "" {
+			return nil, nil, errors.New("an image for all regions needs a name, and has no ID")
+		}
 		name = ptr.To(flavor.Global.Ref.Name)
 	}
-	return regions, name
+	return regions, name, nil
 }
 
 // ValidateReference demands that a region has an image ID, and that it can be one. An image name is never empty.

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package providertest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those below
+// them, or in the files of txtar archives there: as documents of their own, or as the providerConfig of another object. They are JSON, in the order of the files.
+// Files that are not YAML are passed over. The test fails at once if a folder has none of them, or cannot be read.
+func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) [][]byte {
+	t.Helper()
+	var all [][]byte
+	for _, folder := range folders {
+		found, err := configsBelow(folder, kind)
+		if err == nil && len(found) == 0 {
+			err = fmt.Errorf("%s has no %s", folder, kind.Kind)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, found...)
+	}
+	return all
+}
+
+func configsBelow(folder string, kind schema.GroupVersionKind) (found [][]byte, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !slices.Contains([]string{".yaml", ".yml", ".json", ".txtar"}, filepath.Ext(path)) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if filepath.Ext(path) != ".txtar" {
+			found = append(found, configsIn(content, kind)...)
+			return nil
+		}
+		for _, file := range txtar.Parse(content).Files {
+			found = append(found, configsIn(file.Data, kind)...)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// configsIn returns the objects of a kind in the documents of a file, up to one that is not YAML.
+func configsIn(content []byte, kind schema.GroupVersionKind) (found [][]byte) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) || err != nil {
+			return found
+		}
+		raw, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			return found
+		}
+		found = append(found, objectsIn(raw, kind)...)
+	}
+}
+
+// objectsIn returns the objects of a kind in a value, with their bytes as they are. They are not in one another.
+func objectsIn(raw json.RawMessage, kind schema.GroupVersionKind) (found [][]byte) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, element := range list {
+			found = append(found, objectsIn(element, kind)...)
+		}
+		return found
+	}
+	var meta metav1.TypeMeta
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return nil
+	}
+	if json.Unmarshal(raw, &meta) == nil && meta.GroupVersionKind() == kind {
+		return [][]byte{raw}
+	}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		found = append(found, objectsIn(members[name], kind)...)
+	}
+	return found
+}

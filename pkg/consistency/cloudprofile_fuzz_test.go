@@ -19,6 +19,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -63,9 +64,9 @@ func FuzzCheckCloudProfile(f *testing.F) {
 }
 
 // exercise checks a profile and asks about every machine type in it.
-func exercise[R any](t *testing.T, provider provider.Provider[R], profile *v1beta1.CloudProfile) {
+func exercise[R any](t *testing.T, cloud provider.Provider[R], profile *v1beta1.CloudProfile) {
 	before := profile.DeepCopy()
-	p, report := consistency.ValidateCloudProfile(provider, profile)
+	p, report := consistency.ValidateCloudProfile(cloud, profile)
 	checkFindings(t, report.Errors)
 	checkFindings(t, report.Warnings)
 
@@ -88,7 +89,7 @@ func exercise[R any](t *testing.T, provider provider.Provider[R], profile *v1bet
 				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
 			}
 			if r.Err != nil {
-				checkFindings(t, field.ErrorList{r.Err})
+				checkFindings(t, finding.List{*r.Err})
 			}
 		}
 	}
@@ -129,7 +130,7 @@ func FuzzResolvePool(f *testing.F) {
 				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
 			}
 			for _, err := range r.Further {
-				checkFindings(t, field.ErrorList{err})
+				checkFindings(t, finding.List{err})
 			}
 			for _, s := range r.Suggestions {
 				if again := p.ResolvePool(applied(pool, s)); again.Err != nil {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
@@ -58,7 +59,7 @@ func parse(t *testing.T, text string) *v1beta1.CloudProfileSpec {
 }
 
 // brief renders findings as type, field and rule. It shortens the paths of the one image.
-func brief(list field.ErrorList) []string {
+func brief(list finding.List) []string {
 	shorten := strings.NewReplacer("spec.providerConfig.machineImages[0].versions", "provider", "spec.machineImages[0].versions", "core", "FieldValue", "")
 	var lines []string
 	for _, err := range list {
@@ -75,7 +76,7 @@ func checkProfiles(t *testing.T, archive string) {
 	cases.Run(t, archive, func(c *cases.Case) string {
 		_, report := consistency.Compile(imagesOnly{}, specOf(c, "profile.yaml"), field.NewPath("spec"))
 		checkFindings(c.T(), report.Errors)
-		return folded(brief(report.Errors)...)
+		return cases.Fold(brief(report.Errors)...)
 	})
 }
 
@@ -86,36 +87,13 @@ func specOf(c *cases.Case, name string) *v1beta1.CloudProfileSpec {
 	return spec
 }
 
-// folded joins findings, and breaks lines that are long, as the archives have them.
-func folded(findings ...string) string {
-	var b strings.Builder
-	for _, finding := range findings {
-		column := 0
-		for i, word := range strings.Split(finding, " ") {
-			switch {
-			case i == 0:
-			case column+1+len(word) > 120:
-				b.WriteString("\n  ")
-				column = 2
-			default:
-				b.WriteByte(' ')
-				column++
-			}
-			b.WriteString(word)
-			column += len(word)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
 // explained renders findings as type, field, rule and message.
-func explained(list field.ErrorList) string {
+func explained(list finding.List) string {
 	lines := plainly(list)
 	for i := range lines {
 		lines[i] += ": " + list[i].Detail
 	}
-	return folded(lines...)
+	return cases.Fold(lines...)
 }
 
 func TestMessagesOfOneToOne(t *testing.T) {

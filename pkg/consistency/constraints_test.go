@@ -39,33 +39,34 @@ func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Confi
 	config := &ruledConfig{}
 	kind := schema.GroupVersionKind{Group: "ruled", Version: "v1", Kind: "CloudProfileConfig"}
 	report.Errors = append(report.Errors, provider.Decode(raw, kind, config, at)...)
-	read.Constraints = config
+	read.Validator = config
 	return read, report
 }
 
-func (c *ruledConfig) CheckCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
-	report := finding.Report{Warnings: field.ErrorList{field.Invalid(at.Child("warned"), spec.Type, "").WithOrigin("ruled-warning")}}
+func (c *ruledConfig) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	report := finding.Warned(finding.New("ruled-warning", field.ErrorTypeInvalid, at.Child("warned"), spec.Type, ""))
 	if c.Endpoint == "" {
-		report.Errors = append(report.Errors, field.Required(at.Child("endpoint"), "").WithOrigin("ruled-endpoint"))
+		report.Errors = append(report.Errors, finding.New("ruled-endpoint", field.ErrorTypeRequired, at.Child("endpoint"), nil, ""))
 	}
 	if len(c.Purposes) == 0 {
-		report.Errors = append(report.Errors, field.Required(at.Child("purposes"), "").WithOrigin("ruled-purposes"))
+		report.Errors = append(report.Errors, finding.New("ruled-purposes", field.ErrorTypeRequired, at.Child("purposes"), nil, ""))
 	}
 	return report
 }
 
-func (c *ruledConfig) CheckShoot(q provider.ShootQuestion) finding.Report {
+func (c *ruledConfig) ValidateShoot(q provider.ShootQuestion) finding.Report {
 	var report finding.Report
 	for _, purpose := range c.Purposes {
-		if string(*q.Shoot.Spec.Purpose) == purpose && (c.Domains[purpose] == "" || c.Domains[purpose] == ptr.Deref(q.Domain, "?")) {
+		if string(*q.Shoot.Spec.Purpose) == purpose && (c.Domains[purpose] == "" || c.Domains[purpose] == ptr.Deref(q.Scope, "?")) {
 			return report
 		}
 	}
-	report.Errors = field.ErrorList{field.NotSupported(field.NewPath("spec", "purpose"), string(*q.Shoot.Spec.Purpose), c.Purposes).WithOrigin("ruled-purpose")}
-	return report
+	return finding.Report{Errors: finding.Of(field.ErrorList{
+		field.NotSupported(field.NewPath("spec", "purpose"), string(*q.Shoot.Spec.Purpose), c.Purposes).WithOrigin("ruled-purpose"),
+	})}
 }
 
-func (c *ruledConfig) DependsOnDomain(shoot *v1beta1.Shoot) bool {
+func (c *ruledConfig) NeedsScope(shoot *v1beta1.Shoot) bool {
 	return c.Domains[string(*shoot.Spec.Purpose)] != ""
 }
 
@@ -89,7 +90,7 @@ func TestOwnRulesAboutTheConfig(t *testing.T) {
 		for _, warning := range report.Warnings {
 			lines = append(lines, fmt.Sprintf("warning %s %s", warning.Field, warning.Origin))
 		}
-		return folded(lines...)
+		return cases.Fold(lines...)
 	})
 }
 
@@ -103,13 +104,13 @@ func TestOwnRulesAboutShoots(t *testing.T) {
 			domain = new(strings.TrimSpace(c.Text("domain")))
 		}
 		lines := plainly(p.ValidateShoot(s, domain).Errors)
-		if p.DependsOnDomain(s) {
+		if p.NeedsScope(s) {
 			lines = append(lines, "depends on the domain")
 		}
 		s.Spec.Provider.Workers = nil
-		if p.DependsOnDomain(s) || len(p.ValidateShoot(s, domain).Errors) > 0 {
+		if p.NeedsScope(s) || len(p.ValidateShoot(s, domain).Errors) > 0 {
 			c.T().Error("there is nothing to check without workers")
 		}
-		return folded(lines...)
+		return cases.Fold(lines...)
 	})
 }

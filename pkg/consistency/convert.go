@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -88,7 +89,7 @@ func (p *Profile[R]) encode(version string, format provider.Format, flavors []im
 	}
 	entries := make([]json.RawMessage, 0, len(written))
 	for _, entry := range written {
-		raw, err := json.Marshal(entry)
+		raw, err := withoutNulls(entry)
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +99,20 @@ func (p *Profile[R]) encode(version string, format provider.Format, flavors []im
 		return nil, fmt.Errorf("the %s format loses something", format)
 	}
 	return entries, nil
+}
+
+// withoutNulls writes an entry without members that are null, which say nothing, and with sorted keys.
+func withoutNulls(entry any) (json.RawMessage, error) {
+	raw, err := json.Marshal(entry)
+	if err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(members, func(_ string, value any) bool { return value == nil })
+	return json.Marshal(members)
 }
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.

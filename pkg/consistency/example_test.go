@@ -9,13 +9,11 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
@@ -64,7 +62,7 @@ func ExampleCompile() {
 	// linux:metal
 }
 
-func ExampleCheckCloudProfile() {
+func ExampleValidateCloudProfile() {
 	profile := exampleProfile(virtualized)
 	_, report := consistency.ValidateCloudProfile(local.Provider{}, profile)
 	for _, err := range report.Errors {
@@ -88,7 +86,7 @@ func ExampleProfile_ResolvePool() {
 		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
 		Path: field.NewPath("spec", "provider", "workers").Index(0),
 	})
-	printError(answer.Err)
+	printError(*answer.Err)
 	// Output:
 	// spec.provider.workers[0].machine.type
 	//   Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local:
@@ -97,12 +95,12 @@ func ExampleProfile_ResolvePool() {
 }
 
 // printError prints an error on lines that fit the page.
-func printError(err *field.Error) {
+func printError(err finding.Finding) {
 	fmt.Println(err.Field)
 	fmt.Println(" ", strings.NewReplacer(": {", ":\n  {", "; ", ";\n  ").Replace(err.ErrorBody()))
 }
 
-func ExampleProfile_CheckShoot() {
+func ExampleProfile_ValidateShoot() {
 	profile, _ := consistency.ValidateCloudProfile(local.Provider{}, exampleProfile(virtualized+","+baremetal))
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "local", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
 		{Name: "good", Machine: v1beta1.Machine{Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
@@ -131,7 +129,7 @@ func exampleChild() *v1beta1.NamespacedCloudProfile {
 	}}
 }
 
-func ExampleCheckNamespacedCloudProfile() {
+func ExampleValidateNamespacedCloudProfile() {
 	parent := exampleProfile(virtualized + "," + baremetal)
 	above, _ := consistency.Compile(local.Provider{}, &parent.Spec, field.NewPath("spec"))
 
@@ -149,7 +147,7 @@ func ExampleCheckNamespacedCloudProfile() {
 	//   remove capabilityFlavors
 }
 
-func ExampleRenderConfig() {
+func Example_rendering() {
 	parent := exampleProfile(virtualized + "," + baremetal).Spec
 	changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
 	if err != nil {
@@ -189,16 +187,15 @@ func ExampleFillNamespacedCloudProfile() {
 }
 
 // The update adds an image version without images. What was missing before is no reason to refuse it.
-func ExampleRatchet() {
+func ExampleValidateCloudProfileUpdate() {
 	old := exampleProfile(virtualized)
 	updated := old.DeepCopy()
 	updated.Spec.MachineImages[0].Versions = append([]v1beta1.MachineImageVersion{
 		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}},
 	}, updated.Spec.MachineImages[0].Versions...)
 
-	_, before := consistency.ValidateCloudProfile(local.Provider{}, old)
-	_, report := consistency.ValidateCloudProfile(local.Provider{}, updated)
-	report = consistency.Ratchet(report, before, updated, old)
+	stored, _ := consistency.Compile(local.Provider{}, &old.Spec, field.NewPath("spec"))
+	_, report := consistency.ValidateCloudProfileUpdate(stored, updated, old, nil)
 	for _, err := range report.Errors {
 		fmt.Println("error:", err.Origin, "at", err.Field)
 	}
@@ -210,7 +207,7 @@ func ExampleRatchet() {
 	// warning: provider-flavor-missing at spec.machineImages[0].versions[1].capabilityFlavors[1]
 }
 
-func ExampleCompareProfiles() {
+func ExampleProfile_Compare() {
 	old := exampleProfile(virtualized + "," + baremetal).Spec
 	updated := *old.DeepCopy()
 	updated.MachineTypes = updated.MachineTypes[:1]
@@ -220,7 +217,7 @@ func ExampleCompareProfiles() {
 	shoots := []consistency.Use{{Namespace: "garden-dev", Name: "blog", Pools: []provider.Pool{
 		{MachineType: "small", Image: "linux", Version: "1.0.0", Region: "local"},
 	}}}
-	for _, warning := range consistency.CompareProfiles(before, after, shoots) {
+	for _, warning := range before.Compare(after, shoots) {
 		fmt.Println(warning.Origin)
 		printError(warning)
 	}
@@ -229,54 +226,4 @@ func ExampleCompareProfiles() {
 	// spec.machineTypes
 	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog: later updates of them can fail;
 	//   put it back with usable: false until nobody uses it
-}
-
-// exampleWorkerConfig is the providerConfig of a worker pool.
-type exampleWorkerConfig struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Nested bool `json:"nested,omitempty"`
-}
-
-// One setting asks for a capability that the provider defines.
-func ExampleWorkersOf() {
-	workers := consistency.WorkersOf(
-		schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"},
-		[]capability.Definition{{Name: "local-nested", Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
-		capability.Rules[exampleWorkerConfig]{{
-			Setting: "nested: true", Field: "nested", Capability: "local-nested", Values: []string{"enabled"},
-			Asks: func(config *exampleWorkerConfig) bool { return config.Nested },
-		}},
-	)
-	raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "nested": true}`)}
-	requirements, errs := workers.Requirements(raw, field.NewPath("spec", "provider", "workers").Index(0).Child("providerConfig"))
-	for _, r := range requirements {
-		fmt.Println(r.Setting, "asks for", r.Capability, r.Values, "at", r.Because)
-	}
-	fmt.Println(len(errs), "errors")
-	// Output:
-	// nested: true asks for local-nested [enabled] at spec.provider.workers[0].providerConfig.nested
-	// 0 errors
-}
-
-// nesting is the local provider with a worker capability that lacks the prefix, and a rule that asks for another value.
-type nesting struct{ local.Provider }
-
-func (nesting) Workers() provider.Workers {
-	kind := schema.GroupVersionKind{Group: "local.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "WorkerConfig"}
-	return consistency.WorkersOf(kind, []capability.Definition{{Name: "nested", Values: []string{"enabled"}}},
-		capability.Rules[exampleWorkerConfig]{{
-			Setting: "nested: true", Field: "nested", Capability: "nested", Values: []string{"on"},
-			Asks: func(*exampleWorkerConfig) bool { return false },
-		}})
-}
-
-// An extension asks when it starts.
-func ExampleCheckProvider() {
-	fmt.Println(provider.Check(local.Provider{}))
-	fmt.Println(provider.Check(nesting{}))
-	// Output:
-	// <nil>
-	// provider local: worker capability "nested" must begin with "local-", the prefix of this provider
-	// provider local: "nested: true" asks for [on] of worker capability "nested", which has the values [enabled]
 }

@@ -32,7 +32,7 @@ func fillings(registered []v1beta1.CapabilityDefinition, filled []consistency.Fi
 		}
 		lines = append(lines, line)
 	}
-	return folded(lines...)
+	return cases.Fold(lines...)
 }
 
 func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar") }

@@ -46,6 +46,8 @@ type correspondence[R any] struct {
 	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
 	stray   map[capability.Set]*field.Path
 	unclear []capability.Set
+	// extent is what the version is made of, on both sides; nil until it is asked for.
+	extent []finding.Path
 	// agreed collects the flavors that both sides have.
 	agreed []imageselector.Flavor[R]
 	errs   finding.List
@@ -408,11 +410,14 @@ func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *fie
 
 // hiding returns findings because of which the version is not checked any further.
 func (c *correspondence[R]) hiding(found ...finding.Finding) finding.List {
-	for i := range found {
-		found[i] = found[i].In(c.at)
+	if c.extent == nil {
+		c.extent = []finding.Path{finding.PathOf(c.at)}
 		for _, entry := range c.entries {
-			found[i] = found[i].In(entry.Path)
+			c.extent = append(c.extent, finding.PathOf(entry.Path))
 		}
+	}
+	for i := range found {
+		found[i].Extent = c.extent
 	}
 	return found
 }

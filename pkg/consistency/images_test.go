@@ -19,6 +19,6 @@ type imagesOnly struct{ openstack.Provider }
 
 func (p imagesOnly) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	config, report := p.Provider.Decode(raw, at)
-	config.Constraints = nil
+	config.Validator = nil
 	return config, report
 }

@@ -45,10 +45,10 @@ func namespacedOf(c *cases.Case) *v1beta1.NamespacedCloudProfile {
 
 // verdict compiles a parent, which has to be sound, and checks a profile below it.
 func verdict[R any](
-	t *testing.T, provider provider.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile,
+	t *testing.T, cloud provider.Provider[R], parent *v1beta1.CloudProfileSpec, profile *v1beta1.NamespacedCloudProfile,
 ) finding.Report {
 	t.Helper()
-	above, report := consistency.Compile(provider, parent, field.NewPath("spec"))
+	above, report := consistency.Compile(cloud, parent, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -63,14 +63,14 @@ func verdict[R any](
 }
 
 // checkNamespacedProfiles checks the NamespacedCloudProfile of each case twice.
-func checkNamespacedProfiles[R any](t *testing.T, provider provider.Provider[R], archive string) {
+func checkNamespacedProfiles[R any](t *testing.T, cloud provider.Provider[R], archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		report := verdict(c.T(), provider, parentOf(c), namespacedOf(c))
-		if again := verdict(c.T(), provider, parentOf(c), namespacedOf(c)); text(again) != text(report) {
+		report := verdict(c.T(), cloud, parentOf(c), namespacedOf(c))
+		if again := verdict(c.T(), cloud, parentOf(c), namespacedOf(c)); text(again) != text(report) {
 			c.T().Error(cmp.Diff(text(report), text(again)))
 		}
-		return folded(plainly(report.Errors)...)
+		return cases.Fold(plainly(report.Errors)...)
 	})
 }
 
@@ -79,7 +79,7 @@ func TestNamespacedCloudProfile(t *testing.T) {
 }
 
 // plainly renders findings as type, field and rule, in full.
-func plainly(list field.ErrorList) []string {
+func plainly(list finding.List) []string {
 	var lines []string
 	for _, err := range list {
 		lines = append(lines, strings.TrimPrefix(string(err.Type), "FieldValue")+" "+err.Field+" "+err.Origin)
@@ -105,14 +105,14 @@ func TestWarningsOfANamespacedCloudProfile(t *testing.T) {
 		for i := range lines {
 			lines[i] = "parent: " + lines[i]
 		}
-		return folded(lines...) + explained(report.Warnings)
+		return cases.Fold(lines...) + explained(report.Warnings)
 	})
 }
 
 // The lifecycle that the profile gives to a version of its parent is the one that counts for it.
 func TestOverriddenLifecycleCounts(t *testing.T) {
 	cases.Run(t, "testdata/namespaced-lifecycle.txtar", func(c *cases.Case) string {
-		return folded(plainly(verdict(c.T(), imagesOnly{}, specOf(c, "parent.yaml"), namespacedOf(c)).Warnings)...)
+		return cases.Fold(plainly(verdict(c.T(), imagesOnly{}, specOf(c, "parent.yaml"), namespacedOf(c)).Warnings)...)
 	})
 }
 

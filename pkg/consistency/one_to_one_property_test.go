@@ -29,7 +29,7 @@ type given []v1beta1.Capabilities
 
 func (given) Type() string { return "given" }
 
-func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
+func (g given) Decode(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
 	image := at.Child("machineImages").Index(0)
 	version := image.Child("versions").Index(0)
 	flavors := make([]imageselector.Flavor[string], 0, len(g))
@@ -42,6 +42,8 @@ func (g given) CloudProfileConfig(_ *runtime.RawExtension, at *field.Path) (prov
 	return provider.Config[string]{Images: []imageselector.Image[string]{{Name: "linux", Path: image,
 		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}}, finding.Report{}
 }
+
+func (given) Encode(imageselector.Version[string], provider.Format) ([]any, error) { return nil, nil }
 
 func (given) ValidateReference(string, *field.Path) field.ErrorList { return nil }
 
@@ -122,8 +124,8 @@ type complaints struct {
 	coreDuplicate, flavorDuplicate []int
 }
 
-func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1beta1.Capabilities) complaints {
-	p, report := consistency.Compile(workingWith(provider...), coreSpec(defs, core), field.NewPath("spec"))
+func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1beta1.Capabilities) complaints {
+	p, report := consistency.Compile(workingWith(cloud...), coreSpec(defs, core), field.NewPath("spec"))
 	var c complaints
 	for _, err := range report.Errors {
 		var index int
@@ -131,7 +133,7 @@ func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, provider []v1b
 		if _, scanErr := fmt.Sscanf(after, "[%d]", &index); scanErr != nil {
 			t.Fatalf("%s: %v", err.Field, scanErr)
 		}
-		side := provider
+		side := cloud
 		if !strings.HasPrefix(err.Field, "spec.providerConfig.") {
 			side = core
 		}
@@ -170,13 +172,13 @@ func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		defs := drawWorkerDefinitions(t)
 		core := drawFlavors(t, defs, "core")
-		provider := drawFlavors(t, defs, "provider")
+		cloud := drawFlavors(t, defs, "provider")
 		if rapid.Bool().Draw(t, "same") {
-			provider = rewritten(t, defs, core)
+			cloud = rewritten(t, defs, core)
 		}
-		got := check(t, defs, core, provider)
+		got := check(t, defs, core, cloud)
 		inCore, coreDuplicate := distinct(defs, core)
-		inProvider, flavorDuplicate := distinct(defs, provider)
+		inProvider, flavorDuplicate := distinct(defs, cloud)
 		want := complaints{without(inCore, inProvider), without(inProvider, inCore), coreDuplicate, flavorDuplicate}
 		slices.Sort(got.missing)
 		slices.Sort(got.unexpected)
@@ -194,23 +196,23 @@ func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 		defs := drawDefinitions(t)
 		core := drawFlavors(t, defs, "core")
 		plain := rewritten(t, defs, core)
-		var provider []v1beta1.Capabilities
+		var cloud []v1beta1.Capabilities
 		for _, c := range plain {
 			for _, values := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"", "secure", "secure standard"}), 1, 3, rapid.ID).Draw(t, "boot types") {
 				flavor := maps.Clone(c)
 				if values != "" {
 					flavor[capability.BootType] = strings.Fields(values)
 				}
-				provider = append(provider, flavor)
+				cloud = append(cloud, flavor)
 			}
 		}
-		got := check(t, defs, core, rapid.Permutation(provider).Draw(t, "order"))
+		got := check(t, defs, core, rapid.Permutation(cloud).Draw(t, "order"))
 		_, coreDuplicate := distinct(defs, core)
-		_, flavorDuplicate := distinct(defs, provider)
+		_, flavorDuplicate := distinct(defs, cloud)
 		if len(got.missing)+len(got.unexpected) > 0 || !slices.Equal(got.coreDuplicate, coreDuplicate) || len(got.flavorDuplicate) != len(flavorDuplicate) {
 			t.Fatalf("%+v, duplicates %v in core, %v in the mapping", got, coreDuplicate, flavorDuplicate)
 		}
-		if len(provider) > len(core) {
+		if len(cloud) > len(core) {
 			several++
 		}
 	})

@@ -7,6 +7,7 @@ package consistency_test
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -51,7 +52,7 @@ func TestResolvePool(t *testing.T) {
 		}
 		switch image := r.Decision.Reference; {
 		case r.Err != nil && image == openstack.Image{}:
-			return folded(r.Err.Error())
+			return cases.Fold(r.Err.Error.Error())
 		case image.ID == "":
 			return "name " + image.Name
 		case image.Name == "":
@@ -100,21 +101,24 @@ func cutImage(image string) (name, version string) {
 // What a pool leaves to Gardener is no reason to deny it; everything else is.
 func TestOpenPools(t *testing.T) {
 	p := profileOfPools(t)
-	for pool, open := range map[provider.Pool]bool{
-		{MachineType: "virt", Region: "europe"}:                                 true,
-		{MachineType: "virt", Region: "europe", Image: "gl"}:                    true,
-		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10"}:     true,
-		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0"}:   true,
-		{MachineType: "virt", Region: "europe", Image: "gl", Version: "1"}:      false,
-		{MachineType: "virt", Region: "europe", Image: "gl", Version: "latest"}: false,
-		{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0.1"}: false,
-		{MachineType: "virt", Region: "europe", Image: "none"}:                  false,
-		{MachineType: "huge", Region: "europe"}:                                 false,
-		{MachineType: "arm", Architecture: "amd64", Region: "europe"}:           false,
-		{MachineType: "bare", Region: "europe", Image: "gl", Version: "10.0.0"}: false,
+	for _, tc := range []struct {
+		pool provider.Pool
+		open bool
+	}{
+		{provider.Pool{MachineType: "virt", Region: "europe"}, true},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl"}, true},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10"}, true},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0"}, true},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "1"}, false},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "latest"}, false},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0.1"}, false},
+		{provider.Pool{MachineType: "virt", Region: "europe", Image: "none"}, false},
+		{provider.Pool{MachineType: "huge", Region: "europe"}, false},
+		{provider.Pool{MachineType: "arm", Architecture: "amd64", Region: "europe"}, false},
+		{provider.Pool{MachineType: "bare", Region: "europe", Image: "gl", Version: "10.0.0"}, false},
 	} {
-		if r := p.ResolvePool(pool); r.Err == nil || r.Open != open {
-			t.Errorf("%+v: open %t, %v", pool, r.Open, r.Err)
+		if r := p.ResolvePool(tc.pool); r.Err == nil || r.Open != tc.open {
+			t.Errorf("%+v: open %t, %v", tc.pool, r.Open, r.Err)
 		}
 	}
 }
@@ -136,7 +140,7 @@ func TestCheckRegion(t *testing.T) {
 		t.Error(err)
 	}
 	want := `spec.region: Unsupported value: "mars": region mars is not in the profile, which has europe, asia`
-	if err := p.CheckRegion("mars", at); err == nil || err.Error() != want {
+	if err := p.CheckRegion("mars", at); err == nil || err.Error.Error() != want {
 		t.Error(err)
 	}
 }
@@ -148,10 +152,10 @@ func TestPoolOf(t *testing.T) {
 		Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
 	}}
 	want := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at}
-	if got := provider.PoolOf(worker, "r", at); got != want {
+	if got := provider.PoolOf(worker, "r", at); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
-	if got := provider.PoolOf(&v1beta1.Worker{Name: "w"}, "r", nil); got != (provider.Pool{Name: "w", Region: "r"}) {
+	if got := provider.PoolOf(&v1beta1.Worker{Name: "w"}, "r", nil); !reflect.DeepEqual(got, provider.Pool{Name: "w", Region: "r"}) {
 		t.Errorf("%+v", got)
 	}
 }

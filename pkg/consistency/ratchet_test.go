@@ -9,130 +9,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
 )
 
-// anything reads an object that need not be of Gardener's.
-func anything(t *testing.T, text string) any {
-	t.Helper()
-	var object any
-	if err := yaml.Unmarshal([]byte(text), &object); err != nil {
-		t.Fatal(err)
-	}
-	return object
-}
-
-// reported makes errors of "type field value" or "type field".
-func reported(lines ...string) finding.Report {
-	var report finding.Report
-	for _, line := range lines {
-		parts := strings.SplitN(line, " ", 3)
-		err := &field.Error{Type: field.ErrorType("FieldValue" + parts[0]), Field: parts[1], Detail: "rule"}
-		if len(parts) == 3 {
-			err.BadValue = parts[2]
-		}
-		report.Errors = append(report.Errors, err.WithOrigin("rule"))
-	}
-	return report
-}
-
-// A value that is not shown, because it is secret, counts all the same.
-func TestRatchetLooksAtOmittedValues(t *testing.T) {
-	hidden := func(at string) finding.Report {
-		return finding.Report{Errors: field.ErrorList{field.Invalid(field.NewPath("data").Key(at), field.OmitValueType{}, "no").WithOrigin("rule")}}
-	}
-	old := anything(t, "data: {a: secret, b: secret, c.d: x}")
-	for name, tc := range map[string]struct {
-		is      string
-		at      string
-		excused bool
-	}{
-		"left alone":     {"data: {a: secret, b: other}", "a", true},
-		"changed":        {"data: {a: other, b: secret}", "a", false},
-		"another of it":  {"data: {a: secret, b: secret}", "b", false},
-		"no longer here": {"data: {b: secret}", "a", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			report := consistency.Ratchet(hidden(tc.at), hidden("a"), anything(t, tc.is), old)
-			if (len(report.Errors) == 0) != tc.excused {
-				t.Error(report)
-			}
-		})
-	}
-}
-
-func TestRatchetTellsErrorsApart(t *testing.T) {
-	cases.Run(t, "testdata/ratchet.txtar", func(c *cases.Case) string {
-		// What a case does not have is the same as before.
-		orElse := func(name, before string) string {
-			if c.Has(name) {
-				return name
-			}
-			return before
-		}
-		var was, is any
-		c.Decode("was.yaml", &was)
-		c.Decode(orElse("is.yaml", "was.yaml"), &is)
-		old, here := strings.TrimSpace(c.Text("old")), strings.TrimSpace(c.Text(orElse("here", "old")))
-		got := consistency.Ratchet(reported(here), reported(old), is, was)
-		return strings.Repeat("new\n", len(got.Errors)) + strings.Repeat("known\n", len(got.Warnings))
-	})
-}
-
-// Each error of the old object excuses one of the new one.
-func TestRatchetCounts(t *testing.T) {
-	object := anything(t, "spec: {machineImages: [{name: a}, {name: a}, {name: a}, {name: b}]}")
-	one, two := "Duplicate spec.machineImages[1].name a", "Duplicate spec.machineImages[2].name a"
-	for _, tc := range []struct {
-		old, here []string
-		errs      int
-	}{
-		{nil, []string{one, two}, 2}, {[]string{one}, []string{one, two}, 1}, {[]string{two}, []string{one}, 0},
-		{[]string{one, two}, []string{one, two}, 0}, {[]string{one, two}, nil, 0}, {nil, nil, 0},
-	} {
-		got := consistency.Ratchet(reported(tc.here...), reported(tc.old...), object, object)
-		if len(got.Errors) != tc.errs || len(got.Warnings) != len(tc.here)-tc.errs {
-			t.Errorf("%v after %v: %v", tc.here, tc.old, got)
-		}
-	}
-}
-
-// What cannot be written as JSON tells nothing apart, and so excuses nothing that stands in a list elsewhere.
-func TestRatchetOfWhatIsNoObject(t *testing.T) {
-	report := reported("Required spec.machineImages[0]", "Required spec.type")
-	for _, garbage := range []any{make(chan int), func() {}, nil, "text", 5} {
-		got := consistency.Ratchet(report, report, anything(t, "spec: {machineImages: [{name: a}]}"), garbage)
-		if len(got.Errors) != 1 || got.Errors[0].Field != "spec.machineImages[0]" {
-			t.Errorf("%T: %v", garbage, got)
-		}
-	}
-}
-
-func TestRatchetDoesNotChangeReports(t *testing.T) {
-	report := reported("Required b", "Required a")
-	report.Warnings = append(make(field.ErrorList, 0, 8), reported("Required z", "Required y").Errors...)
-	before := plainly(slices.Concat(report.Errors, report.Warnings))
-	consistency.Ratchet(report, reported("Required a"), map[string]any{}, map[string]any{})
-	if diff := gocmp.Diff(before, plainly(slices.Concat(report.Errors, report.Warnings))); diff != "" {
-		t.Error(diff)
-	}
-	if behind := report.Warnings[:3][2]; behind != nil {
-		t.Errorf("%v was written behind the warnings", behind)
-	}
+// excused is what an update may keep of a report.
+func excused(report, before finding.Report, object, old any) finding.Report {
+	return ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 }
 
 // A flavor is exchanged for another one that the provider config lacks as well: the error is a new one.
@@ -148,7 +42,7 @@ func ratchetProfiles(t *testing.T, archive string) {
 		if got := ratcheted(imagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
 			c.T().Errorf("nothing changed: %v", got.Errors)
 		}
-		return folded(plainly(ratcheted(imagesOnly{}, specOf(c, "new.yaml"), old).Errors)...)
+		return cases.Fold(plainly(ratcheted(imagesOnly{}, specOf(c, "new.yaml"), old).Errors)...)
 	})
 }
 
@@ -166,11 +60,11 @@ func TestRatchetOfAReorderedVocabulary(t *testing.T) {
 }
 
 // ratcheted checks an update of a CloudProfile.
-func ratcheted[R any](provider provider.Provider[R], updated, old *v1beta1.CloudProfileSpec) finding.Report {
+func ratcheted[R any](cloud provider.Provider[R], updated, old *v1beta1.CloudProfileSpec) finding.Report {
 	is, was := &v1beta1.CloudProfile{Spec: *updated}, &v1beta1.CloudProfile{Spec: *old}
-	_, report := consistency.ValidateCloudProfile(provider, is)
-	_, before := consistency.ValidateCloudProfile(provider, was)
-	return consistency.Ratchet(report, before, is, was)
+	_, report := consistency.ValidateCloudProfile(cloud, is)
+	_, before := consistency.ValidateCloudProfile(cloud, was)
+	return excused(report, before, is, was)
 }
 
 func TestNothingNewIsNoError(t *testing.T) {
@@ -187,11 +81,11 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 		is, was := &v1beta1.CloudProfile{Spec: *drawSpec(t)}, &v1beta1.CloudProfile{Spec: *drawSpec(t)}
 		_, report := consistency.ValidateCloudProfile(local.Provider{}, is)
 		_, before := consistency.ValidateCloudProfile(local.Provider{}, was)
-		got := consistency.Ratchet(report, before, is, was)
+		got := excused(report, before, is, was)
 		all := func(r finding.Report) []string {
 			var all []string
 			for _, err := range slices.Concat(r.Errors, r.Warnings) {
-				all = append(all, fmt.Sprintf("%p", err))
+				all = append(all, fmt.Sprintf("%p", err.Error))
 			}
 			slices.Sort(all)
 			return all
@@ -202,7 +96,7 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 		checkFindings(t, got.Errors)
 		checkFindings(t, got.Warnings)
 		for _, err := range got.Errors {
-			if !slices.Contains(report.Errors, err) {
+			if !slices.ContainsFunc(report.Errors, func(f finding.Finding) bool { return f.Error == err.Error }) {
 				t.Fatalf("a warning became an error: %v", err)
 			}
 		}

@@ -43,12 +43,12 @@ func FuzzRenderConfig(f *testing.F) {
 }
 
 func renderTwice[R any](
-	t *testing.T, provider provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	t *testing.T, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
 	spec v1beta1.NamespacedCloudProfileSpec, own, base []byte,
 ) {
 	spec.ProviderConfig = &runtime.RawExtension{Raw: bytes.Clone(own)}
 	profile, onto := &v1beta1.NamespacedCloudProfile{Spec: spec}, &runtime.RawExtension{Raw: bytes.Clone(base)}
-	changes, err := render.Config(provider, capabilities, profile, onto)
+	changes, err := render.Config(cloud, capabilities, profile, onto)
 	if !bytes.Equal(spec.ProviderConfig.Raw, own) || !bytes.Equal(onto.Raw, base) {
 		t.Fatal("a config was changed")
 	}
@@ -59,7 +59,7 @@ func renderTwice[R any](
 		return
 	}
 	rendered := apply(t, changes, onto)
-	if again, err := render.Config(provider, capabilities, profile, rendered); err != nil || len(again) > 0 {
+	if again, err := render.Config(cloud, capabilities, profile, rendered); err != nil || len(again) > 0 {
 		t.Fatalf("rendered again: %v %v\n%s", err, lines(again), rendered.Raw)
 	}
 }

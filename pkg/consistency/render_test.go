@@ -99,14 +99,14 @@ func TestRenderConfigRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ own, base, want string }{
 		"a list":                  {`[]`, sound, "spec.providerConfig: not an object"},
 		"images that are none":    {`{machineImages: 5}`, sound, "spec.providerConfig: machineImages: not a list"},
-		"an image that is none":   {`{machineImages: [a]}`, sound, "spec.providerConfig: machineImages: [0]: not an object"},
-		"a name that is none":     {`{machineImages: [{name: 5}]}`, sound, "spec.providerConfig: machineImages: [0].name: not a string"},
+		"an image that is none":   {`{machineImages: [a]}`, sound, "spec.providerConfig: machineImages[0]: not an object"},
+		"a name that is none":     {`{machineImages: [{name: 5}]}`, sound, "spec.providerConfig: machineImages[0].name: not a string"},
 		"no name":                 {`{machineImages: [{name: a}, {}]}`, sound, "spec.providerConfig: machineImages[1]: no name"},
 		"no version":              {`{machineImages: [{name: a, versions: [{image: x}]}]}`, sound, "spec.providerConfig: machineImages[0].versions[0]: no version"},
 		"versions that are none":  {`{machineImages: [{name: a, versions: {}}]}`, sound, "spec.providerConfig: machineImages[0].versions: not a list"},
 		"a parent that is a list": {sound, `[]`, "the provider config of the parent: not an object"},
 		"a parent's versions": {
-			sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions: [0]: not an object",
+			sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions[0]: not an object",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestRenderConfigKeepsBytes(t *testing.T) {
 }
 
 // renderProfiles shows what becomes of a version that stands in another format than that of the parent.
-func renderProfiles[R any](t *testing.T, provider provider.Provider[R], archive string) {
+func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
 		var capabilities []v1beta1.CapabilityDefinition
@@ -145,14 +145,14 @@ func renderProfiles[R any](t *testing.T, provider provider.Provider[R], archive 
 		object := namespacedOf(c)
 		before := object.DeepCopy()
 		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
-		changes, err := render.Config(provider, capabilities, object, base)
+		changes, err := render.Config(cloud, capabilities, object, base)
 		if err != nil {
 			c.T().Fatal(err)
 		}
 		if diff := gocmp.Diff(before, object); diff != "" {
 			c.T().Errorf("the profile was changed: %s", diff)
 		}
-		if again, err := render.Config(provider, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
+		if again, err := render.Config(cloud, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
 			c.T().Error("rendered again:", lines(again), err)
 		}
 		var images []struct{ Versions []json.RawMessage }

@@ -111,7 +111,7 @@ func drawConfig(t *rapid.T, defs []v1beta1.CapabilityDefinition, names, versions
 // text prints everything about a report that a reader may see.
 func text(r finding.Report) string {
 	var b strings.Builder
-	for _, list := range []field.ErrorList{r.Errors, r.Warnings} {
+	for _, list := range []finding.List{r.Errors, r.Warnings} {
 		for _, err := range list {
 			fmt.Fprintf(&b, "%s %s %s\n", err.Origin, err.Type, err)
 		}
@@ -132,7 +132,7 @@ func TestReportsAreTheSameOnEveryRunAndSorted(t *testing.T) {
 		if diff := gocmp.Diff(text(first), text(second)); diff != "" {
 			t.Fatal(diff)
 		}
-		for _, list := range []field.ErrorList{first.Errors, first.Warnings} {
+		for _, list := range []finding.List{first.Errors, first.Warnings} {
 			checkFindings(t, list)
 		}
 	})
@@ -171,10 +171,10 @@ func TestComparePaths(t *testing.T) {
 func TestCompileDoesNotChangeTheImages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		defs := drawDefinitions(t)
-		core, provider := drawFlavors(t, defs, "core"), drawFlavors(t, defs, "provider")
+		core, cloud := drawFlavors(t, defs, "core"), drawFlavors(t, defs, "provider")
 		legacy := rapid.Bool().Draw(t, "legacy")
 		images := func() []imageselector.Image[string] {
-			images, _ := given(provider).Decode(nil, field.NewPath("spec", "providerConfig"))
+			images, _ := given(cloud).Decode(nil, field.NewPath("spec", "providerConfig"))
 			images.Images[0].Versions[0].Legacy = legacy
 			return images.Images
 		}
@@ -191,7 +191,7 @@ type fixed struct {
 	images []imageselector.Image[string]
 }
 
-func (f fixed) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
+func (f fixed) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
 	return provider.Config[string]{Images: f.images}, finding.Report{}
 }
 
@@ -206,7 +206,7 @@ var catalogue = func() map[string]bool {
 	return names
 }()
 
-func checkFindings(t fatal, list field.ErrorList) {
+func checkFindings(t fatal, list finding.List) {
 	for i, err := range list {
 		if !catalogue[err.Origin] {
 			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)

@@ -39,6 +39,7 @@ func (p *Profile[R]) maybeUnreadVersion(entries *named[R]) bool {
 func (p *Profile[R]) extend(errs finding.List) {
 	config, core := p.at.Child("providerConfig"), p.at.Child("machineImages")
 	depth := len(finding.PathOf(config))
+	known := map[imageVersion][]finding.Path{} // many errors may be about one version
 	for i := range errs {
 		below := errs[i].Place[min(depth, len(errs[i].Place)):]
 		switch errs[i].Origin {
@@ -51,20 +52,29 @@ func (p *Profile[R]) extend(errs finding.List) {
 			case below[0].Name == "machineImages" && len(below) == 1:
 				errs[i] = errs[i].In(config, core)
 			case below[0].Name == "machineImages" && below[1].Index < len(p.images):
-				errs[i].Extent = nil
-				errs[i] = errs[i].In(p.around(below)...)
+				errs[i].Extent = p.around(below, known)
 			}
 		}
 	}
 }
 
-// around returns the image version, on both sides, in which a path below the provider config is; or the image.
-func (p *Profile[R]) around(below finding.Path) []*field.Path {
+// around returns the image version, on both sides, in which a path below the provider config is; or the image. known holds
+// what was returned before.
+func (p *Profile[R]) around(below finding.Path, known map[imageVersion][]finding.Path) []finding.Path {
 	image := &p.images[below[1].Index]
-	if len(below) < 4 || below[2].Name != "versions" || below[3].Index >= len(image.Versions) {
-		return p.placesOf(image.Name, nil)
+	id, version := imageVersion{image.Name, ""}, (*string)(nil)
+	if len(below) >= 4 && below[2].Name == "versions" && below[3].Index < len(image.Versions) {
+		version = &image.Versions[below[3].Index].Version
+		id.version = "version " + *version
 	}
-	return p.placesOf(image.Name, &image.Versions[below[3].Index].Version)
+	places, found := known[id]
+	if !found {
+		for _, place := range p.placesOf(image.Name, version) {
+			places = append(places, finding.PathOf(place))
+		}
+		known[id] = places
+	}
+	return places
 }
 
 // placesOf returns where an image stands, on both sides, or one version of it.

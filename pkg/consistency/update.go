@@ -21,9 +21,12 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// compare warns about what an update of a profile does to those who use it. Paths are those of the updated one.
-func (p *Profile[R]) compare(updated *Profile[R], uses []Use) finding.List {
-	return append(p.changedChoices(updated), p.brokenUses(updated, uses)...)
+// Compare warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other flavors for
+// machine types; machine types and mappings removed that worker pools use. Paths are those of the updated profile.
+func (p *Profile[R]) Compare(updated *Profile[R], uses []Use) finding.List {
+	warnings := append(p.changedChoices(updated), p.brokenUses(updated, uses)...)
+	warnings.Sort()
+	return warnings
 }
 
 // Use is a Shoot that uses a CloudProfile.

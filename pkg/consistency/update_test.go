@@ -30,7 +30,7 @@ func updated(t *testing.T, old, update *v1beta1.CloudProfileSpec, shoots ...cons
 	if len(report.Errors)+len(after.Errors) > 0 {
 		t.Fatal(report.Errors, after.Errors)
 	}
-	warnings := consistency.CompareProfiles(was, is, shoots)
+	warnings := was.Compare(is, shoots)
 	checkFindings(t, warnings)
 	return explained(warnings)
 }
@@ -135,7 +135,7 @@ func TestAnUpdateOfNothingSaysNothing(t *testing.T) {
 				}
 			}
 		}
-		if warnings := consistency.CompareProfiles(p, again, shoots); len(warnings) > 0 {
+		if warnings := p.Compare(again, shoots); len(warnings) > 0 {
 			t.Fatal(warnings)
 		}
 	})

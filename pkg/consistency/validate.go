@@ -30,7 +30,7 @@ func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.Clo
 func ValidateCloudProfileUpdate[R any](stored *Profile[R], updated, old *v1beta1.CloudProfile, uses []Use) (*Profile[R], finding.Report) {
 	p, report := ValidateCloudProfile(stored.provider, updated)
 	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: stored.report})
-	report.Warnings = append(report.Warnings, stored.compare(p, uses)...)
+	report.Warnings = append(report.Warnings, stored.Compare(p, uses)...)
 	return p, report.Sorted()
 }
 
@@ -50,6 +50,6 @@ func ValidateNamespacedCloudProfileUpdate[R any](parent *Profile[R], updated, ol
 	report := p.report
 	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
 	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: before.report})
-	report.Warnings = append(report.Warnings, before.compare(p, uses)...)
+	report.Warnings = append(report.Warnings, before.Compare(p, uses)...)
 	return report.Sorted()
 }

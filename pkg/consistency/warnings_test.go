@@ -30,7 +30,7 @@ func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 
 func TestWarnings(t *testing.T) {
 	cases.Run(t, "testdata/warnings.txtar", func(c *cases.Case) string {
-		return folded(warnings(c.T(), specOf(c, "profile.yaml"))...)
+		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
 	})
 }
 

@@ -5,13 +5,17 @@
 package consistency_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -31,14 +35,19 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	pool := provider.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
 	wants := pool
 	wants.Worker = capability.Worker{SecureBoot: true}
-	got := consistency.CompareNamespacedCloudProfiles(above, old, update, []consistency.Use{
-		{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}}, {Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}},
-	})
+	warnings := func(updated, old *v1beta1.NamespacedCloudProfile, uses ...consistency.Use) finding.List {
+		return slices.DeleteFunc(consistency.ValidateNamespacedCloudProfileUpdate(above, updated, old, uses).Warnings, func(f finding.Finding) bool {
+			return f.Origin != consistency.RuleMappingInUse && f.Origin != consistency.RuleMachineTypeInUse && f.Origin != consistency.RuleChoiceChanged
+		})
+	}
+	got := warnings(update, old,
+		consistency.Use{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}},
+		consistency.Use{Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}})
 	if len(got) != 1 || got[0].Origin != consistency.RuleMappingInUse ||
 		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
 		t.Error(got)
 	}
-	if got := consistency.CompareNamespacedCloudProfiles(above, update, old, []consistency.Use{{Name: "plain", Pools: []provider.Pool{pool}}}); len(got) > 0 {
+	if got := warnings(old, update, consistency.Use{Name: "plain", Pools: []provider.Pool{pool}}); len(got) > 0 {
 		t.Error("a feature is offered:", got)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
@@ -63,8 +63,8 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 		if r.Err == nil {
 			return r.Decision.Reference.Name + r.Decision.Reference.ID
 		}
-		checkFindings(c.T(), field.ErrorList{r.Err})
-		return folded(r.Err.Error())
+		checkFindings(c.T(), finding.List{*r.Err})
+		return cases.Fold(r.Err.Error.Error())
 	})
 }
 
@@ -86,10 +86,10 @@ func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 			c.T().Errorf("open %t, suggestions %v, flavor %d", r.Open, r.Suggestions, r.Decision.Chosen)
 		}
 		lines := []string{"reason: " + string(r.Reason)}
-		for _, err := range append(field.ErrorList{r.Err}, r.Further...) {
-			lines = append(lines, err.Error())
+		for _, err := range append(finding.List{*r.Err}, r.Further...) {
+			lines = append(lines, err.String())
 		}
-		return folded(lines...)
+		return cases.Fold(lines...)
 	})
 }
 
@@ -167,18 +167,18 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 // Two settings that ask for values of one capability have to be met by one value.
 func TestTwoSettingsOfOneCapability(t *testing.T) {
 	disk := func(values ...string) v1beta1.Capabilities { return v1beta1.Capabilities{"given-disk": values} }
-	provider := workingWith(disk("slow"), disk("fast"), disk("fast", "slow"))
-	provider.workers = consistency.WorkersOf(workerKind, definitions, append(capability.Rules[workerConfig]{
+	cloud := workingWith(disk("slow"), disk("fast"), disk("fast", "slow"))
+	cloud.workers = workersWith(definitions, append([]provider.Request[workerConfig]{
 		{
 			Setting: "trusted: true, which is slow", Field: "trusted", Capability: "given-disk", Values: []string{"slow"},
-			Asks: func(c *workerConfig) bool { return c.Trusted },
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
 		},
 	}, rules[1:]...))
 	s := coreSpec([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
-	}, provider.given)
+	}, cloud.given)
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-	p, report := consistency.Compile(provider, s, field.NewPath("spec"))
+	p, report := consistency.Compile(cloud, s, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -200,8 +200,8 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 
 // A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as well.
 func TestARuleForOff(t *testing.T) {
-	trustedOff := append(capability.Rules[workerConfig]{
-		{Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"}, Asks: func(c *workerConfig) bool { return !c.Trusted }},
+	trustedOff := append([]provider.Request[workerConfig]{
+		{Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"}, Asks: func(_ *provider.Pool, c *workerConfig) bool { return !c.Trusted }},
 	}, rules[:1]...)
 	on, off := v1beta1.Capabilities{"given-trusted": {"on"}}, v1beta1.Capabilities{"given-trusted": {"off"}}
 	amd64 := v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
@@ -232,7 +232,7 @@ func TestARuleForOff(t *testing.T) {
 				s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: "given-trusted", Values: tc.registered})
 			}
 			s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-			p, report := consistency.Compile(working{tc.flavors, consistency.WorkersOf(workerKind, definitions, trustedOff)}, s, field.NewPath("spec"))
+			p, report := consistency.Compile(working{tc.flavors, workersWith(definitions, trustedOff)}, s, field.NewPath("spec"))
 			warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == consistency.RuleWorkerValueUnasked
 			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)

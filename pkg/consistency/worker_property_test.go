@@ -31,7 +31,7 @@ type drawn struct {
 	images []imageselector.Image[string]
 }
 
-func (d drawn) CloudProfileConfig(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
+func (d drawn) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
 	return provider.Config[string]{Images: d.images}, finding.Report{}
 }
 
@@ -50,14 +50,14 @@ func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
 			s.MachineCapabilities = append(s.MachineCapabilities, def)
 		}
 	}
-	provider := drawn{working: workingWith()}
+	cloud := drawn{working: workingWith()}
 	for i, name := range []string{"a", "b"} {
 		image, mapped := v1beta1.MachineImage{Name: name}, imageselector.Image[string]{Name: name, Path: field.NewPath("images").Index(i)}
 		for k := range rapid.IntRange(1, 3).Draw(t, "versions") {
 			core, version := drawVersion(t, s.MachineCapabilities, fmt.Sprintf("%d.0.0", k), mapped.Path.Child("versions").Index(k))
 			image.Versions, mapped.Versions = append(image.Versions, core), append(mapped.Versions, version)
 		}
-		s.MachineImages, provider.images = append(s.MachineImages, image), append(provider.images, mapped)
+		s.MachineImages, cloud.images = append(s.MachineImages, image), append(cloud.images, mapped)
 	}
 	for i := range rapid.IntRange(1, 3).Draw(t, "machine types") {
 		mt := v1beta1.MachineType{
@@ -66,7 +66,7 @@ func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
 		mt.Capabilities["architecture"] = v1beta1.CapabilityValues{rapid.SampledFrom(declarable[0].Values).Draw(t, "architecture")}
 		s.MachineTypes = append(s.MachineTypes, mt)
 	}
-	return provider, s
+	return cloud, s
 }
 
 // drawVersion draws the different flavors of a version, on which both sides agree.
@@ -153,8 +153,8 @@ func applied(pool provider.Pool, s consistency.Suggestion) provider.Pool {
 func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 	suggested, outcomes := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		provider, s := drawProfile(t)
-		p, report := consistency.Compile(provider, s, field.NewPath("spec"))
+		cloud, s := drawProfile(t)
+		p, report := consistency.Compile(cloud, s, field.NewPath("spec"))
 		if len(report.Errors) > 0 {
 			t.Fatal(report.Errors)
 		}
@@ -191,8 +191,8 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 }
 
 func checkRefusal(t *rapid.T, p *consistency.Profile[string], r consistency.Resolution[string]) {
-	for _, err := range append(field.ErrorList{r.Err}, r.Further...) {
-		checkFindings(t, field.ErrorList{err})
+	for _, err := range append(finding.List{*r.Err}, r.Further...) {
+		checkFindings(t, finding.List{err})
 	}
 	request := r.Decision.Request
 	request.Worker = capability.Set{}
@@ -287,8 +287,8 @@ func compareDecisions[R any](t *rapid.T, without, with imageselector.Decision[R]
 func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	offered := 0
 	rapid.Check(t, func(t *rapid.T) {
-		provider, s := drawProfile(t)
-		old, _ := consistency.Compile(provider, s, field.NewPath("spec"))
+		cloud, s := drawProfile(t)
+		old, _ := consistency.Compile(cloud, s, field.NewPath("spec"))
 		var shoots []consistency.Use
 		for range 10 {
 			shoots = append(shoots, consistency.Use{Name: "shoot", Pools: []provider.Pool{drawAskingPool(t)}})
@@ -298,12 +298,12 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 			if !old.Vocabulary().IsRegistered(def.Name) && !strings.HasPrefix(def.Name, capability.ReservedPrefix) {
 				continue
 			}
-			offering, update := offer(provider, s, def.Name, values)
+			offering, update := offer(cloud, s, def.Name, values)
 			updated, report := consistency.Compile(offering, update, field.NewPath("spec"))
 			if len(report.Errors) == 0 && len(updated.Catalog().Flavors("a", "0.0.0")) > len(old.Catalog().Flavors("a", "0.0.0")) {
 				offered++
 			}
-			if warnings := consistency.CompareProfiles(old, updated, shoots); len(warnings) > 0 {
+			if warnings := old.Compare(updated, shoots); len(warnings) > 0 {
 				t.Fatalf("%s %v: %v", def.Name, values, warnings)
 			}
 		}
@@ -315,14 +315,14 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 
 // offer adds a flavor to the first version of the first image, on both sides: the first one, with values of a capability
 // that it leaves out.
-func offer(provider drawn, s *v1beta1.CloudProfileSpec, name string, values []string) (drawn, *v1beta1.CloudProfileSpec) {
+func offer(cloud drawn, s *v1beta1.CloudProfileSpec, name string, values []string) (drawn, *v1beta1.CloudProfileSpec) {
 	update := s.DeepCopy()
-	image := provider.images[0]
+	image := cloud.images[0]
 	image.Versions = slices.Clone(image.Versions)
 	version := &image.Versions[0]
 	first := version.Flavors[0]
 	if _, declared := first.Capabilities[name]; declared {
-		return provider, update
+		return cloud, update
 	}
 	more := first
 	more.Capabilities = maps.Clone(first.Capabilities)
@@ -337,8 +337,8 @@ func offer(provider drawn, s *v1beta1.CloudProfileSpec, name string, values []st
 		})
 		core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: ofCore})
 	}
-	offering := provider
-	offering.images = append([]imageselector.Image[string]{image}, provider.images[1:]...)
+	offering := cloud
+	offering.images = append([]imageselector.Image[string]{image}, cloud.images[1:]...)
 	return offering, update
 }
 
@@ -346,22 +346,22 @@ func offer(provider drawn, s *v1beta1.CloudProfileSpec, name string, values []st
 func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 	filledIn, dropped := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		provider, s := drawProfile(t)
+		cloud, s := drawProfile(t)
 		s.ProviderConfig = &runtime.RawExtension{}
 		for i := range s.MachineImages {
 			for k := range s.MachineImages[i].Versions {
 				s.MachineImages[i].Versions[k].CapabilityFlavors = nil
 			}
 		}
-		filled := consistency.FillCloudProfile(provider, s)
+		filled := consistency.FillCloudProfile(cloud, s)
 		for _, f := range filled {
 			filledIn++
 			s.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
-			if len(f.Flavors) < len(provider.images[f.Image].Versions[f.Version].Flavors) {
+			if len(f.Flavors) < len(cloud.images[f.Image].Versions[f.Version].Flavors) {
 				dropped++
 			}
 		}
-		p, report := consistency.Compile(provider, s, field.NewPath("spec"))
+		p, report := consistency.Compile(cloud, s, field.NewPath("spec"))
 		for _, f := range filled {
 			for _, flavor := range f.Flavors {
 				for name := range flavor.Capabilities {
@@ -370,12 +370,12 @@ func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
 					}
 				}
 			}
-			version := &provider.images[f.Image].Versions[f.Version]
+			version := &cloud.images[f.Image].Versions[f.Version]
 			if at := version.Path.String(); len(p.Catalog().Flavors(s.MachineImages[f.Image].Name, version.Version)) != len(version.Flavors) {
 				t.Fatalf("not everything in %s corresponds to what is filled in: %v", at, report.Errors)
 			}
 		}
-		again := consistency.FillCloudProfile(provider, s)
+		again := consistency.FillCloudProfile(cloud, s)
 		if len(again) > 0 && slices.ContainsFunc(filled, func(f consistency.Filled) bool {
 			return f.Image == again[0].Image && f.Version == again[0].Version
 		}) {

@@ -194,7 +194,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 				got := ""
 				if answer.Err != nil {
 					got = answer.Err.Origin
-					checkFindings(t, field.ErrorList{answer.Err})
+					checkFindings(t, finding.List{*answer.Err})
 				}
 				if got != want || (answer.Decision.Chosen == 0) != (want == "") || len(answer.Further) > 0 {
 					t.Errorf("%s: want %q, got %v (flavor %d)", order, want, answer.Err, answer.Decision.Chosen)

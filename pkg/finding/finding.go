@@ -35,6 +35,9 @@ func New(rule string, kind field.ErrorType, at *field.Path, value any, detail st
 	return Finding{Error: err, Place: ParsePath(err.Field)}
 }
 
+// String returns the finding as field errors are written.
+func (f Finding) String() string { return f.Error.Error() }
+
 // In returns the finding with an [Finding.Extent] that has these parts as well.
 func (f Finding) In(parts ...*field.Path) Finding {
 	f.Extent = slices.Clone(f.Extent)

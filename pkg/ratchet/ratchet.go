@@ -96,9 +96,25 @@ func (o *tree) extent(parts []finding.Path) string {
 	}
 	said := make([]string, 0, len(parts))
 	for _, part := range parts {
-		place, _ := o.known(part, false)
-		said = append(said, place+" "+text(unordered(o.at(part))))
+		said = append(said, o.says(part))
 	}
 	slices.Sort(said)
 	return strings.Join(said, "\n")
+}
+
+// says returns where a part of the object stands, and what it says.
+func (o *tree) says(part finding.Path) string {
+	if len(part) == 0 {
+		return text(unordered(o.root))
+	}
+	said, found := o.said[&part[0]]
+	if !found {
+		place, _ := o.known(part, false)
+		said = place + " " + text(unordered(o.at(part)))
+		if o.said == nil {
+			o.said = map[*finding.Segment]string{}
+		}
+		o.said[&part[0]] = said
+	}
+	return said
 }

@@ -15,7 +15,11 @@ import (
 )
 
 // tree is an object as JSON values: what encoding/json decodes into an any.
-type tree struct{ root any }
+type tree struct {
+	root any
+	// said holds what the method says has returned, by the address of the path: findings share what they are about.
+	said map[*finding.Segment]string
+}
 
 func treeOf(object any) *tree {
 	raw, err := json.Marshal(object)

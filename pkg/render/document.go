@@ -7,8 +7,14 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
+	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,9 +32,11 @@ type document struct {
 	lists [][]entry
 }
 
+// image is one of machineImages. If its versions are changed, raw is nil.
 type image struct {
-	Name     string  `json:"name"`
-	Versions []entry `json:"versions"`
+	name     string
+	versions []entry
+	raw      json.RawMessage
 }
 
 // entry is an object in a list, known by a key.
@@ -37,42 +45,45 @@ type entry struct {
 	raw json.RawMessage
 }
 
-// MarshalJSON returns the entry as it is written.
-func (e entry) MarshalJSON() ([]byte, error) { return e.raw, nil }
+// UnmarshalJSON keeps an image as it is written.
+func (i *image) UnmarshalJSON(raw []byte) error {
+	var written struct {
+		Name     string    `json:"name"`
+		Versions []version `json:"versions"`
+	}
+	if err := strictjson.Unmarshal(raw, &written); err != nil {
+		return err
+	}
+	i.name, i.raw = written.Name, bytes.Clone(raw)
+	for _, v := range written.Versions {
+		i.versions = append(i.versions, v.entry)
+	}
+	return nil
+}
 
 // version is an entry of an image's versions.
 type version struct{ entry }
 
-// UnmarshalJSON keeps the entry as it is written.
+// UnmarshalJSON keeps a version as it is written.
 func (v *version) UnmarshalJSON(raw []byte) error {
-	var known struct {
+	var written struct {
 		Version string `json:"version"`
 	}
-	if err := strictjson.Unmarshal(raw, &known); err != nil {
+	if err := strictjson.Unmarshal(raw, &written); err != nil {
 		return err
 	}
-	v.entry = entry{known.Version, bytes.Clone(raw)}
+	v.entry = entry{written.Version, bytes.Clone(raw)}
 	return nil
 }
 
 func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
 	var written struct {
-		MachineImages []struct {
-			Name     string    `json:"name"`
-			Versions []version `json:"versions"`
-		} `json:"machineImages"`
+		MachineImages []image `json:"machineImages"`
 	}
 	if err := strictjson.Unmarshal(config.Raw, &written); err != nil {
-		return nil, fmt.Errorf("no object with machineImages and their versions: %w", err)
+		return nil, misfit(err)
 	}
-	d := &document{}
-	for _, i := range written.MachineImages {
-		read := image{Name: i.Name}
-		for _, v := range i.Versions {
-			read.Versions = append(read.Versions, v.entry)
-		}
-		d.images = append(d.images, read)
-	}
+	d := &document{images: written.MachineImages}
 	if len(lists) == 0 {
 		return d, nil
 	}
@@ -125,10 +136,10 @@ func readList(raw json.RawMessage, key string) ([]entry, error) {
 // checkNames demands that images and versions have names, without which nobody can use them.
 func (d *document) checkNames() error {
 	for i, image := range d.images {
-		if image.Name == "" {
+		if image.name == "" {
 			return fmt.Errorf("machineImages[%d]: no name", i)
 		}
-		for k, version := range image.Versions {
+		for k, version := range image.versions {
 			if version.key == "" {
 				return fmt.Errorf("machineImages[%d].versions[%d]: no version", i, k)
 			}
@@ -140,7 +151,8 @@ func (d *document) checkNames() error {
 // convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of.
 func (d *document) convert(conversions []consistency.Conversion) {
 	for _, c := range slices.Backward(conversions) {
-		versions := &d.images[c.Image].Versions
+		d.images[c.Image].raw = nil
+		versions := &d.images[c.Image].versions
 		entries := make([]entry, 0, len(c.Entries))
 		for _, raw := range c.Entries {
 			entries = append(entries, entry{(*versions)[c.Version].key, raw})
@@ -153,10 +165,10 @@ func (d *document) convert(conversions []consistency.Conversion) {
 func (d *document) unite() {
 	var united []image
 	for _, i := range d.images {
-		if at := indexOf(united, i.Name); at < 0 {
+		if at := indexOf(united, i.name); at < 0 {
 			united = append(united, i)
-		} else {
-			united[at].Versions = append(united[at].Versions, i.Versions...)
+		} else if len(i.versions) > 0 {
+			united[at].versions, united[at].raw = slices.Concat(united[at].versions, i.versions), nil
 		}
 	}
 	d.images = united
@@ -169,13 +181,60 @@ func (d *document) whole(config *runtime.RawExtension) (json.RawMessage, error) 
 		return nil, err
 	}
 	if len(d.images) > 0 {
-		members["machineImages"] = marshal(d.images)
+		members["machineImages"] = listOf(d.images, image.written)
 	}
 	return marshal(members), nil
 }
 
 func indexOf(images []image, name string) int {
-	return slices.IndexFunc(images, func(i image) bool { return i.Name == name })
+	return slices.IndexFunc(images, func(i image) bool { return i.name == name })
+}
+
+// written returns the image as it is written or, if its versions are changed, with these.
+func (i image) written() json.RawMessage {
+	if i.raw != nil {
+		return i.raw
+	}
+	return slices.Concat([]byte(`{"name":`), marshal(i.name), []byte(`,"versions":`), listOf(i.versions, entry.written), []byte("}"))
+}
+
+func (e entry) written() json.RawMessage { return e.raw }
+
+// listOf writes a list, whose elements keep their bytes.
+func listOf[T any](elements []T, written func(T) json.RawMessage) json.RawMessage {
+	raws := make([][]byte, 0, len(elements))
+	for _, e := range elements {
+		raws = append(raws, written(e))
+	}
+	return slices.Concat([]byte("["), bytes.Join(raws, []byte(",")), []byte("]"))
+}
+
+// misfit says in the user's words where a config is not of the form that all have.
+func misfit(err error) error {
+	var misfit *jsonv2.SemanticError
+	if !errors.As(err, &misfit) || misfit.GoType == nil {
+		return fmt.Errorf("not an object: %w", err)
+	}
+	var path strings.Builder
+	for token := range misfit.JSONPointer.Tokens() {
+		if _, err := strconv.Atoi(token); err == nil {
+			token = "[" + token + "]"
+		} else if path.Len() > 0 {
+			token = "." + token
+		}
+		path.WriteString(token)
+	}
+	if path.Len() > 0 {
+		path.WriteString(": ")
+	}
+	switch misfit.GoType.Kind() {
+	case reflect.String:
+		return errors.New(path.String() + "not a string")
+	case reflect.Slice:
+		return errors.New(path.String() + "not a list")
+	default:
+		return errors.New(path.String() + "not an object")
+	}
 }
 
 // marshal writes what was read as JSON, which cannot fail.

@@ -81,14 +81,14 @@ func (d *document) merge(own *document) []Change {
 		if len(own.images) == 0 {
 			return nil
 		}
-		return []Change{{"add", "/machineImages", marshal(own.images)}}
+		return []Change{{"add", "/machineImages", listOf(own.images, image.written)}}
 	}
 	var changes []Change
 	for _, image := range own.images {
-		if at := indexOf(d.images, image.Name); at >= 0 {
-			changes = append(changes, d.images[at].merge(image.Versions, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
+		if at := indexOf(d.images, image.name); at >= 0 {
+			changes = append(changes, d.images[at].merge(image.versions, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
 		} else {
-			changes = append(changes, Change{"add", "/machineImages/-", marshal(image)})
+			changes = append(changes, Change{"add", "/machineImages/-", image.written()})
 		}
 	}
 	return changes
@@ -98,16 +98,16 @@ func (d *document) merge(own *document) []Change {
 // version replaces the first one that the image has, the second the second, and so on. If the image has more of them, the
 // list is written anew without those.
 func (i *image) merge(own []entry, at string) []Change {
-	if len(i.Versions) == 0 && len(own) > 0 {
-		return []Change{{"add", at, marshal(own)}}
+	if len(i.versions) == 0 && len(own) > 0 {
+		return []Change{{"add", at, listOf(own, entry.written)}}
 	}
 	replacements, used := map[string][]entry{}, map[string]int{}
 	for _, v := range own {
 		replacements[v.key] = append(replacements[v.key], v)
 	}
 	var changes []Change
-	merged := make([]entry, 0, len(i.Versions))
-	for k, v := range i.Versions {
+	merged := make([]entry, 0, len(i.versions))
+	for k, v := range i.versions {
 		entries, n := replacements[v.key], used[v.key]
 		if len(entries) > 0 && n == len(entries) {
 			continue
@@ -121,7 +121,7 @@ func (i *image) merge(own []entry, at string) []Change {
 		}
 		merged = append(merged, v)
 	}
-	surplus := len(i.Versions) > len(merged)
+	surplus := len(i.versions) > len(merged)
 	for _, v := range own {
 		if used[v.key] > 0 {
 			used[v.key]--
@@ -131,7 +131,7 @@ func (i *image) merge(own []entry, at string) []Change {
 		changes = append(changes, Change{"add", at + "/-", v.raw})
 	}
 	if surplus {
-		return []Change{{"replace", at, marshal(merged)}}
+		return []Change{{"replace", at, listOf(merged, entry.written)}}
 	}
 	return changes
 }
@@ -139,7 +139,7 @@ func (i *image) merge(own []entry, at string) []Change {
 // mergeEntries returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys.
 func mergeEntries(at string, list, own []entry) []Change {
 	if len(list) == 0 && len(own) > 0 {
-		return []Change{{"add", at, marshal(own)}}
+		return []Change{{"add", at, listOf(own, entry.written)}}
 	}
 	index := make(map[string]int, len(list))
 	for i := len(list) - 1; i >= 0; i-- {

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// workerConfig is the WorkerConfig of a provider with two settings.
+type workerConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Trusted bool   `json:"trusted,omitempty"`
+	Disk    string `json:"disk,omitempty"`
+	Nested  *bool  `json:"nested,omitempty"`
+}
+
+var (
+	workerKind  = schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"}
+	definitions = []capability.Definition{
+		{Name: "given-trusted", Values: []string{"on", "off"}, Undeclared: "off"},
+		{Name: "given-disk", Values: []string{"fast", "slow"}},
+	}
+	requests = []provider.Request[workerConfig]{
+		{
+			Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
+		},
+		{
+			Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"},
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "fast" },
+		},
+		{
+			Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"},
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "any" },
+		},
+	}
+)
+
+// given is a provider with workers.
+type given struct{ workers provider.Workers }
+
+func (given) Type() string { return "given" }
+
+func (given) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
+	return provider.Config[string]{}, finding.Report{}
+}
+
+func (given) Encode(imageselector.Version[string], provider.Format) ([]any, error) { return nil, nil }
+
+func (given) ValidateReference(string, *field.Path) field.ErrorList { return nil }
+
+func (g given) Workers() provider.Workers { return g.workers }
+
+// workersWith are workers with definitions and requests.
+func workersWith(definitions []capability.Definition, requests []provider.Request[workerConfig]) provider.Workers {
+	return provider.WorkersOf(provider.WorkerConfig[workerConfig]{Kind: workerKind, Capabilities: definitions, Requests: requests})
+}
+
+// raw makes a config of YAML.
+func raw(t *testing.T, text string) *runtime.RawExtension {
+	t.Helper()
+	converted, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &runtime.RawExtension{Raw: converted}
+}
+
+func plainly(list finding.List) []string {
+	var lines []string
+	for _, err := range list {
+		lines = append(lines, strings.TrimPrefix(string(err.Type), "FieldValue")+" "+err.Field+" "+err.Origin)
+	}
+	return lines
+}
+
+func TestCheckProvider(t *testing.T) {
+	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
+		var defined []capability.Definition
+		c.Decode("definitions.yaml", &defined)
+		var written []struct {
+			Setting, Field, Capability string
+			Values                     []string
+			Panics                     bool
+		}
+		c.Decode("rules.yaml", &written)
+		var asking []provider.Request[workerConfig]
+		for _, r := range written {
+			asks := func(_ *provider.Pool, c *workerConfig) bool { return r.Panics && *c.Nested }
+			asking = append(asking, provider.Request[workerConfig]{Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, Asks: asks})
+		}
+		if err := provider.Check(given{workersWith(defined, asking)}); err != nil {
+			return cases.Fold(strings.Split(err.Error(), "\n")...)
+		}
+		return ""
+	})
+}
+
+func TestCheckProviderWithoutAKind(t *testing.T) {
+	err := provider.Check(given{provider.WorkersOf(provider.WorkerConfig[workerConfig]{
+		Kind: schema.GroupVersionKind{Kind: "WorkerConfig"}, Capabilities: definitions, Requests: requests,
+	})})
+	if err == nil || err.Error() != "provider given: the kind of the WorkerConfig has no version, or no kind" {
+		t.Error(err)
+	}
+}
+
+func TestWorkers(t *testing.T) {
+	workers := workersWith(definitions, requests)
+	if diff := cmp.Diff(definitions, workers.Definitions()); diff != "" {
+		t.Error(diff)
+	}
+	want := []provider.Setting{
+		{Setting: "trusted: true", Field: "providerConfig.trusted", Capability: "given-trusted", Values: []string{"on"}},
+		{Setting: "disk: fast", Field: "providerConfig.disk", Capability: "given-disk", Values: []string{"fast"}},
+		{Setting: "disk: any", Field: "providerConfig.disk", Capability: "given-disk", Values: []string{"slow", "fast"}},
+	}
+	if diff := cmp.Diff(want, workers.Settings()); diff != "" {
+		t.Error(diff)
+	}
+	workers.Definitions()[0].Name, workers.Settings()[0].Field = "changed", "changed"
+	if workers.Definitions()[0].Name != "given-trusted" || workers.Settings()[0].Field != "providerConfig.trusted" {
+		t.Error("what is returned is the caller's")
+	}
+	var none provider.Workers
+	requirements, errs := none.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: []byte("{")}})
+	if len(none.Definitions())+len(none.Settings())+len(requirements)+len(errs) > 0 {
+		t.Error("the zero Workers look at nothing")
+	}
+}
+
+func TestRequirementsOfAConfig(t *testing.T) {
+	const (
+		head    = `{"apiVersion": "given/v1", "kind": "WorkerConfig"`
+		trusted = "trusted: true at w.providerConfig.trusted"
+	)
+	text := func(raw string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(raw)} }
+	workers := workersWith(definitions, requests)
+	for name, tc := range map[string]struct {
+		raw  *runtime.RawExtension
+		want []string
+		errs []string
+	}{
+		"nil":           {nil, nil, nil},
+		"empty":         {&runtime.RawExtension{}, nil, nil},
+		"white space":   {text(" \n"), nil, nil},
+		"null":          {text(" null "), nil, nil},
+		"nothing asked": {text(head + "}"), nil, nil},
+		"one":           {text(head + `, "trusted": true}`), []string{trusted}, nil},
+		"both, in the rules' order": {
+			text(head + `, "disk": "any", "trusted": true}`), []string{trusted, "disk: any at w.providerConfig.disk"}, nil,
+		},
+		"an unknown field beside it": {
+			text(head + `, "trusted": true, "x": {}}`), []string{trusted}, []string{"Forbidden w.providerConfig.x unknown-field"},
+		},
+		"a wrong type beside it": {
+			text(head + `, "trusted": true, "disk": 5}`), []string{trusted}, []string{"Invalid w.providerConfig.disk field-type"},
+		},
+		"a wrong type": {text(head + `, "trusted": "true"}`), nil, []string{"Invalid w.providerConfig.trusted field-type"}},
+		"of another kind": {
+			text(`{"apiVersion": "given/v1", "kind": "Config", "trusted": true}`), []string{trusted},
+			[]string{"NotSupported w.providerConfig.kind provider-config-kind"},
+		},
+		"of no kind": {text(`{}`), nil, []string{
+			"Required w.providerConfig.apiVersion provider-config-kind", "Required w.providerConfig.kind provider-config-kind",
+		}},
+		"no object": {text(`[]`), nil, []string{"Invalid w.providerConfig field-type"}},
+		"no JSON":   {text(head + `, "trusted": tru`), nil, []string{"Invalid w.providerConfig syntax"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requirements, errs := workers.Requirements(provider.Pool{Config: tc.raw, Path: field.NewPath("w")})
+			var got []string
+			for _, q := range requirements {
+				got = append(got, q.Setting+" at "+q.Because.String())
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.errs, plainly(errs)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// What only the provider knows to be wrong in a config is found once the config could be read.
+func TestChecksOfAConfig(t *testing.T) {
+	workers := provider.WorkersOf(provider.WorkerConfig[workerConfig]{
+		Kind: workerKind, Capabilities: definitions, Requests: requests, Validate: func(c *workerConfig, at *field.Path) field.ErrorList {
+			if c.Disk == "" || c.Disk == "fast" || c.Disk == "any" {
+				return nil
+			}
+			return field.ErrorList{field.NotSupported(at.Child("disk"), c.Disk, []string{"any", "fast"}).WithOrigin("disk-unknown")}
+		},
+	})
+	for raw, want := range map[string][]string{
+		`"disk": "fast"`:                 nil,
+		`"disk": "FAST"`:                 {"NotSupported c.providerConfig.disk disk-unknown"},
+		`"disk": "FAST", "disc": "fast"`: {"Forbidden c.providerConfig.disc unknown-field"},
+	} {
+		_, errs := workers.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}, Path: field.NewPath("c")})
+		if diff := cmp.Diff(want, plainly(errs)); diff != "" {
+			t.Error(raw, diff)
+		}
+	}
+}
+
+var rolling = provider.WorkersOf(provider.WorkerConfig[workerConfig]{
+	Kind: workerKind, Capabilities: definitions, Requests: requests,
+	RollingUpdate: []provider.Trigger[workerConfig]{
+		{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }},
+		{Field: "trusted", Value: func(c *workerConfig) string { return map[bool]string{true: "on", false: ""}[c.Trusted] }},
+	},
+})
+
+func TestRolling(t *testing.T) {
+	const header = "{apiVersion: given/v1, kind: WorkerConfig"
+	for name, tc := range map[string]struct{ config, disk, trusted string }{
+		"no config":             {"null", "", ""},
+		"nothing of it":         {header + "}", "", ""},
+		"one":                   {header + ", disk: fast}", "fast", ""},
+		"both":                  {header + ", disk: fast, trusted: true}", "fast", "on"},
+		"what could be read":    {header + ", disk: fast, trusted: 5}", "fast", ""},
+		"whatever else is said": {header + ", unknown: 1, nested: true, disk: slow}", "slow", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := []provider.Rolling{{Field: "disk", Value: tc.disk}, {Field: "trusted", Value: tc.trusted}}
+			if diff := cmp.Diff(want, rolling.Rolling(provider.Pool{Config: raw(t, tc.config)})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+	if got := rolling.Rolling(provider.Pool{}); len(got) != 2 || got[0].Value != "" {
+		t.Error(got)
+	}
+	if got := (local.Provider{}).Workers().Rolling(provider.Pool{}); got != nil {
+		t.Error("a provider without triggers:", got)
+	}
+	if diff := cmp.Diff(workersWith(definitions, requests).Settings(), rolling.Settings()); diff != "" {
+		t.Error("what workers ask for has changed:", diff)
+	}
+}

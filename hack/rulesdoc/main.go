@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -96,22 +97,22 @@ func example(doc *bytes.Buffer, rule consistency.Rule) error {
 }
 
 // lint returns the first finding of a rule in a file.
-func lint(file, rule string) (cli.Finding, error) {
+func lint(file, rule string) (report.Finding, error) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"capkit", "lint", "--output=json", file}
 	if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, providers...); status > 1 {
-		return cli.Finding{}, fmt.Errorf("capkit lint %s: %s", file, stderr.String())
+		return report.Finding{}, fmt.Errorf("capkit lint %s: %s", file, stderr.String())
 	}
-	var report cli.Report
-	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
-		return cli.Finding{}, err
+	var found report.Report
+	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
+		return report.Finding{}, err
 	}
-	for _, finding := range report.Findings {
+	for _, finding := range found.Findings {
 		if finding.Rule == rule {
 			return finding, nil
 		}
 	}
-	return cli.Finding{}, fmt.Errorf("capkit lint %s does not report it", file)
+	return report.Finding{}, fmt.Errorf("capkit lint %s does not report it", file)
 }
 
 // excerpt returns the lines around a line, which counts from 1, without the indentation that they share.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // Capabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
@@ -147,9 +148,9 @@ image has that does not declare it, and the settings of a worker pool that ask f
 			all := capabilitiesOf(c.providers)
 			switch output {
 			case "json":
-				return printJSON(c.stdout, all)
+				return report.JSON(c.stdout, all)
 			case "yaml":
-				return printYAML(c.stdout, all)
+				return report.YAML(c.stdout, all)
 			}
 			if err := checkOutput(output); err != nil {
 				return err

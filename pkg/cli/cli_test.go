@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
@@ -48,10 +49,10 @@ func runFor(providers []cli.Provider, stdin string, args ...string) result {
 }
 
 // lint returns the report of the lint command as its JSON has it.
-func lint(t *testing.T, stdin string, args ...string) cli.Report {
+func lint(t *testing.T, stdin string, args ...string) report.Report {
 	t.Helper()
 	r := run(t, stdin, append([]string{"lint", "-o", "json"}, args...)...)
-	var report cli.Report
+	var report report.Report
 	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
 		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}
@@ -62,7 +63,7 @@ func lint(t *testing.T, stdin string, args ...string) cli.Report {
 }
 
 // rules returns the distinct rules of a report, sorted.
-func rules(r cli.Report) []string {
+func rules(r report.Report) []string {
 	var names []string
 	for _, f := range r.Findings {
 		names = append(names, f.Rule)

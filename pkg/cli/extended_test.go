@@ -18,6 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -108,7 +109,7 @@ func TestDomain(t *testing.T) {
 			args = append(args, "--domain", domain)
 		}
 		r := runFor(extendedOnly, "", args...)
-		var report cli.Report
+		var report report.Report
 		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
 			t.Fatal(err, r.stderr)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 )
@@ -57,7 +58,7 @@ func FuzzCommands(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input string) {
 		status, stdout := fuzzRun(input, "lint", "-o", "json", "-")
-		var report cli.Report
+		var report report.Report
 		if err := json.Unmarshal(stdout, &report); err != nil {
 			t.Fatalf("status %d: %v", status, err)
 		}

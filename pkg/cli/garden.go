@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
@@ -42,7 +43,7 @@ type garden struct {
 	server apiServer
 	// domain is that of the credentials of all Shoots; nil if it is not known.
 	domain   *string
-	findings []Finding
+	findings []report.Finding
 	// notes are remarks about the profiles that answers come from.
 	notes   []string
 	objects int
@@ -91,7 +92,7 @@ func (g *garden) note(problems []manifest.Problem) {
 		} else {
 			g.lost = append(g.lost, p)
 		}
-		g.findings = append(g.findings, Finding{
+		g.findings = append(g.findings, report.Finding{
 			Severity: consistency.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
 			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
@@ -143,7 +144,7 @@ func (g *garden) add(o *manifest.Object) {
 func (g *garden) duplicate(o, first *manifest.Object) {
 	line, _ := first.Position("metadata.name")
 	g.error(o, problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name, fmt.Sprintf(
-		"%s is described already, in %s:%d; remove or rename one of the two", identify(o), first.File, line)))
+		"%s is described already, in %s:%d; remove or rename one of the two", object(o.Identity), first.File, line)))
 }
 
 func (g *garden) error(o *manifest.Object, err *field.Error) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -20,7 +20,7 @@ import (
 const guide = "testdata/guide/"
 
 // lines renders findings as severity, rule and line.
-func lines(r cli.Report) []string {
+func lines(r report.Report) []string {
 	var lines []string
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%s %s %d", f.Severity, f.Rule, f.Line))

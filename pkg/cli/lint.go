@@ -7,11 +7,12 @@ package cli
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
 // lint checks everything in the garden.
-func lint(g *garden) Report {
+func lint(g *garden) report.Report {
 	for _, name := range g.profileNames {
 		g.lintProfile(g.profiles[name])
 	}
@@ -21,16 +22,7 @@ func lint(g *garden) Report {
 	for _, shoot := range g.shoots {
 		g.lintShoot(shoot)
 	}
-	sortFindings(g.findings)
-	r := Report{Findings: append([]Finding{}, g.findings...), Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
-	for _, f := range g.findings {
-		if f.Severity == consistency.SeverityError {
-			r.Summary.Errors++
-		} else {
-			r.Summary.Warnings++
-		}
-	}
-	return r
+	return report.New(g.findings, report.Summary{Objects: g.objects, Skipped: g.skipped, Unread: g.unread})
 }
 
 // lintProfile checks a CloudProfile. What is being deleted need not be right.

@@ -7,11 +7,11 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -43,7 +43,7 @@ here. Without the flag, what depends on it is reported as not checked.`,
 			return c.runLint(args, flags, domain)
 		},
 	}
-	outputFlag(cmd, &flags.output, slices.Sorted(maps.Keys(reportFormats)))
+	outputFlag(cmd, &flags.output, report.Formats())
 	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1", []string{"error", "warning"})
 	cmd.Flags().StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	complete(cmd, "domain", nil) // a name, and no file
@@ -53,10 +53,9 @@ here. Without the flag, what depends on it is reported as not checked.`,
 
 // runLint checks files and prints the report. domain is nil if none is given.
 func (c *command) runLint(args []string, flags lintFlags, domain *string) error {
-	format, found := reportFormats[flags.output]
 	switch {
-	case !found:
-		return unknownFormat(flags.output, slices.Sorted(maps.Keys(reportFormats)))
+	case !slices.Contains(report.Formats(), flags.output):
+		return unknownFormat(flags.output, report.Formats())
 	case flags.failOn != "error" && flags.failOn != "warning":
 		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
 	case domain != nil && *domain == "":
@@ -67,13 +66,13 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 		return err
 	}
 	g.server, g.domain = flags.server, domain
-	report := lint(g)
-	report.failOn, report.rules = consistency.Severity(flags.failOn), c.rules()
-	if err := format(c.stdout, report); err != nil {
+	found := lint(g)
+	options := report.Options{FailOn: consistency.Severity(flags.failOn), Rules: c.rules(), Version: Version}
+	if err := found.Write(c.stdout, flags.output, options); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.stderr, summaryLine(report.Summary))
-	if slices.ContainsFunc(report.Findings, func(f Finding) bool { return report.fails(f.Severity) }) {
+	fmt.Fprintln(c.stderr, found.Summary)
+	if found.Fails(options) {
 		return errWrong
 	}
 	return nil

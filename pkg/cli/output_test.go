@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
-	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 )
 
 // wrong is a manifest with errors, warnings, something of another kind and something that is no object.
@@ -27,41 +26,6 @@ func TestLintFormats(t *testing.T) {
 				t.Errorf("status %d: %s", r.status, r.stderr)
 			}
 			golden(t, "lint."+format, r.stdout)
-		})
-	}
-}
-
-func TestSARIFIsValid(t *testing.T) {
-	childShoot := patched(t, shoot(t), `
-- {op: replace, path: /spec/cloudProfile, value: {kind: NamespacedCloudProfile, name: team}}
-- {op: replace, path: /spec/provider/workers/0/machine, value: {type: large, image: {name: gardenlinux, version: 2000.1.0}}}
-`)
-	for name, input := range map[string]string{"findings": wrong(t), "none": "", "namespaced": joined(child(t), childShoot)} {
-		t.Run(name, func(t *testing.T) {
-			log, err := sarif.FromString(run(t, input, "lint", "-o", "sarif", "-").stdout)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := log.Validate(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-}
-
-func TestJUnitCounts(t *testing.T) {
-	for name, tc := range map[string]struct {
-		input           string
-		tests, failures int
-	}{"findings": {wrong(t), 3, 2}, "none": {"", 1, 0}} {
-		t.Run(name, func(t *testing.T) {
-			var suites junit.Testsuites
-			if err := xml.Unmarshal([]byte(run(t, tc.input, "lint", "-o", "junit", "-").stdout), &suites); err != nil {
-				t.Fatal(err)
-			}
-			if suites.Tests != tc.tests || suites.Failures != tc.failures {
-				t.Errorf("%d tests, %d failures", suites.Tests, suites.Failures)
-			}
 		})
 	}
 }

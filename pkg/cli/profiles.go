@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -78,7 +79,7 @@ func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at
 // noteErrors remarks on the answers from a profile with errors.
 func (g *garden) noteErrors(profile string, errs int) {
 	if errs > 0 {
-		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint", profile, count(errs, "error")))
+		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint", profile, report.Count(errs, "error")))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // The commands select and explain, and the question that their flags ask.
@@ -112,9 +113,9 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 	value, text := show(answers, one)
 	switch output {
 	case "json":
-		err = printJSON(c.stdout, value)
+		err = report.JSON(c.stdout, value)
 	case "yaml":
-		err = printYAML(c.stdout, value)
+		err = report.YAML(c.stdout, value)
 	default:
 		text(c.stdout)
 	}

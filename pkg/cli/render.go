@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -112,7 +113,7 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.lintProfile(parent)
 	}
 	g.lintNamespaced(s)
-	g.findings = slices.DeleteFunc(g.findings, func(f Finding) bool { return f.Severity != consistency.SeverityError })
+	g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool { return f.Severity != consistency.SeverityError })
 	switch {
 	case len(g.findings) > 0:
 		return nil, nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // Version of the command; set when it is linked.
@@ -139,9 +141,9 @@ If admission would refuse one of the two, the errors are printed instead.`,
 			case rendered == nil:
 				return errWrong
 			case output == "json":
-				return printJSON(c.stdout, rendered)
+				return report.JSON(c.stdout, rendered)
 			}
-			return printYAML(c.stdout, rendered)
+			return report.YAML(c.stdout, rendered)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
@@ -156,8 +158,8 @@ func (c *command) printFindings(g *garden, err error) error {
 	if len(g.findings) == 0 {
 		return err
 	}
-	sortFindings(g.findings)
-	if failed := printReportText(c.stderr, Report{Findings: g.findings}); failed != nil {
+	report.Sort(g.findings)
+	if failed := report.Text(c.stderr, g.findings); failed != nil {
 		return failed
 	}
 	if err != nil {

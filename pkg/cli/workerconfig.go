@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -73,11 +74,11 @@ func beginning(provider Provider) []string {
 }
 
 // emptyConfig is the finding about a file without any document.
-func emptyConfig(file string) Finding {
+func emptyConfig(file string) report.Finding {
 	if file == "-" {
 		file = manifest.Stdin
 	}
-	return Finding{
+	return report.Finding{
 		Severity: consistency.SeverityError, Rule: RuleNotAnObject, Type: field.ErrorTypeInvalid, File: file, Line: 1, Column: 1,
 		Message: "there is no worker config in here: write it, or leave out --worker-config",
 	}

@@ -42,8 +42,9 @@ var mayImport = map[string][]string{
 	"pkg/openstack/constraints":     {"pkg/consistency", "pkg/apis/openstack/..."},
 
 	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson"},
-	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/manifest"},
+	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/..."},
 	"pkg/cli/manifest": {},
+	"pkg/cli/report":   {"pkg/consistency"},
 
 	"cmd/...":  {anything},
 	"hack/...": {anything},

@@ -23,12 +23,6 @@ func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 	complete(cmd, name, choices)
 }
 
-// serverFlag is for the commands that run Gardener's own validation.
-func serverFlag(cmd *cobra.Command, server *apiServer) {
-	cmd.Flags().BoolVar(&server.reservedInCore, "reserved-in-core", false,
-		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, machine types and core flavors; v1.150 refuses them")
-}
-
 // oneOf lists choices, of which there is at least one: a, b or c.
 func oneOf(choices []string) string {
 	last := len(choices) - 1

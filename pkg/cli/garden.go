@@ -11,12 +11,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
@@ -39,8 +38,8 @@ type garden struct {
 	compiled           map[string]profile
 	compiledNamespaced map[types.NamespacedName]profile
 
-	// server is whose validation runs.
-	server apiServer
+	// gardener is the API server that the objects are for.
+	gardener gardenerAPI
 	// domain is that of the credentials of all Shoots; nil if it is not known.
 	domain   *string
 	findings []report.Finding
@@ -200,16 +199,11 @@ func checkKind(o *manifest.Object) *field.Error {
 	case ours && o.APIVersion != served.String():
 		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion, fmt.Sprintf(
 			"%s is served as apiVersion: %s", o.Kind, served))
-	case group == served.Group && !known(o.APIVersion, o.Kind):
+	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
 		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind, fmt.Sprintf(
 			"%s has no kind %s%s", o.APIVersion, o.Kind, alike(o.Kind)))
 	}
 	return nil
-}
-
-func known(apiVersion, kind string) bool {
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
 }
 
 // alike suggests the kind that was meant, if only its letters' case is wrong or it is a plural.

@@ -7,6 +7,7 @@ package cli
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
@@ -31,7 +32,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, consistency.Report{Errors: g.server.validate(object)})
+	g.report(s.manifest, consistency.Report{Errors: g.gardener.validate(object)})
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
@@ -52,7 +53,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, consistency.Report{Errors: g.server.validate(s.object)})
+		g.report(s.manifest, consistency.Report{Errors: g.gardener.validate(s.object)})
 		return
 	}
 	above := g.stored(parent)
@@ -61,7 +62,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	if p := g.compile(parent); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, consistency.Report{Errors: g.server.validateNamespaced(object, above, report.Errors)})
+	g.report(s.manifest, consistency.Report{Errors: g.gardener.validateNamespaced(object, above, report.Errors)})
 	g.report(s.manifest, report)
 }
 
@@ -70,7 +71,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return
 	}
-	g.report(s.manifest, consistency.Report{Errors: validateCore(s.object)})
+	g.report(s.manifest, consistency.Report{Errors: gardener.Validate(s.object)})
 	switch p, problem := g.profileOf(s.object); {
 	case problem != nil && problem.Origin == RuleProfileMissing:
 		g.error(s.manifest, problem)

@@ -20,7 +20,7 @@ type lintFlags struct {
 	output, failOn string
 	// domain counts if it is given.
 	domain string
-	server apiServer
+	api    gardenerAPI
 }
 
 func (c *command) lint() *cobra.Command {
@@ -47,7 +47,7 @@ here. Without the flag, what depends on it is reported as not checked.`,
 	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1", []string{"error", "warning"})
 	cmd.Flags().StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	complete(cmd, "domain", nil) // a name, and no file
-	serverFlag(cmd, &flags.server)
+	gardenerFlag(cmd, &flags.api)
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 	if err != nil {
 		return err
 	}
-	g.server, g.domain = flags.server, domain
+	g.gardener, g.domain = flags.api, domain
 	found := lint(g)
 	options := report.Options{FailOn: consistency.Severity(flags.failOn), Rules: c.rules(), Version: Version}
 	if err := found.Write(c.stdout, flags.output, options); err != nil {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
@@ -40,8 +41,8 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 // stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
 // Gardener its defaults, to which the architecture of machine types without capabilities belongs.
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	object := defaulted(filled(s.object, g.providers[s.object.Spec.Type]))
-	object.Spec.MachineTypes = canonical(object).Spec.MachineTypes
+	object := gardener.Default(filled(s.object, g.providers[s.object.Spec.Type]))
+	object.Spec.MachineTypes = gardener.SyncArchitectures(object).Spec.MachineTypes
 	return object
 }
 
@@ -118,7 +119,7 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 // storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. above is its parent, as the API
 // server has it.
 func (g *garden) storedNamespaced(s *source[v1beta1.NamespacedCloudProfile], above *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
-	object := defaulted(s.object)
+	object := gardener.Default(s.object)
 	if provider := g.providers[above.Spec.Type]; provider != nil {
 		fillIn(object.Spec.MachineImages, provider.fillNamespaced(object, &above.Spec))
 	}

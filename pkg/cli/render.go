@@ -11,16 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api"
-	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
-	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
@@ -42,7 +39,7 @@ type Named struct {
 // provider is nil if the command does not know it; then the provider config is the parent's. The error says that a
 // provider config is not of the form that all have. Neither object is changed, nor shared with the result.
 func render(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
-	spec := merge(object, parent)
+	spec := gardener.Merge(object, parent)
 	if provider == nil {
 		return spec, nil
 	}
@@ -52,33 +49,6 @@ func render(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v
 	}
 	spec.ProviderConfig, err = patched(spec.ProviderConfig, changes)
 	return spec, err
-}
-
-// merge is the part that Gardener's controller has in it. Architectures, which Gardener lists in an order that changes from
-// run to run, are sorted.
-func merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
-	merged := object.DeepCopy() // MergeCloudProfiles lets the two share memory
-	namespacedcloudprofile.MergeCloudProfiles(merged, canonical(parent))
-	spec := &merged.Status.CloudProfileSpec
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			slices.Sort(spec.MachineImages[i].Versions[k].Architectures)
-		}
-	}
-	return spec
-}
-
-// canonical returns a copy of a CloudProfile in which the deprecated fields for architectures agree with the capabilities,
-// as the API server has it that writes the one from the other.
-func canonical(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
-	object = object.DeepCopy()
-	var spec core.CloudProfileSpec
-	if api.Scheme.Convert(&object.Spec, &spec, nil) != nil {
-		return object
-	}
-	gardenerutils.SyncArchitectureCapabilityFields(spec, core.CloudProfileSpec{})
-	_ = api.Scheme.Convert(&spec, &object.Spec, nil) // as it went one way, it goes the other
-	return object
 }
 
 // patched applies changes to a provider config, which may be nil.

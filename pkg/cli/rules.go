@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
@@ -15,7 +16,7 @@ import (
 // images are consistency's.
 const (
 	// RuleCore marks everything that Gardener's own validation says.
-	RuleCore             = "gardener-core"
+	RuleCore             = gardener.RuleCore
 	RuleNotAnObject      = "not-an-object"
 	RuleTooLarge         = "too-large"
 	RuleObjectKind       = "object-kind"

@@ -114,7 +114,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 
 func (c *command) render() *cobra.Command {
 	var output, profile string
-	var server apiServer
+	var api gardenerAPI
 	cmd := &cobra.Command{
 		Use:   "render FILE...",
 		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
@@ -133,7 +133,7 @@ If admission would refuse one of the two, the errors are printed instead.`,
 			if err != nil {
 				return err
 			}
-			g.server = server
+			g.gardener = api
 			rendered, err := g.renderNamed(profile)
 			switch failed := c.printFindings(g, err); {
 			case failed != nil:
@@ -148,7 +148,7 @@ If admission would refuse one of the two, the errors are printed instead.`,
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
 	outputFlag(cmd, &output, answerFormats)
-	serverFlag(cmd, &server)
+	gardenerFlag(cmd, &api)
 	return cmd
 }
 

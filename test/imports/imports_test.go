@@ -43,8 +43,10 @@ var mayImport = map[string][]string{
 
 	"pkg/admission":    {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson"},
 	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/..."},
+	"pkg/cli/gardener": {},
 	"pkg/cli/manifest": {},
 	"pkg/cli/report":   {"pkg/consistency"},
+	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 
 	"cmd/...":  {anything},
 	"hack/...": {anything},

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package gardener
 
 import (
 	"context"
@@ -25,34 +25,27 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// validateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of the
+// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of the
 // object, its own admission with a look at the parent, and the validation of what the two result in. As there, each is
-// only run if the one before found nothing, and the last one only for a parent that is right itself. own is what our rules
-// say about the object; what says the same is left out. Paths are those of the object, and neither object is changed.
-func validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
-	errs := validateCore(object)
+// only run if the one before found nothing, and the last one only for a parent that is right itself. Of what admission and
+// the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of the object. The errors
+// are as those of [Validate].
+func ValidateNamespaced(
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+) field.ErrorList {
+	errs := Validate(object)
 	if len(errs) > 0 {
 		return errs
 	}
-	if errs = validateOverrides(object, parent); len(errs) == 0 && len(validateCore(parent)) == 0 {
-		errs = validateResult(object, merge(object, parent))
+	if errs = validateOverrides(object, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
+		errs = validateResult(object, Merge(object, parent))
 	}
-	return byCore(slices.DeleteFunc(errs, func(err *field.Error) bool { return repeats(err, own) }))
-}
-
-// repeats tells whether an error of Gardener's says about an inherited version what one of ours says.
-func repeats(err *field.Error, own field.ErrorList) bool {
-	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
-	if !overridden {
-		version, overridden = strings.CutSuffix(err.Field, ".architectures")
+	if ignore != nil {
+		errs = slices.DeleteFunc(errs, ignore)
 	}
-	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
-		return o.Origin == consistency.RuleVersionInherited && strings.HasPrefix(o.Field, version+".")
-	})
+	return byCore(errs)
 }
 
 // namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents

@@ -6,15 +6,51 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
+
+func (c *command) explain() *cobra.Command {
+	var output string
+	var flags poolFlags
+	cmd := &cobra.Command{
+		Use:   "explain FILE...",
+		Short: "Show why a worker pool boots the image that it boots, or none",
+		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
+pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
+providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
+checks that, in a Shoot.`,
+		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
+			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local --secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
+				explanations := make([]Explanation, 0, len(answers))
+				for _, a := range answers {
+					explanations = append(explanations, Explanation{Answer: a, Reasoning: a.reasoning})
+				}
+				return wrap(explanations, one), func(w io.Writer) {
+					for i, e := range explanations {
+						if i > 0 {
+							fmt.Fprintln(w)
+						}
+						printExplanation(w, e)
+					}
+				}
+			})
+		},
+	}
+	questionFlags(cmd, &flags, &output)
+	return cmd
+}
 
 // Explanation is what explain prints for one worker pool: the answer and how it came about.
 type Explanation struct {

@@ -7,7 +7,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -216,20 +215,25 @@ func alike(kind string) string {
 	return ""
 }
 
-// flavorPath matches the path of a core flavor.
-var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+// findingAt places an error of a rule in the manifest that it is about.
+func findingAt(source *manifest.Object, severity consistency.Severity, rule string, err *field.Error) report.Finding {
+	f := report.Finding{
+		Severity: severity, Rule: rule, Type: err.Type, Field: err.Field, Message: message(rule, err),
+		Object: object(source.Identity), File: source.File,
+	}
+	f.Line, f.Column = source.Position(err.Field)
+	return f
+}
 
-// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
-// only provider configs have. It returns nil for any other error.
-func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
-	flavor := flavorPath.FindString(err.Field)
-	if flavor == "" || err.Origin != consistency.RuleFieldType {
-		return nil
+// message is what the user reads: for rules of our own the detail, which says it all; for others what the API server
+// would say.
+func message(rule string, err *field.Error) string {
+	if rule == RuleCore || err.Detail == "" {
+		return err.ErrorBody()
 	}
-	wrapped, found := lookUpFlavor(o.JSON, flavor)
-	if !found {
-		return nil
-	}
-	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
-		`a core flavor is the map of its capabilities itself, without the key "capabilities:", which only flavors under spec.providerConfig have; write: - %s`, wrapped))
+	return err.Detail
+}
+
+func object(id manifest.Identity) report.Object {
+	return report.Object{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }

@@ -6,6 +6,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -202,4 +203,128 @@ func unreadable(kind, name, at string) *field.Error {
 func (g *garden) unknownProvider(name string) *field.Error {
 	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, "spec.type", name, fmt.Sprintf(
 		"the provider config was not looked at: this command knows %s, not %s", strings.Join(sortedNames(g.providers), ", "), name))
+}
+
+// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
+// that the command does not know, or the Shoot names none, which core refuses.
+func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
+	kind, name, at := profileRef(shoot)
+	switch kind {
+	case "CloudProfile":
+		return g.unknownProvider(g.profiles[name].object.Spec.Type)
+	case "NamespacedCloudProfile":
+		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}])
+	}
+	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
+}
+
+// unknownProviderOf says that the provider of a NamespacedCloudProfile is unknown.
+func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile]) *field.Error {
+	if parent := g.parentOf(s); parent != nil && parent.object != nil {
+		return g.unknownProvider(parent.object.Spec.Type)
+	}
+	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type)
+}
+
+// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs, apart
+// from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without defaults.
+func (g *garden) profileNamed(name string) (profile, error) {
+	if name == "" {
+		names := g.leaves()
+		switch len(names) {
+		case 0:
+			return nil, errors.New("no CloudProfile among the inputs")
+		case 1:
+			name = names[0]
+		default:
+			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(g.allProfiles(), ", "))
+		}
+	}
+	s, found := g.profiles[name]
+	switch {
+	case !found:
+		return g.namespacedProfile(name)
+	case s.object == nil:
+		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+	case g.providers[s.object.Spec.Type] == nil:
+		return nil, errors.New(g.unknownProvider(s.object.Spec.Type).Detail)
+	}
+	provider := g.providers[s.object.Spec.Type]
+	p, wrong := provider.compile(&filled(s.object, provider).Spec)
+	g.noteErrors("CloudProfile "+name, wrong)
+	return p, nil
+}
+
+// namespacedProfile returns a NamespacedCloudProfile by its name, as [NAMESPACE/]NAME.
+func (g *garden) namespacedProfile(name string) (profile, error) {
+	s, err := g.namespacedNamed(name)
+	switch {
+	case err != nil:
+		return nil, g.noProfile(name)
+	case s.object == nil:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+	}
+	p, problem := g.compileNamespaced(s, "")
+	if p == nil && problem == nil {
+		problem = g.unknownProviderOf(s)
+	}
+	if problem != nil {
+		return nil, errors.New(problem.Detail)
+	}
+	return p, nil
+}
+
+// namespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
+func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudProfile], error) {
+	var found []types.NamespacedName
+	for _, id := range g.namespacedNames {
+		if name == "" || name == id.Name || name == id.String() {
+			found = append(found, id)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return g.namespaced[found[0]], nil
+	case len(g.namespacedNames) == 0:
+		return nil, errors.New("no NamespacedCloudProfile among the inputs")
+	case len(found) == 0:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s", name, namesOf(g.namespacedNames))
+	}
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
+}
+
+func namesOf(ids []types.NamespacedName) string {
+	names := make([]string, 0, len(ids))
+	for _, id := range ids {
+		names = append(names, id.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
+func (g *garden) leaves() []string {
+	parents := map[string]bool{}
+	for _, s := range g.namespaced {
+		if s.object != nil {
+			parents[s.object.Spec.Parent.Name] = true
+		}
+	}
+	return slices.DeleteFunc(g.allProfiles(), func(name string) bool { return parents[name] })
+}
+
+func (g *garden) noProfile(name string) error {
+	kind := "CloudProfile"
+	if strings.Contains(name, "/") {
+		kind = "NamespacedCloudProfile"
+	}
+	return fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, strings.Join(g.allProfiles(), ", "))
+}
+
+// allProfiles returns the names of all profiles, in the order of the inputs, as --profile takes them.
+func (g *garden) allProfiles() []string {
+	names := slices.Clone(g.profileNames)
+	for _, id := range g.namespacedNames {
+		names = append(names, id.String())
+	}
+	return names
 }

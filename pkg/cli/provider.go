@@ -5,6 +5,9 @@
 package cli
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -45,6 +48,10 @@ type profile interface {
 
 // For makes a provider known to the command.
 func For[R any](provider consistency.Provider[R]) Provider { return typed[R]{provider} }
+
+func sortedNames(providers map[string]Provider) []string {
+	return slices.Sorted(maps.Keys(providers))
+}
 
 type typed[R any] struct{ provider consistency.Provider[R] }
 

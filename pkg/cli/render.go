@@ -6,21 +6,59 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
+
+func (c *command) render() *cobra.Command {
+	var output, profile string
+	var api gardenerAPI
+	cmd := &cobra.Command{
+		Use:   "render FILE...",
+		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
+		Long: `Prints what becomes of a NamespacedCloudProfile and its parent, which are both among the files: the spec that Gardener and
+the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
+NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
+
+If admission would refuse one of the two, the errors are printed instead.`,
+		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
+		Args:    needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			g, err := load(args, c.stdin, c.providers)
+			if err != nil {
+				return err
+			}
+			g.gardener = api
+			rendered, err := g.renderNamed(profile)
+			switch failed := c.printFindings(g, err); {
+			case failed != nil:
+				return failed
+			case rendered == nil:
+				return errWrong
+			case output == "json":
+				return report.JSON(c.stdout, rendered)
+			}
+			return report.YAML(c.stdout, rendered)
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
+	outputFlag(cmd, &output, answerFormats)
+	gardenerFlag(cmd, &api)
+	return cmd
+}
 
 // Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
 type Rendered struct {
@@ -32,6 +70,40 @@ type Rendered struct {
 // Named is the metadata of a rendered CloudProfile.
 type Named struct {
 	Name string `json:"name"`
+}
+
+// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong with
+// it, with its parent, or with reading the inputs becomes findings, and then there is no result.
+func (g *garden) renderNamed(name string) (*Rendered, error) {
+	s, err := g.namespacedNamed(name)
+	if err != nil || len(g.findings) > 0 {
+		return nil, err
+	}
+	parent := g.parentOf(s)
+	if parent != nil {
+		g.lintProfile(parent)
+	}
+	g.lintNamespaced(s)
+	g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool { return f.Severity != consistency.SeverityError })
+	switch {
+	case len(g.findings) > 0:
+		return nil, nil
+	case parent == nil: // of an object that is being deleted, about which lint is silent
+		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
+		return nil, nil
+	case g.providers[parent.object.Spec.Type] == nil:
+		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
+		return nil, nil
+	}
+	above := g.stored(parent)
+	spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+	if err != nil { // of one that is being deleted, too
+		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
+	}
+	return &Rendered{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		Metadata: Named{s.object.Name}, Spec: *spec,
+	}, nil
 }
 
 // render returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
@@ -69,65 +141,4 @@ func patched(config *runtime.RawExtension, changes []consistency.Change) (*runti
 	}
 	raw, err := patch.Apply(config.Raw)
 	return &runtime.RawExtension{Raw: raw}, err
-}
-
-// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong with
-// it, with its parent, or with reading the inputs becomes findings, and then there is no result.
-func (g *garden) renderNamed(name string) (*Rendered, error) {
-	s, err := g.namespacedNamed(name)
-	if err != nil || len(g.findings) > 0 {
-		return nil, err
-	}
-	parent := g.parentOf(s)
-	if parent != nil {
-		g.lintProfile(parent)
-	}
-	g.lintNamespaced(s)
-	g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool { return f.Severity != consistency.SeverityError })
-	switch {
-	case len(g.findings) > 0:
-		return nil, nil
-	case parent == nil: // of an object that is being deleted, about which lint is silent
-		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
-		return nil, nil
-	case g.providers[parent.object.Spec.Type] == nil:
-		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
-		return nil, nil
-	}
-	above := g.stored(parent)
-	spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
-	if err != nil { // of one that is being deleted, too
-		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
-	}
-	return &Rendered{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		Metadata: Named{s.object.Name}, Spec: *spec,
-	}, nil
-}
-
-// namespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
-func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudProfile], error) {
-	var found []types.NamespacedName
-	for _, id := range g.namespacedNames {
-		if name == "" || name == id.Name || name == id.String() {
-			found = append(found, id)
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return g.namespaced[found[0]], nil
-	case len(g.namespacedNames) == 0:
-		return nil, errors.New("no NamespacedCloudProfile among the inputs")
-	case len(found) == 0:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s", name, namesOf(g.namespacedNames))
-	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
-}
-
-func namesOf(ids []types.NamespacedName) string {
-	names := make([]string, 0, len(ids))
-	for _, id := range ids {
-		names = append(names, id.String())
-	}
-	return strings.Join(names, ", ")
 }

@@ -10,10 +10,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/cobra"
-
-	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // Version of the command; set when it is linked.
@@ -86,84 +82,4 @@ func programName(args []string) string {
 		return "kubectl " + strings.ReplaceAll(plugin, "_", "-")
 	}
 	return name
-}
-
-func (c *command) root(name string) *cobra.Command {
-	use := strings.ReplaceAll(name, " ", "\u00a0") // cobra takes the first word of Use as the command's name
-	root := &cobra.Command{
-		Use:   use,
-		Short: "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
-		Long: `Checks CloudProfiles, and the Shoots that use them, offline: with Gardener's own validation and the very checks of the
-admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
-
-A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
-other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
-
-Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
-		Version:       Version,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render(), c.capabilities())
-	for _, cmd := range root.Commands() {
-		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
-	}
-	return root
-}
-
-func (c *command) render() *cobra.Command {
-	var output, profile string
-	var api gardenerAPI
-	cmd := &cobra.Command{
-		Use:   "render FILE...",
-		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
-		Long: `Prints what becomes of a NamespacedCloudProfile and its parent, which are both among the files: the spec that Gardener and
-the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
-NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
-
-If admission would refuse one of the two, the errors are printed instead.`,
-		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
-		Args:    needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
-			g, err := load(args, c.stdin, c.providers)
-			if err != nil {
-				return err
-			}
-			g.gardener = api
-			rendered, err := g.renderNamed(profile)
-			switch failed := c.printFindings(g, err); {
-			case failed != nil:
-				return failed
-			case rendered == nil:
-				return errWrong
-			case output == "json":
-				return report.JSON(c.stdout, rendered)
-			}
-			return report.YAML(c.stdout, rendered)
-		},
-	}
-	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
-	outputFlag(cmd, &output, answerFormats)
-	gardenerFlag(cmd, &api)
-	return cmd
-}
-
-// printFindings tells what was found wrong on the way to a result, which err kept from being found. It returns how the
-// command ends because of that: nil if there is a result.
-func (c *command) printFindings(g *garden, err error) error {
-	if len(g.findings) == 0 {
-		return err
-	}
-	report.Sort(g.findings)
-	if failed := report.Text(c.stderr, g.findings); failed != nil {
-		return failed
-	}
-	if err != nil {
-		return errWrong
-	}
-	return nil
 }

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+func (c *command) root(name string) *cobra.Command {
+	use := strings.ReplaceAll(name, " ", "\u00a0") // cobra takes the first word of Use as the command's name
+	root := &cobra.Command{
+		Use:   use,
+		Short: "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
+		Long: `Checks CloudProfiles, and the Shoots that use them, offline: with Gardener's own validation and the very checks of the
+admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
+
+A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
+other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
+
+Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
+		Version:       Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render(), c.capabilities())
+	for _, cmd := range root.Commands() {
+		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
+	}
+	return root
+}
+
+// rules returns the catalogue of the command's providers.
+func (c *command) rules() []consistency.Rule {
+	var providers []Provider
+	for _, name := range sortedNames(c.providers) {
+		providers = append(providers, c.providers[name])
+	}
+	return Rules(providers...)
+}
+
+func outputFlag(cmd *cobra.Command, value *string, formats []string) {
+	cmd.Flags().StringVarP(value, "output", "o", "text", "output format: "+strings.Join(formats, ", "))
+	complete(cmd, "output", formats)
+}
+
+func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
+	cmd.Flags().StringVar(value, name, standard, usage+": "+oneOf(choices))
+	complete(cmd, name, choices)
+}
+
+func complete(cmd *cobra.Command, flag string, choices []string) {
+	// The only error there can be is that the flag does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// oneOf lists choices, of which there is at least one: a, b or c.
+func oneOf(choices []string) string {
+	last := len(choices) - 1
+	if last == 0 {
+		return choices[0]
+	}
+	return strings.Join(choices[:last], ", ") + " or " + choices[last]
+}
+
+func needFiles(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("no FILE given: name files or directories, or - for standard input")
+	}
+	return nil
+}
+
+// answerFormats are the formats of all commands but lint. What render prints as text is YAML.
+var answerFormats = []string{"json", "text", "yaml"}
+
+func checkOutput(format string) error {
+	if !slices.Contains(answerFormats, format) {
+		return unknownFormat(format, answerFormats)
+	}
+	return nil
+}
+
+func unknownFormat(name string, formats []string) error {
+	return fmt.Errorf("unknown output format %q: use one of %s", name, strings.Join(formats, ", "))
+}
+
+// printFindings tells what was found wrong on the way to a result, which err kept from being found. It returns how the
+// command ends because of that: nil if there is a result.
+func (c *command) printFindings(g *garden, err error) error {
+	if len(g.findings) == 0 {
+		return err
+	}
+	report.Sort(g.findings)
+	if failed := report.Text(c.stderr, g.findings); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return errWrong
+	}
+	return nil
+}

@@ -12,8 +12,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 )
 
@@ -167,6 +171,33 @@ func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 		for range 20 {
 			if again := run(t, manifest, args...); again != first {
 				t.Fatal(cmp.Diff(first.stdout, again.stdout))
+			}
+		}
+	}
+}
+
+// faulty is a provider with a mistake in what its workers ask for.
+type faulty struct{ local.Provider }
+
+type faultyConfig struct{ metav1.TypeMeta }
+
+func (faulty) Workers() consistency.Workers {
+	return consistency.WorkersOf(schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
+		[]capability.Definition{{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}}},
+		capability.Rules[faultyConfig]{})
+}
+
+func TestFaultyProviderIsFoundAtTheStart(t *testing.T) {
+	for _, args := range [][]string{{"kubectl-capkit", "lint", workerProfile}, {"kubectl-capkit", "--help"}, {"kubectl-capkit"}} {
+		var stdout, stderr bytes.Buffer
+		status := cli.Run(args, nil, &stdout, &stderr, cli.For(faulty{}))
+		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
+		if status != 2 || stdout.Len() > 0 || len(lines) != 2 {
+			t.Errorf("status %d: %s%s", status, stdout.String(), stderr.String())
+		}
+		for _, line := range lines {
+			if !strings.HasPrefix(line, "kubectl capkit: provider local: worker capability ") {
+				t.Error(line)
 			}
 		}
 	}

@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,13 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -358,42 +352,6 @@ func TestExplainOrdinaryPools(t *testing.T) {
 	}
 }
 
-func TestCapabilities(t *testing.T) {
-	for _, format := range []string{"text", "json", "yaml"} {
-		r := run(t, "", "capabilities", "-o", format)
-		if r.status != 0 || r.stderr != "" {
-			t.Errorf("status %d: %s", r.status, r.stderr)
-		}
-		golden(t, "capabilities."+format, r.stdout)
-	}
-	for _, args := range [][]string{{"capabilities", "file.yaml"}, {"capabilities", "-o", "sarif"}} {
-		if r := run(t, "", args...); r.status != 2 || r.stdout != "" {
-			t.Errorf("%v: status %d: %s", args, r.status, r.stdout)
-		}
-	}
-}
-
-// Everything that a worker pool can be made to ask for by flags is listed.
-func TestCapabilitiesListsWhatEachValueIsFor(t *testing.T) {
-	var all cli.Capabilities
-	if err := json.Unmarshal([]byte(run(t, "", "capabilities", "-o", "json").stdout), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all.Reserved {
-		asked := map[string]bool{}
-		for _, by := range c.RequestedBy {
-			for _, value := range by.Values {
-				asked[value] = true
-			}
-		}
-		for _, value := range c.Values {
-			if !asked[value] {
-				t.Errorf("nothing asks for %s: %s", c.Name, value)
-			}
-		}
-	}
-}
-
 func TestCompletionOfWorkerFlags(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--update-strategy": "AutoRollingUpdate\nAutoInPlaceUpdate\nManualInPlaceUpdate\n:4\n",
@@ -403,33 +361,6 @@ func TestCompletionOfWorkerFlags(t *testing.T) {
 		for _, command := range []string{"select", "explain"} {
 			if r := run(t, "", "__complete", command, flag, ""); r.stdout != want {
 				t.Errorf("%s %s: %q", command, flag, r.stdout)
-			}
-		}
-	}
-}
-
-// faulty is a provider with a mistake in what its workers ask for.
-type faulty struct{ local.Provider }
-
-type faultyConfig struct{ metav1.TypeMeta }
-
-func (faulty) Workers() consistency.Workers {
-	return consistency.WorkersOf(schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
-		[]capability.Definition{{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}}},
-		capability.Rules[faultyConfig]{})
-}
-
-func TestFaultyProviderIsFoundAtTheStart(t *testing.T) {
-	for _, args := range [][]string{{"kubectl-capkit", "lint", workerProfile}, {"kubectl-capkit", "--help"}, {"kubectl-capkit"}} {
-		var stdout, stderr bytes.Buffer
-		status := cli.Run(args, nil, &stdout, &stderr, cli.For(faulty{}))
-		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
-		if status != 2 || stdout.Len() > 0 || len(lines) != 2 {
-			t.Errorf("status %d: %s%s", status, stdout.String(), stderr.String())
-		}
-		for _, line := range lines {
-			if !strings.HasPrefix(line, "kubectl capkit: provider local: worker capability ") {
-				t.Error(line)
 			}
 		}
 	}

@@ -59,6 +59,12 @@ var (
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )
 
+// heavy are the packages of Gardener that make the command the size that it has: only pkg/cli/gardener may import them.
+var heavy = []string{
+	"github.com/gardener/gardener/pkg/api", "github.com/gardener/gardener/pkg/api/core/validation", "github.com/gardener/gardener/pkg/apis/core",
+	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
+}
+
 type goPackage struct {
 	ImportPath string
 	Imports    []string
@@ -104,7 +110,7 @@ func readDirectories(t *testing.T) {
 	}
 }
 
-// within tells whether an entry, which may end in /..., covers a package.
+// within reports whether an entry, which may end in /..., covers a package.
 func within(entry, name string) bool {
 	prefix, below := strings.CutSuffix(entry, "...")
 	return entry == name || below && strings.HasPrefix(name, prefix)
@@ -133,6 +139,10 @@ func TestImportDirection(t *testing.T) {
 			own, isOwn := strings.CutPrefix(imported, module)
 			if isOwn && !slices.ContainsFunc(imports, func(entry string) bool { return within(entry, own) }) {
 				t.Errorf("%s must not import %s, only %v", name, own, imports)
+			}
+			isHeavy := slices.ContainsFunc(heavy, func(entry string) bool { return within(entry, imported) })
+			if isHeavy && strings.HasPrefix(name, "pkg/") && name != "pkg/cli/gardener" {
+				t.Errorf("%s must not import %s, only pkg/cli/gardener", name, imported)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
+// root returns the command with its subcommands. name is what the user calls it by, which may be several words.
 func (c *command) root(name string) *cobra.Command {
 	use := strings.ReplaceAll(name, " ", "\u00a0") // cobra takes the first word of Use as the command's name
 	root := &cobra.Command{
@@ -49,16 +51,19 @@ func (c *command) rules() []consistency.Rule {
 	return Rules(providers...)
 }
 
+// outputFlag adds the flag for the output format, one of formats.
 func outputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", "text", "output format: "+strings.Join(formats, ", "))
 	complete(cmd, "output", formats)
 }
 
+// choiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
 func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
 	cmd.Flags().StringVar(value, name, standard, usage+": "+oneOf(choices))
 	complete(cmd, name, choices)
 }
 
+// complete makes the shell complete a flag with choices rather than with names of files.
 func complete(cmd *cobra.Command, flag string, choices []string) {
 	// The only error there can be is that the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
@@ -73,6 +78,7 @@ func oneOf(choices []string) string {
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
+// needFiles is for commands that read files: it refuses to run without any.
 func needFiles(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("no FILE given: name files or directories, or - for standard input")
@@ -83,6 +89,7 @@ func needFiles(_ *cobra.Command, args []string) error {
 // answerFormats are the formats of all commands but lint. What render prints as text is YAML.
 var answerFormats = []string{"json", "text", "yaml"}
 
+// checkOutput returns an error if a format is none of answerFormats.
 func checkOutput(format string) error {
 	if !slices.Contains(answerFormats, format) {
 		return unknownFormat(format, answerFormats)
@@ -90,12 +97,24 @@ func checkOutput(format string) error {
 	return nil
 }
 
+// printAs writes a value in one of answerFormats. text writes it for people.
+func printAs(w io.Writer, format string, value any, text func(io.Writer)) error {
+	switch format {
+	case "json":
+		return report.JSON(w, value)
+	case "yaml":
+		return report.YAML(w, value)
+	}
+	text(w)
+	return nil
+}
+
 func unknownFormat(name string, formats []string) error {
 	return fmt.Errorf("unknown output format %q: use one of %s", name, strings.Join(formats, ", "))
 }
 
-// printFindings tells what was found wrong on the way to a result, which err kept from being found. It returns how the
-// command ends because of that: nil if there is a result.
+// printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if there is
+// one. What it returns ends the command, unless it is nil: err itself if nothing was found, or else that something was.
 func (c *command) printFindings(g *garden, err error) error {
 	if len(g.findings) == 0 {
 		return err

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
+// explain returns the command of this name.
 func (c *command) explain() *cobra.Command {
 	var output string
 	var flags poolFlags
@@ -69,11 +70,11 @@ type Reasoning struct {
 	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask for.
 	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
-	Flavors []ExplainedFlavor `json:"flavors"`
+	Flavors []explainedFlavor `json:"flavors"`
 	// Comparisons that were made to find the best candidate, in order.
-	Comparisons []ExplainedComparison `json:"comparisons"`
+	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
-	OtherOrder *OtherOrder `json:"otherOrder,omitempty"`
+	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
 	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what they are
 	// now, empty if they are not there. It is absent if the provider has none, if the providerConfig has errors, and for a
 	// question by flags without a providerConfig.
@@ -83,8 +84,8 @@ type Reasoning struct {
 	sets []setsRow
 }
 
-// ExplainedFlavor is one flavor and what became of it.
-type ExplainedFlavor struct {
+// explainedFlavor is one flavor and what became of it.
+type explainedFlavor struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities"`
 	// Supports is Capabilities with omissions filled in.
 	Supports v1beta1.Capabilities `json:"supports"`
@@ -108,8 +109,8 @@ type exclusion struct {
 	clause string
 }
 
-// ExplainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
-type ExplainedComparison struct {
+// explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
+type explainedComparison struct {
 	Best int `json:"best"`
 	Next int `json:"next"`
 	// Winner is one of the two; Best in a tie.
@@ -118,18 +119,19 @@ type ExplainedComparison struct {
 	Message    string `json:"message"`
 }
 
-// OtherOrder tells what the other preference order would pick.
-type OtherOrder struct {
+// otherChoice is what the other preference order would pick.
+type otherChoice struct {
 	Order string `json:"order"`
 	// Flavor is an index into the flavors.
 	Flavor int `json:"flavor"`
 }
 
+// reasoning turns a resolution into the record of its decision.
 func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Reasoning {
 	d := &r.Decision
 	e := Reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []ExplainedFlavor{}, Comparisons: []ExplainedComparison{}, sets: sets(p, &r),
+		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{}, sets: sets(p, &r),
 	}
 	for i := range d.Verdicts {
 		e.Flavors = append(e.Flavors, explained(p, &r, i))
@@ -139,21 +141,21 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 		if c.Preference.Sign > 0 {
 			winner = c.Next
 		}
-		e.Comparisons = append(e.Comparisons, ExplainedComparison{
+		e.Comparisons = append(e.Comparisons, explainedComparison{
 			Best: c.Best, Next: c.Next, Winner: winner, Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
 		})
 	}
 	other := d.Request
 	other.Order = otherOrder(other.Order)
 	if chosen := p.Catalog().Choose(other); d.Chosen >= 0 && chosen != d.Chosen {
-		e.OtherOrder = &OtherOrder{Order: other.Order.String(), Flavor: chosen}
+		e.OtherOrder = &otherChoice{Order: other.Order.String(), Flavor: chosen}
 	}
 	return e
 }
 
 // forget takes out what follows from what a worker pool asks for, since that is not known.
 func (e *Reasoning) forget(workers consistency.Workers) {
-	e.Flavors, e.Comparisons, e.OtherOrder = []ExplainedFlavor{}, []ExplainedComparison{}, nil
+	e.Flavors, e.Comparisons, e.OtherOrder = []explainedFlavor{}, []explainedComparison{}, nil
 	for i := range e.sets {
 		row := &e.sets[i]
 		own := slices.ContainsFunc(workers.Definitions(), func(d capability.Definition) bool { return d.Name == row.capability })
@@ -164,10 +166,10 @@ func (e *Reasoning) forget(workers consistency.Workers) {
 }
 
 // explained says what became of one flavor.
-func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) ExplainedFlavor {
+func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) explainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
-	f := ExplainedFlavor{
+	f := explainedFlavor{
 		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason, ExcludedBy: excluder(v),
 		Chosen: i == d.Chosen, supports: v.Set.String(), exclusions: exclusions(d, i),
 	}
@@ -245,6 +247,7 @@ func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1be
 	return c
 }
 
+// otherOrder returns the order that is not the given one.
 func otherOrder(order capability.Order) capability.Order {
 	if order == capability.GEP33 {
 		return capability.Gardener

@@ -20,7 +20,7 @@ import (
 
 // printExplanation writes an explanation for people.
 func printExplanation(w io.Writer, e Explanation) {
-	fmt.Fprintln(w, question(e.Answer))
+	fmt.Fprintln(w, questionText(e.Answer))
 	if e.sets != nil {
 		printSets(w, e)
 	} else {
@@ -96,7 +96,7 @@ func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []sets
 	return rows
 }
 
-// declares tells whether a flavor or the machine type declares a capability that is not registered.
+// declares reports whether a flavor or the machine type declares a capability that is not registered.
 func declares[R any](r *consistency.Resolution[R], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
 	for i := range r.Decision.Verdicts {
@@ -106,7 +106,7 @@ func declares[R any](r *consistency.Resolution[R], name string) bool {
 	return declared
 }
 
-// asksFor tells whether the worker pool asks for a capability, other than by implication.
+// asksFor reports whether the worker pool asks for a capability, other than by implication.
 func asksFor[R any](r *consistency.Resolution[R], name string) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool { return q.Capability == name && !q.Implied })
 }
@@ -182,6 +182,7 @@ func (e Excluder) words() string {
 	return "region"
 }
 
+// inOrder prints capabilities in the order of a vocabulary.
 func inOrder(vocabulary []v1beta1.CapabilityDefinition, c v1beta1.Capabilities) string {
 	v, _ := capability.Compile(vocabulary, nil)
 	return v.Format(c)

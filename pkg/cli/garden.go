@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// garden is what the command knows: its providers, by type, the objects among its inputs, by name as the API server would
-// have them, and what was wrong with reading them.
+// garden is what the command knows: its providers, by type; the objects among its inputs, by name as the API server would have
+// them; and what was found wrong with them. It is not safe for concurrent use.
 type garden struct {
 	providers  map[string]Provider
 	profiles   map[string]*source[v1beta1.CloudProfile]
@@ -139,12 +139,14 @@ func (g *garden) add(o *manifest.Object) {
 	}
 }
 
+// duplicate notes that an object is described a second time.
 func (g *garden) duplicate(o, first *manifest.Object) {
 	line, _ := first.Position("metadata.name")
 	g.error(o, problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name, fmt.Sprintf(
 		"%s is described already, in %s:%d; remove or rename one of the two", object(o.Identity), first.File, line)))
 }
 
+// error notes an error about an object, with its origin as the rule. So do warning and report.
 func (g *garden) error(o *manifest.Object, err *field.Error) {
 	g.findings = append(g.findings, findingAt(o, consistency.SeverityError, err.Origin, err))
 }
@@ -162,6 +164,7 @@ func (g *garden) report(o *manifest.Object, r consistency.Report) {
 	}
 }
 
+// problem returns an error of a rule at a path.
 func problem(rule string, kind field.ErrorType, at string, value any, detail string) *field.Error {
 	return (&field.Error{Type: kind, Field: at, BadValue: value, Detail: detail}).WithOrigin(rule)
 }
@@ -234,6 +237,7 @@ func message(rule string, err *field.Error) string {
 	return err.Detail
 }
 
+// object is an identity as findings have it.
 func object(id manifest.Identity) report.Object {
 	return report.Object{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }

@@ -25,6 +25,7 @@ type lintFlags struct {
 	api    gardenerAPI
 }
 
+// lint returns the command of this name.
 func (c *command) lint() *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
@@ -124,13 +125,13 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.report(s.manifest, consistency.Report{Errors: g.gardener.validate(s.object)})
 		return
 	}
-	above := g.stored(parent)
-	object := g.storedNamespaced(s, above)
+	inGarden := g.stored(parent)
+	object := g.storedNamespaced(s, inGarden)
 	var report consistency.Report
 	if p := g.compile(parent); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, consistency.Report{Errors: g.gardener.validateNamespaced(object, above, report.Errors)})
+	g.report(s.manifest, consistency.Report{Errors: g.gardener.validateNamespaced(object, inGarden, report.Errors)})
 	g.report(s.manifest, report)
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot means.
+// What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag --profile names.
 
 // filled returns a CloudProfile with the core flavors that follow from its provider config (semantics S12). The provider
 // is nil if the command does not know it; then nothing is filled in. The object is not changed.
@@ -33,6 +33,7 @@ func filled(object *v1beta1.CloudProfile, provider Provider) *v1beta1.CloudProfi
 	return object
 }
 
+// fillIn sets the core flavors of the image versions that they are for.
 func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 	for _, f := range flavors {
 		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
@@ -91,8 +92,8 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 	parent := g.parentOf(s)
 	switch status := &s.object.Status.CloudProfileSpec; {
 	case parent != nil && parent.object != nil:
-		above := g.stored(parent)
-		spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+		inGarden := g.stored(parent)
+		spec, err := render(g.providers[inGarden.Spec.Type], g.storedNamespaced(s, inGarden), inGarden)
 		if err != nil {
 			return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 		}
@@ -117,12 +118,13 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 	return g.profiles[s.object.Spec.Parent.Name]
 }
 
-// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. above is its parent, as the API
-// server has it.
-func (g *garden) storedNamespaced(s *source[v1beta1.NamespacedCloudProfile], above *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
+// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. So the parent has to be: see stored.
+func (g *garden) storedNamespaced(
+	s *source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
+) *v1beta1.NamespacedCloudProfile {
 	object := gardener.Default(s.object)
-	if provider := g.providers[above.Spec.Type]; provider != nil {
-		fillIn(object.Spec.MachineImages, provider.fillNamespaced(object, &above.Spec))
+	if provider := g.providers[parent.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, provider.fillNamespaced(object, &parent.Spec))
 	}
 	return object
 }
@@ -165,28 +167,28 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	return nil, nil
 }
 
-// missing says that a profile is not among the inputs; or that it may be, where something could not be read. The name is
+// missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The name is
 // [NAMESPACE/]NAME.
 func (g *garden) missing(kind, name, at string) *field.Error {
 	detail := fmt.Sprintf("%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
-	if places := g.maybe(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
+	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
 		detail = fmt.Sprintf("%s %s is not among what could be read of the inputs: repair %s, if its manifest is there; or else give it as well, or correct the name",
 			kind, name, strings.Join(places, ", "))
 	}
 	return problem(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
 }
 
-// maybe returns where there is a document that could not be read, and may be an object of this kind and name: the first
+// unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the first
 // place of each file, in the order of the inputs, and no more than a few.
-func (g *garden) maybe(kind, name string) []string {
-	const most = 5
+func (g *garden) unreadAt(kind, name string) []string {
+	const limit = 5
 	var files, places []string
 	for _, p := range g.lost {
 		other := p.Kind != "" && p.Kind != kind || p.Name != "" && p.Name != name
 		if other || slices.Contains(files, p.File) {
 			continue
 		}
-		if len(files) == most {
+		if len(files) == limit {
 			return append(places, "...")
 		}
 		files, places = append(files, p.File), append(places, fmt.Sprintf("%s:%d", p.File, p.Line))
@@ -194,12 +196,13 @@ func (g *garden) maybe(kind, name string) []string {
 	return places
 }
 
+// unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
 func unreadable(kind, name, at string) *field.Error {
 	return problem(RuleProfileUnreached, field.ErrorTypeInvalid, at, name, fmt.Sprintf(
 		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
 }
 
-// unknownProvider says what follows for a profile whose provider type the command does not know.
+// unknownProvider is the error about a profile whose provider type the command does not know.
 func (g *garden) unknownProvider(name string) *field.Error {
 	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, "spec.type", name, fmt.Sprintf(
 		"the provider config was not looked at: this command knows %s, not %s", strings.Join(sortedNames(g.providers), ", "), name))
@@ -293,6 +296,7 @@ func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudPr
 	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
 }
 
+// namesOf lists names as --profile takes them.
 func namesOf(ids []types.NamespacedName) string {
 	names := make([]string, 0, len(ids))
 	for _, id := range ids {
@@ -312,6 +316,7 @@ func (g *garden) leaves() []string {
 	return slices.DeleteFunc(g.allProfiles(), func(name string) bool { return parents[name] })
 }
 
+// noProfile is the error about a name that no profile among the inputs has.
 func (g *garden) noProfile(name string) error {
 	kind := "CloudProfile"
 	if strings.Contains(name, "/") {

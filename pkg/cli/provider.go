@@ -36,9 +36,11 @@ type Provider interface {
 
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
+	// resolve answers which image a pool boots.
 	resolve(consistency.Pool) Answer
 	// madeBy returns the provider whose profile it is.
 	madeBy() Provider
+	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) consistency.Report
 	// CheckShoot reports the worker pools of a Shoot that get no image.
 	CheckShoot(shoot *v1beta1.Shoot, domain *string) consistency.Report
@@ -49,6 +51,7 @@ type profile interface {
 // For makes a provider known to the command.
 func For[R any](provider consistency.Provider[R]) Provider { return typed[R]{provider} }
 
+// sortedNames returns the types of providers, sorted.
 func sortedNames(providers map[string]Provider) []string {
 	return slices.Sorted(maps.Keys(providers))
 }

@@ -18,11 +18,10 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// question of the command line, as flags: about one worker pool that stands in no manifest.
+// poolFlags are a question of the command line: about one worker pool that stands in no manifest.
 type poolFlags struct {
 	image, version, machineType, region, architecture string
 	profile, order                                    string
@@ -30,15 +29,16 @@ type poolFlags struct {
 	// The properties of the pool that ask for capabilities, and the file with its providerConfig.
 	secureBoot                        bool
 	updateStrategy, gpu, workerConfig string
-	// given are the names of those flags that go with a question by flags only, and are no part of what must be asked.
+	// given are the names of those questionOnly flags that were given.
 	given []string
 }
 
 // updateStrategies are the values of --update-strategy.
 var updateStrategies = []string{string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate)}
 
-// besides are the flags that say more about a pool, or where to look, and the reason why a Shoot needs none of them.
-var besides = []struct{ name, because string }{
+// questionOnly are the flags that make no question by themselves but say more about its pool, or which profile to ask; each with
+// the reason why it goes with no Shoot.
+var questionOnly = []struct{ name, because string }{
 	{"profile", "a Shoot names its profile itself"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
 	{"secure-boot", "a Shoot's worker pools are taken as they are written"},
@@ -46,6 +46,7 @@ var besides = []struct{ name, because string }{
 	{"gpu", "a Shoot's worker pools are taken as they are written"},
 }
 
+// questionFlags adds the flags of select and explain.
 func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	f := cmd.Flags()
 	f.StringVar(&flags.image, "image", "", "name of the machine image")
@@ -63,7 +64,7 @@ func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
 	outputFlag(cmd, output, answerFormats)
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		for _, flag := range besides {
+		for _, flag := range questionOnly {
 			if cmd.Flags().Changed(flag.name) {
 				flags.given = append(flags.given, flag.name)
 			}
@@ -86,7 +87,7 @@ func (f *poolFlags) check(args []string) error {
 	return nil
 }
 
-// set tells whether any flag asks about a pool.
+// set reports whether any flag asks about a pool.
 func (f *poolFlags) set() bool {
 	return f.image+f.version+f.machineType+f.region+f.architecture != ""
 }
@@ -110,7 +111,7 @@ func (f *poolFlags) missing() error {
 // outOfPlace returns an error that names the flags which mean nothing without a question by flags; nil if there are none.
 func (f *poolFlags) outOfPlace() error {
 	var errs []error
-	for _, flag := range besides {
+	for _, flag := range questionOnly {
 		if slices.Contains(f.given, flag.name) {
 			errs = append(errs, fmt.Errorf("--%s goes with a question by flags: %s", flag.name, flag.because))
 		}
@@ -127,7 +128,8 @@ func (f *poolFlags) worker() capability.Worker {
 	return w
 }
 
-// answer runs select and explain, which differ in what they show.
+// answer runs select and explain, which differ in what they show: show returns the value that is printed as JSON or YAML, and
+// what prints it as text. Its second argument is as one of ask.
 func (c *command) answer(args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer))) error {
 	if err := checkOutput(output); err != nil {
 		return err
@@ -147,15 +149,7 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 		fmt.Fprintf(c.stderr, "note: %s\n", note)
 	}
 	value, text := show(answers, one)
-	switch output {
-	case "json":
-		err = report.JSON(c.stdout, value)
-	case "yaml":
-		err = report.YAML(c.stdout, value)
-	default:
-		text(c.stdout)
-	}
-	if err != nil {
+	if err := printAs(c.stdout, output, value, text); err != nil {
 		return err
 	}
 	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.Refused != nil }) {
@@ -164,8 +158,8 @@ func (c *command) answer(args []string, flags poolFlags, output string, show fun
 	return nil
 }
 
-// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
-// is a single answer to the flags. What it finds wrong with the inputs becomes findings.
+// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one is true
+// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error is about flags.
 func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
@@ -263,7 +257,7 @@ func duplicateKey(o *manifest.Object, pool *consistency.Pool, p profile) string 
 	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
 }
 
-// wrap makes the value that is printed as JSON: the answer to the flags itself, or the pools of the Shoots.
+// wrap returns the value that is printed as JSON: the answer to the flags itself, or the pools of the Shoots.
 func wrap[T any](answers []T, one bool) any {
 	if one {
 		return answers[0]

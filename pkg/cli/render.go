@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
+// render returns the command of this name.
 func (c *command) render() *cobra.Command {
 	var output, profile string
 	var api gardenerAPI
@@ -48,10 +49,10 @@ If admission would refuse one of the two, the errors are printed instead.`,
 				return failed
 			case rendered == nil:
 				return errWrong
-			case output == "json":
-				return report.JSON(c.stdout, rendered)
+			case output == "text": // which is YAML: a manifest
+				output = "yaml"
 			}
-			return report.YAML(c.stdout, rendered)
+			return printAs(c.stdout, output, rendered, nil)
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
@@ -63,12 +64,12 @@ If admission would refuse one of the two, the errors are printed instead.`,
 // Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
 type Rendered struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        Named                    `json:"metadata"`
+	Metadata        renderedMetadata         `json:"metadata"`
 	Spec            v1beta1.CloudProfileSpec `json:"spec"`
 }
 
-// Named is the metadata of a rendered CloudProfile.
-type Named struct {
+// renderedMetadata is the metadata of a rendered CloudProfile.
+type renderedMetadata struct {
 	Name string `json:"name"`
 }
 
@@ -95,14 +96,14 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
 		return nil, nil
 	}
-	above := g.stored(parent)
-	spec, err := render(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
+	inGarden := g.stored(parent)
+	spec, err := render(g.providers[inGarden.Spec.Type], g.storedNamespaced(s, inGarden), inGarden)
 	if err != nil { // of one that is being deleted, too
 		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
 	}
 	return &Rendered{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		Metadata: Named{s.object.Name}, Spec: *spec,
+		Metadata: renderedMetadata{s.object.Name}, Spec: *spec,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
+// selectImage returns the command select.
 func (c *command) selectImage() *cobra.Command {
 	var output string
 	var flags poolFlags
@@ -82,7 +83,7 @@ type Selected struct {
 	// Capabilities as the flavor declares them, Effective what remains of them on the machine type.
 	Capabilities v1beta1.Capabilities `json:"capabilities"`
 	Effective    v1beta1.Capabilities `json:"effective"`
-	// Ambiguous tells that another flavor supports exactly the same.
+	// Ambiguous is true if another flavor supports exactly the same.
 	Ambiguous bool `json:"ambiguous"`
 }
 
@@ -108,6 +109,9 @@ type Rejected struct {
 	Machine    []string `json:"machine,omitempty"`
 	Worker     []string `json:"worker"`
 	Message    string   `json:"message"`
+
+	// text is Message without suggestions.
+	text string
 }
 
 // Excluder is what a flavor does not go with: one of the causes of a conflict of capabilities, or the region.
@@ -174,14 +178,14 @@ func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
 	}
 	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
 	a.Selected, a.Refused = nil, &Refused{
-		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message}}, Suggestions: []consistency.Suggestion{},
+		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message, text: message}}, Suggestions: []consistency.Suggestion{},
 	}
 	a.reasoning.forget(workers)
 }
 
-// whole says why a pool is refused without a look at flavors.
+// whole is the entry of a pool that is refused without a look at flavors.
 func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
-	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail}
+	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: withoutSuggestions(r)}
 	switch r.Reason {
 	case consistency.ReasonArchitecture:
 		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
@@ -194,12 +198,14 @@ func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejec
 	return rejected
 }
 
+// rejected is the entry of a flavor, the one with the index i.
 func rejected[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) Rejected {
 	v := &d.Verdicts[i]
 	r := Rejected{
 		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
 		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
 	}
+	r.text = r.Message
 	if len(v.Conflicts) > 0 {
 		first := &v.Conflicts[0]
 		r.Capability, r.Flavor, r.Machine, r.Worker = first.Capability, first.Offer, first.Need, first.Asked
@@ -215,8 +221,8 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return c
 }
 
-// question repeats what was asked.
-func question(a Answer) string {
+// questionText repeats what was asked.
+func questionText(a Answer) string {
 	prefix := ""
 	if a.Shoot != "" {
 		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
@@ -248,15 +254,15 @@ func settings(requested []capability.Requirement) string {
 // printAnswer writes an answer for people.
 func printAnswer(w io.Writer, a Answer) {
 	if a.Selected != nil {
-		fmt.Fprintf(w, "%s boots %s\n", question(a), referenceText(a.Reference))
+		fmt.Fprintf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))
 		if a.Ambiguous {
 			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
 		}
 		return
 	}
-	fmt.Fprintf(w, "%s: no image\n", question(a))
+	fmt.Fprintf(w, "%s: no image\n", questionText(a))
 	for _, r := range a.Rejected {
-		fmt.Fprintf(w, "  %s\n", withoutSuggestions(r.Message))
+		fmt.Fprintf(w, "  %s\n", r.text)
 	}
 	if len(a.Suggestions) == 0 {
 		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
@@ -268,9 +274,10 @@ func printAnswer(w io.Writer, a Answer) {
 	}
 }
 
-// withoutSuggestions cuts off the suggestions that a message ends with, where they are printed by themselves.
-func withoutSuggestions(message string) string {
-	message, _, _ = strings.Cut(message, consistency.WouldWork)
+// withoutSuggestions returns why a pool gets no image, without the suggestions that its error ends with: text for people lists
+// them by themselves.
+func withoutSuggestions[R any](r *consistency.Resolution[R]) string {
+	message, _, _ := strings.Cut(r.Err.Detail, consistency.WouldWork)
 	return message
 }
 

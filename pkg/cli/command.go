@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 )
@@ -30,12 +31,12 @@ A FILE is a YAML or JSON file, a directory of them, or - for standard input. Obj
 other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
 
 Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
-		Version:       Version,
+		Version:       versions{Version, gardener.Version()}.String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render(), c.capabilities())
+	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render(), c.capabilities(), c.version())
 	for _, cmd := range root.Commands() {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}

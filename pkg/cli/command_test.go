@@ -109,9 +109,16 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// The program of a test does not say which Gardener is in it.
 func TestVersion(t *testing.T) {
-	if r := run(t, "", "--version"); r.stdout != "capkit version "+cli.Version+"\n" {
-		t.Errorf("%q", r.stdout)
+	text := "capkit version " + cli.Version + "\n"
+	for args, want := range map[string]string{
+		"--version": text, "version": text, "version -o yaml": "version: dev\n", "version -o json": "{\n  \"version\": \"dev\"\n}\n",
+		"version -o sarif": "", "version now": "",
+	} {
+		if r := run(t, "", strings.Fields(args)...); r.stdout != want || (r.status == 2) != (want == "") {
+			t.Errorf("%s: status %d: %q", args, r.status, r.stdout)
+		}
 	}
 }
 

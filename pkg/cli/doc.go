@@ -7,7 +7,8 @@
 // with file and line. No check of images is written here: an extension author passes a Provider, wrapped by [For], and has the
 // whole command.
 //
-// Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go and capabilities.go.
+// Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go, capabilities.go
+// and version.go.
 // What they share:
 //
 //   - run.go and command.go: the exit status, the root command, flags and errors of usage;

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Version of the command; set when it is linked.
+// Version of the command; set when it is linked. It is read by each [Run].
 var Version = "dev"
 
 // The exit statuses.

@@ -108,7 +108,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		g.compiled[object.Name] = compiled
 		g.report(s.manifest, report)
 	case object.Spec.Type != "": // core reports that one
-		g.warning(s.manifest, g.unknownProvider(object.Spec.Type))
+		g.warning(s.manifest, g.unknownProvider(object.Spec.Type, "spec.type"))
 	}
 }
 

@@ -202,9 +202,9 @@ func unreadable(kind, name, at string) *field.Error {
 		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
 }
 
-// unknownProvider is the error about a profile whose provider type the command does not know.
-func (g *garden) unknownProvider(name string) *field.Error {
-	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, "spec.type", name, fmt.Sprintf(
+// unknownProvider is the error about a profile whose provider type the command does not know, at the field that leads to it.
+func (g *garden) unknownProvider(name, at string) *field.Error {
+	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
 		"the provider config was not looked at: this command knows %s, not %s", strings.Join(sortedNames(g.providers), ", "), name))
 }
 
@@ -214,19 +214,19 @@ func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
 	kind, name, at := profileRef(shoot)
 	switch kind {
 	case "CloudProfile":
-		return g.unknownProvider(g.profiles[name].object.Spec.Type)
+		return g.unknownProvider(g.profiles[name].object.Spec.Type, at)
 	case "NamespacedCloudProfile":
-		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}])
+		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}], at)
 	}
 	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
-// unknownProviderOf says that the provider of a NamespacedCloudProfile is unknown.
-func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile]) *field.Error {
+// unknownProviderOf is that error about a NamespacedCloudProfile, whose provider is its parent's.
+func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile], at string) *field.Error {
 	if parent := g.parentOf(s); parent != nil && parent.object != nil {
-		return g.unknownProvider(parent.object.Spec.Type)
+		return g.unknownProvider(parent.object.Spec.Type, at)
 	}
-	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type)
+	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type, at)
 }
 
 // profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs, apart
@@ -250,7 +250,7 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	case s.object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case g.providers[s.object.Spec.Type] == nil:
-		return nil, errors.New(g.unknownProvider(s.object.Spec.Type).Detail)
+		return nil, errors.New(g.unknownProvider(s.object.Spec.Type, "").Detail)
 	}
 	provider := g.providers[s.object.Spec.Type]
 	p, wrong := provider.compile(&filled(s.object, provider).Spec)
@@ -269,7 +269,7 @@ func (g *garden) namespacedProfile(name string) (profile, error) {
 	}
 	p, problem := g.compileNamespaced(s, "")
 	if p == nil && problem == nil {
-		problem = g.unknownProviderOf(s)
+		problem = g.unknownProviderOf(s, "")
 	}
 	if problem != nil {
 		return nil, errors.New(problem.Detail)

@@ -93,7 +93,7 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
 		return nil, nil
 	case g.providers[parent.object.Spec.Type] == nil:
-		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
+		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type, "spec.type"))
 		return nil, nil
 	}
 	inGarden := g.stored(parent)

@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/capkit/capkit/pkg/cli"
@@ -28,11 +27,7 @@ func TestCapabilities(t *testing.T) {
 
 // Everything that a worker pool can be made to ask for by flags is listed.
 func TestCapabilitiesListsWhatEachValueIsFor(t *testing.T) {
-	var all cli.Capabilities
-	if err := json.Unmarshal([]byte(run(t, "", "capabilities", "-o", "json").stdout), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all.Reserved {
+	for _, c := range decoded[cli.Capabilities](t, run(t, "", "capabilities", "-o", "json")).Reserved {
 		asked := map[string]bool{}
 		for _, by := range c.RequestedBy {
 			for _, value := range by.Values {

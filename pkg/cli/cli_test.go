@@ -48,14 +48,30 @@ func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	return result{status, stdout.String(), stderr.String()}
 }
 
+// decoded returns what a run has printed as JSON.
+func decoded[T any](t *testing.T, r result) (value T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(r.stdout), &value); err != nil {
+		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
+	}
+	return value
+}
+
+// contains reports each of some texts that is not in another one.
+func contains(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+}
+
 // lint returns the report of the lint command as its JSON has it.
 func lint(t *testing.T, stdin string, args ...string) report.Report {
 	t.Helper()
 	r := run(t, stdin, append([]string{"lint", "-o", "json"}, args...)...)
-	var report report.Report
-	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
-		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
-	}
+	report := decoded[report.Report](t, r)
 	if want := min(report.Summary.Errors, 1); r.status != want {
 		t.Errorf("status %d with %d errors", r.status, report.Summary.Errors)
 	}

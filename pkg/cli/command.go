@@ -114,8 +114,9 @@ func unknownFormat(name string, formats []string) error {
 	return fmt.Errorf("unknown output format %q: use one of %s", name, strings.Join(formats, ", "))
 }
 
-// printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if there is
-// one. What it returns ends the command, unless it is nil: err itself if nothing was found, or else that something was.
+// printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if
+// there is one. What it returns ends the command, unless it is nil: err itself if nothing was found, or else that
+// something was.
 func (c *command) printFindings(g *garden, err error) error {
 	if len(g.findings) == 0 {
 		return err

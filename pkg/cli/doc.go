@@ -2,14 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the capkit command as a function: it makes offline, on manifests, the checks that admission makes. It reads
-// manifests with their positions, asks Gardener's own validation and package consistency about them, and prints what they say
-// with file and line. No check of images is written here: an extension author passes a Provider, wrapped by [For], and has the
-// whole command.
+// Package cli is the capkit command as a function: it makes offline, on manifests, the checks that admission makes. It
+// reads manifests with their positions, asks Gardener's own validation and package consistency about them, and prints
+// what they say with file and line. No check of images is written here: an extension author passes a Provider, wrapped
+// by [For], and has the whole command.
 //
-// Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go, capabilities.go
-// and version.go.
-// What they share:
+// Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go,
+// capabilities.go and version.go. What they share:
 //
 //   - run.go and command.go: the exit status, the root command, flags and errors of usage;
 //   - garden.go and profiles.go: the inputs as objects that see each other, and which profile a Shoot or a flag means;

@@ -30,7 +30,8 @@ pool asks for, what becomes of every flavor of the image version, and the compar
 providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
 checks that, in a Shoot.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
-			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local --secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
+			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
+			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
 		Args: needFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
@@ -67,7 +68,8 @@ type Reasoning struct {
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
 	// Machine is what the machine type supports, with omissions filled in.
 	Machine v1beta1.Capabilities `json:"machine"`
-	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask for.
+	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask
+	// for.
 	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
 	Flavors []explainedFlavor `json:"flavors"`
@@ -75,9 +77,9 @@ type Reasoning struct {
 	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
-	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what they are
-	// now, empty if they are not there. It is absent if the provider has none, if the providerConfig has errors, and for a
-	// question by flags without a providerConfig.
+	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
+	// they are now, empty if they are not there. It is absent if the provider has none, if the providerConfig has
+	// errors, and for a question by flags without a providerConfig.
 	RollingUpdate []consistency.Rolling `json:"rollingUpdate,omitempty"`
 
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
@@ -131,7 +133,8 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 	d := &r.Decision
 	e := Reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{}, sets: sets(p, &r),
+		Worker: asked(p.Vocabulary(), r.Requirements), sets: sets(p, &r),
+		Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {
 		e.Flavors = append(e.Flavors, explained(p, &r, i))
@@ -142,7 +145,8 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 			winner = c.Next
 		}
 		e.Comparisons = append(e.Comparisons, explainedComparison{
-			Best: c.Best, Next: c.Next, Winner: winner, Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
+			Best: c.Best, Next: c.Next, Winner: winner,
+			Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
 		})
 	}
 	other := d.Request
@@ -197,7 +201,8 @@ func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabili
 	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
 }
 
-// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare and nobody asks for.
+// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare and nobody asks
+// for.
 func unaskedOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set) string {
 	var words []string
 	for _, d := range p.Vocabulary().WorkerCapabilities() {
@@ -234,7 +239,8 @@ func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
 	return all
 }
 
-// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has it.
+// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has
+// it.
 func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
 	request, unmet := v.Request(requirements)
 	c := v1beta1.Capabilities{}
@@ -268,7 +274,8 @@ func decided(p capability.Preference, winner string) string {
 	case p.Round == 0:
 		return fmt.Sprintf("%s: only one of them supports %s", p.Capability, p.First+p.Second)
 	case p.Own:
-		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
+		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s",
+			ordinal(p.Round), p.Capability, first, second)
 	}
 	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
 }

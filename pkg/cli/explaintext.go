@@ -64,13 +64,13 @@ func printMachine(w io.Writer, e Explanation) {
 	}
 }
 
-// setsRow is what is to be said of one capability: its values, best first, those that the machine type supports, and what
-// the worker pool asks for.
+// setsRow is what is to be said of one capability: its values, best first, those that the machine type supports, and
+// what the worker pool asks for.
 type setsRow struct{ capability, values, machine, worker string }
 
-// sets returns a row for each capability that is registered, and for each other one that matters: a flavor or the machine
-// type declares it, or the worker pool asks for it other than by implication. It returns nil if no worker capability is
-// registered or matters, as in most profiles.
+// sets returns a row for each capability that is registered, and for each other one that matters: a flavor or the
+// machine type declares it, or the worker pool asks for it other than by implication. It returns nil if no worker
+// capability is registered or matters, as in most profiles.
 func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []setsRow {
 	v := p.Vocabulary()
 	var rows []setsRow
@@ -149,7 +149,8 @@ func printSets(w io.Writer, e Explanation) {
 	_ = table.Flush() // as with all text: what cannot be written is lost
 }
 
-// printFlavors writes what became of the flavors. Where worker capabilities matter it says first what each does not go with.
+// printFlavors writes what became of the flavors. Where worker capabilities matter it says first what each does not go
+// with.
 func printFlavors(w io.Writer, e Explanation) {
 	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
 	if e.sets != nil {

@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -109,12 +108,8 @@ func TestDomain(t *testing.T) {
 			args = append(args, "--domain", domain)
 		}
 		r := runFor(extendedOnly, "", args...)
-		var report report.Report
-		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
-			t.Fatal(err, r.stderr)
-		}
 		got := []string{string(rune('0' + r.status))}
-		for _, f := range report.Findings {
+		for _, f := range decoded[report.Report](t, r).Findings {
 			got = append(got, string(f.Severity), f.Message)
 		}
 		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
@@ -176,12 +171,8 @@ spec:
 
 func TestRollingUpdateOfShoots(t *testing.T) {
 	r := runFor(extendedOnly, rollingShoot, "explain", "-o", "json", examples+"/cloudprofile.yaml", "-")
-	var explained struct{ Pools []cli.Explanation }
-	if err := json.Unmarshal([]byte(r.stdout), &explained); err != nil {
-		t.Fatal(err, r.stderr)
-	}
 	got := map[string][]consistency.Rolling{}
-	for _, e := range explained.Pools {
+	for _, e := range decoded[struct{ Pools []cli.Explanation }](t, r).Pools {
 		got[e.Pool] = e.RollingUpdate
 	}
 	want := map[string][]consistency.Rolling{
@@ -217,11 +208,7 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 			extendedOnly, append(question, "--worker-config=-"), []consistency.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
 		},
 	} {
-		r := runFor(tc.providers, config, tc.args...)
-		var e cli.Explanation
-		if err := json.Unmarshal([]byte(r.stdout), &e); err != nil {
-			t.Fatal(name, err, r.stderr)
-		}
+		e := decoded[cli.Explanation](t, runFor(tc.providers, config, tc.args...))
 		if diff := cmp.Diff(tc.want, e.RollingUpdate); diff != "" {
 			t.Error(name, diff)
 		}

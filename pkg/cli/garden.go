@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// garden is what the command knows: its providers, by type; the objects among its inputs, by name as the API server would have
-// them; and what was found wrong with them. It is not safe for concurrent use.
+// garden is what the command knows: its providers, by type; the objects among its inputs, by name as the API server
+// would have them; and what was found wrong with them. It is not safe for concurrent use.
 type garden struct {
 	providers  map[string]Provider
 	profiles   map[string]*source[v1beta1.CloudProfile]
@@ -191,8 +191,8 @@ func decode[T any](g *garden, o *manifest.Object, into *T) *source[T] {
 // gardenKinds are the kinds that the command understands.
 var gardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
 
-// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have, or
-// one of our kinds in a version that is not served.
+// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
+// or one of our kinds in a version that is not served.
 func checkKind(o *manifest.Object) *field.Error {
 	served := v1beta1.SchemeGroupVersion
 	group, _, _ := strings.Cut(o.APIVersion, "/")

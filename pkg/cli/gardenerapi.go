@@ -19,8 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// gardenerAPI is Gardener's API server, as far as its validation of CloudProfiles and NamespacedCloudProfiles goes. The zero
-// value is the one that package gardener has compiled in.
+// gardenerAPI is Gardener's API server, as far as its validation of CloudProfiles and NamespacedCloudProfiles goes. The
+// zero value is the one that package gardener has compiled in.
 type gardenerAPI struct {
 	// reservedInCore makes it one that accepts the reserved capabilities: see package reserved.
 	reservedInCore bool
@@ -41,8 +41,8 @@ func (a gardenerAPI) validate(object runtime.Object) field.ErrorList {
 	return withHints(object, gardener.Validate(object))
 }
 
-// validateNamespaced returns what this API server says about a NamespacedCloudProfile and its parent. own is what our rules say
-// about the object; what says the same is left out.
+// validateNamespaced returns what this API server says about a NamespacedCloudProfile and its parent. own is what our
+// rules say about the object; what says the same is left out.
 func (a gardenerAPI) validateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
@@ -83,7 +83,8 @@ func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 func registeredAt(object runtime.Object, err *field.Error) string {
 	profile, isProfile := object.(*v1beta1.CloudProfile)
 	var i int
-	if _, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i); wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
+	_, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
+	if wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
 		return ""
 	}
 	if definitions := profile.Spec.MachineCapabilities; i >= 0 && i < len(definitions) {

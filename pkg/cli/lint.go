@@ -36,8 +36,12 @@ Every rule has a section in docs/rules.md.
 
 What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
 here. Without the flag, what depends on it is reported as not checked.`,
-		Example: "  capkit lint cloudprofile.yaml\n  capkit lint -o sarif manifests/ > capkit.sarif\n  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n  capkit lint --reserved-in-core cloudprofile.yaml\n  kubectl get cloudprofiles -o yaml | capkit lint -",
-		Args:    needFiles,
+		Example: "  capkit lint cloudprofile.yaml\n" +
+			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
+			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
+			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
+			"  kubectl get cloudprofiles -o yaml | capkit lint -",
+		Args: needFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var domain *string
 			if cmd.Flags().Changed("domain") {

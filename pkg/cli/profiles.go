@@ -20,10 +20,11 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag --profile names.
+// What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag
+// --profile names.
 
-// filled returns a CloudProfile with the core flavors that follow from its provider config (semantics S12). The provider
-// is nil if the command does not know it; then nothing is filled in. The object is not changed.
+// filled returns a CloudProfile with the core flavors that follow from its provider config (semantics S12). The
+// provider is nil if the command does not know it; then nothing is filled in. The object is not changed.
 func filled(object *v1beta1.CloudProfile, provider Provider) *v1beta1.CloudProfile {
 	if provider == nil {
 		return object
@@ -106,7 +107,8 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 	}
 	return nil, problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name, fmt.Sprintf(
-		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s/%s, CloudProfile %s, is not among the inputs, and there is no status.cloudProfileSpec",
+		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s/%s, CloudProfile %s, "+
+			"is not among the inputs, and there is no status.cloudProfileSpec",
 		s.object.Namespace, s.object.Name, s.object.Spec.Parent.Name))
 }
 
@@ -118,7 +120,8 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 	return g.profiles[s.object.Spec.Parent.Name]
 }
 
-// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. So the parent has to be: see stored.
+// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. So the parent has to be:
+// see stored.
 func (g *garden) storedNamespaced(
 	s *source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
 ) *v1beta1.NamespacedCloudProfile {
@@ -140,8 +143,8 @@ func profileRef(shoot *v1beta1.Shoot) (kind, name, at string) {
 	return "", "", "spec.cloudProfile"
 }
 
-// profileOf returns the compiled profile of a Shoot. It is nil, without an error, if its provider is unknown, or the Shoot
-// names none.
+// profileOf returns the compiled profile of a Shoot. It is nil, without an error, if its provider is unknown, or the
+// Shoot names none.
 func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	kind, name, at := profileRef(shoot)
 	switch kind {
@@ -167,19 +170,20 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	return nil, nil
 }
 
-// missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The name is
-// [NAMESPACE/]NAME.
+// missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The
+// name is [NAMESPACE/]NAME.
 func (g *garden) missing(kind, name, at string) *field.Error {
 	detail := fmt.Sprintf("%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
 	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
-		detail = fmt.Sprintf("%s %s is not among what could be read of the inputs: repair %s, if its manifest is there; or else give it as well, or correct the name",
+		detail = fmt.Sprintf("%s %s is not among what could be read of the inputs: "+
+			"repair %s, if its manifest is there; or else give it as well, or correct the name",
 			kind, name, strings.Join(places, ", "))
 	}
 	return problem(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
 }
 
-// unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the first
-// place of each file, in the order of the inputs, and no more than a few.
+// unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
+// first place of each file, in the order of the inputs, and no more than a few.
 func (g *garden) unreadAt(kind, name string) []string {
 	const limit = 5
 	var files, places []string
@@ -202,14 +206,15 @@ func unreadable(kind, name, at string) *field.Error {
 		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
 }
 
-// unknownProvider is the error about a profile whose provider type the command does not know, at the field that leads to it.
+// unknownProvider is the error about a profile whose provider type the command does not know, at the field that leads
+// to it.
 func (g *garden) unknownProvider(name, at string) *field.Error {
 	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
 		"the provider config was not looked at: this command knows %s, not %s", strings.Join(sortedNames(g.providers), ", "), name))
 }
 
-// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
-// that the command does not know, or the Shoot names none, which core refuses.
+// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a
+// provider that the command does not know, or the Shoot names none, which core refuses.
 func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
 	kind, name, at := profileRef(shoot)
 	switch kind {
@@ -229,8 +234,9 @@ func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile], at
 	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type, at)
 }
 
-// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs, apart
-// from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without defaults.
+// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs,
+// apart from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without
+// defaults.
 func (g *garden) profileNamed(name string) (profile, error) {
 	if name == "" {
 		names := g.leaves()

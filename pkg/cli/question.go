@@ -34,10 +34,12 @@ type poolFlags struct {
 }
 
 // updateStrategies are the values of --update-strategy.
-var updateStrategies = []string{string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate)}
+var updateStrategies = []string{
+	string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate),
+}
 
-// questionOnly are the flags that make no question by themselves but say more about its pool, or which profile to ask; each with
-// the reason why it goes with no Shoot.
+// questionOnly are the flags that make no question by themselves but say more about its pool, or which profile to ask;
+// each with the reason why it goes with no Shoot.
 var questionOnly = []struct{ name, because string }{
 	{"profile", "a Shoot names its profile itself"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
@@ -108,7 +110,8 @@ func (f *poolFlags) missing() error {
 	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot", strings.Join(names, ", "))
 }
 
-// outOfPlace returns an error that names the flags which mean nothing without a question by flags; nil if there are none.
+// outOfPlace returns an error that names the flags which mean nothing without a question by flags; nil if there are
+// none.
 func (f *poolFlags) outOfPlace() error {
 	var errs []error
 	for _, flag := range questionOnly {
@@ -128,9 +131,11 @@ func (f *poolFlags) worker() capability.Worker {
 	return w
 }
 
-// answer runs select and explain, which differ in what they show: show returns the value that is printed as JSON or YAML, and
-// what prints it as text. Its second argument is as one of ask.
-func (c *command) answer(args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer))) error {
+// answer runs select and explain, which differ in what they show: show returns the value that is printed as JSON or
+// YAML, and what prints it as text. Its second argument is as one of ask.
+func (c *command) answer(
+	args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer)),
+) error {
 	if err := checkOutput(output); err != nil {
 		return err
 	}
@@ -216,8 +221,8 @@ func unknownGPU(gpu string) string {
 	return note
 }
 
-// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that its
-// profile does not have, is a finding.
+// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
+// its profile does not have, is a finding.
 func (g *garden) askShoots(order capability.Order) []Answer {
 	answers := []Answer{}
 	for _, s := range g.shoots {

@@ -32,8 +32,9 @@ the admission webhooks write into status.cloudProfileSpec. It is printed as a Cl
 NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
 
 If admission would refuse one of the two, the errors are printed instead.`,
-		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
-		Args:    needFiles,
+		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n" +
+			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
+		Args: needFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := checkOutput(output); err != nil {
 				return err
@@ -61,7 +62,8 @@ If admission would refuse one of the two, the errors are printed instead.`,
 	return cmd
 }
 
-// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
+// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the
+// latter.
 type Rendered struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        renderedMetadata         `json:"metadata"`
@@ -73,8 +75,8 @@ type renderedMetadata struct {
 	Name string `json:"name"`
 }
 
-// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong with
-// it, with its parent, or with reading the inputs becomes findings, and then there is no result.
+// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
+// with it, with its parent, or with reading the inputs becomes findings, and then there is no result.
 func (g *garden) renderNamed(name string) (*Rendered, error) {
 	s, err := g.namespacedNamed(name)
 	if err != nil || len(g.findings) > 0 {
@@ -107,11 +109,13 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 	}, nil
 }
 
-// render returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
-// controller writes into the status, with the provider config that our webhook merges into it (semantics S11). The
-// provider is nil if the command does not know it; then the provider config is the parent's. The error says that a
-// provider config is not of the form that all have. Neither object is changed, nor shared with the result.
-func render(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
+// render returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what
+// Gardener's controller writes into the status, with the provider config that our webhook merges into it (semantics
+// S11). The provider is nil if the command does not know it; then the provider config is the parent's. The error says
+// that a provider config is not of the form that all have. Neither object is changed, nor shared with the result.
+func render(
+	provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
+) (*v1beta1.CloudProfileSpec, error) {
 	spec := gardener.Merge(object, parent)
 	if provider == nil {
 		return spec, nil

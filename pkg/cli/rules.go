@@ -28,10 +28,10 @@ const (
 	RuleProfileUnreached = "profile-unreadable"
 )
 
-// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted by
-// name: those that hold for every provider, and those of providers that are [consistency.Extended]. Each name is there once;
-// of two rules with one name that counts which holds for every provider, or else that of the first provider. The caller owns
-// the slice.
+// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
+// by name: those that hold for every provider, and those of providers that are [consistency.Extended]. Each name is
+// there once; of two rules with one name that counts which holds for every provider, or else that of the first
+// provider. The caller owns the slice.
 func Rules(providers ...Provider) []consistency.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	for _, p := range providers {

@@ -32,10 +32,10 @@ type command struct {
 	providers      map[string]Provider
 }
 
-// Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status: 0
-// if all is well, 1 if something was found wrong, 2 if it could not do its work. Results go to stdout, everything else
-// to stderr. It knows the given providers, one for each type; of two for one type the later counts. A provider with faults,
-// see [consistency.CheckProvider], is a reason to do nothing.
+// Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
+// 0 if all is well, 1 if something was found wrong, 2 if it could not do its work. Results go to stdout, everything
+// else to stderr. It knows the given providers, one for each type; of two for one type the later counts. A provider
+// with faults, see [consistency.CheckProvider], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, providers: map[string]Provider{}}
 	var faults []error

@@ -34,7 +34,8 @@ A worker pool may ask for features that its image must have declared: by its pro
 a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
 providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
 		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
-			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe --worker-config workerconfig.yaml cloudprofile.yaml\n" +
+			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
+			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +
 			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
 		Args: needFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -62,8 +63,8 @@ type Answer struct {
 	Version     string `json:"version"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
-	// Requested is what the worker pool asks for, what it implies included (semantics S3). If its providerConfig has errors,
-	// it is what could be read.
+	// Requested is what the worker pool asks for, what it implies included (semantics S3). If its providerConfig has
+	// errors, it is what could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
 	// Selected is set if an image was found, Refused if none was.
@@ -102,8 +103,8 @@ type Rejected struct {
 	// ExcludedBy says of a flavor what it does not go with; of several reasons it is about the one that Reason and
 	// Capability are about.
 	ExcludedBy Excluder `json:"excludedBy,omitempty"`
-	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that the
-	// worker pool asks for; null if it does not ask for the capability.
+	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
+	// the worker pool asks for; null if it does not ask for the capability.
 	Capability string   `json:"capability,omitempty"`
 	Flavor     []string `json:"flavor,omitempty"`
 	Machine    []string `json:"machine,omitempty"`
@@ -138,7 +139,8 @@ func excluder[R any](v *imageselector.Verdict[R]) Excluder {
 // answer turns a resolution into what is printed.
 func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
 	a := Answer{
-		Pool: r.Pool.Name, Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
+		Pool:  r.Pool.Name,
+		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
 		further: r.Further, reasoning: reasoning(p, r), Requested: r.Requirements,
 	}
 	if r.Err == nil {
@@ -162,12 +164,12 @@ func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answe
 	return a
 }
 
-// ReasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages consistency
-// and imageselector.
+// ReasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages
+// consistency and imageselector.
 const ReasonWorkerConfig imageselector.Reason = "worker-config"
 
-// refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is the
-// first. What follows from the config is not known then. An empty fault changes nothing.
+// refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is
+// the first. What follows from the config is not known then. An empty fault changes nothing.
 func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
 	if fault == "" {
 		return
@@ -178,7 +180,8 @@ func (a *Answer) refuseFor(fault string, workers consistency.Workers) {
 	}
 	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
 	a.Selected, a.Refused = nil, &Refused{
-		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message, text: message}}, Suggestions: []consistency.Suggestion{},
+		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message, text: message}},
+		Suggestions: []consistency.Suggestion{},
 	}
 	a.reasoning.forget(workers)
 }
@@ -274,8 +277,8 @@ func printAnswer(w io.Writer, a Answer) {
 	}
 }
 
-// withoutSuggestions returns why a pool gets no image, without the suggestions that its error ends with: text for people lists
-// them by themselves.
+// withoutSuggestions returns why a pool gets no image, without the suggestions that its error ends with: text for
+// people lists them by themselves.
 func withoutSuggestions[R any](r *consistency.Resolution[R]) string {
 	message, _, _ := strings.Cut(r.Err.Detail, consistency.WouldWork)
 	return message

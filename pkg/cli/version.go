@@ -14,10 +14,12 @@ import (
 	"github.com/capkit/capkit/pkg/cli/gardener"
 )
 
-// versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and meaning.
+// versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and
+// meaning.
 type versions struct {
 	Version string `json:"version"`
-	// GardenerVersion is that of the Gardener whose rules the command checks; absent if the program does not say, as in tests.
+	// GardenerVersion is that of the Gardener whose rules the command checks; absent if the program does not say, as in
+	// tests.
 	GardenerVersion string `json:"gardenerVersion,omitempty"`
 }
 

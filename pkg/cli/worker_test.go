@@ -101,13 +101,8 @@ func TestExcludedByMachineAndWorker(t *testing.T) {
 	text := run(t, profile, append([]string{"explain"}, args...)...).stdout
 	want := "out by the machine type and worker pool together: it has openstack-trustedLaunch [enabled, disabled], the machine type [disabled], " +
 		"the worker pool asks for [enabled]\n"
-	if !strings.Contains(text, want) {
-		t.Error(text)
-	}
-	var answer cli.Answer
-	if err := json.Unmarshal([]byte(run(t, profile, append([]string{"select", "-o=json"}, args...)...).stdout), &answer); err != nil {
-		t.Fatal(err)
-	}
+	contains(t, text, want)
+	answer := decoded[cli.Answer](t, run(t, profile, append([]string{"select", "-o=json"}, args...)...))
 	var by []cli.Excluder
 	for _, r := range answer.Rejected {
 		by = append(by, r.ExcludedBy)
@@ -161,23 +156,16 @@ func TestNoPromiseWithoutAWorkerConfig(t *testing.T) {
 		}
 	}
 	text := run(t, "", ofWorker("explain", "1.0.0", "medium", misspelt)...).stdout
-	if !strings.Contains(text, "  openstack-trustedLaunch   enabled, disabled   enabled, disabled     not known\n") {
-		t.Error(text)
-	}
+	contains(t, text, "  openstack-trustedLaunch   enabled, disabled   enabled, disabled     not known\n")
 	// What is wrong otherwise is said all the same.
-	if r := run(t, "", ofWorker("select", "1.0.0", "huge", misspelt)...); !strings.Contains(r.stdout, "machine type huge is not in the profile") {
-		t.Error(r.stdout, r.stderr)
-	}
+	contains(t, run(t, "", ofWorker("select", "1.0.0", "huge", misspelt)...).stdout, "machine type huge is not in the profile")
 }
 
 func TestRequestedIsAlwaysThere(t *testing.T) {
 	for _, args := range [][]string{
 		append([]string{"select", examples + "/cloudprofile.yaml"}, flavorQuestion...), ofWorker("explain", "1.0.0", "medium"), ofWorker("select", "1.0.0", "huge"),
 	} {
-		var answer cli.Answer
-		if err := json.Unmarshal([]byte(run(t, "", append(args, "-o=json")...).stdout), &answer); err != nil {
-			t.Fatal(err)
-		}
+		answer := decoded[cli.Answer](t, run(t, "", append(args, "-o=json")...))
 		var implied []string
 		for _, r := range answer.Requested {
 			if r.Implied {
@@ -193,19 +181,13 @@ func TestRequestedIsAlwaysThere(t *testing.T) {
 // What a flavor supports by leaving it out decides comparisons, so it is shown.
 func TestExplainWhatNobodyAsksFor(t *testing.T) {
 	text := run(t, "", ofWorker("explain", "1.0.0", "medium")...).stdout
-	for _, want := range []string{
+	contains(t, text,
 		"fits; for this worker pool: {architecture: [amd64]}, and openstack-trustedLaunch [enabled, disabled] while nobody asks for it\n",
 		"fits; for this worker pool: {architecture: [amd64], openstack-trustedLaunch: [enabled]}\n",
 		"the second most preferred value of openstack-trustedLaunch is disabled against nothing -> A\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
-		}
-	}
+	)
 	text = run(t, "", ofWorker("explain", "1.0.0", "old")...).stdout
-	if want := "{architecture: [amd64]}, and openstack-trustedLaunch [disabled] while nobody asks for it\n"; !strings.Contains(text, want) {
-		t.Errorf("%q is not in %s", want, text)
-	}
+	contains(t, text, "{architecture: [amd64]}, and openstack-trustedLaunch [disabled] while nobody asks for it\n")
 	text = run(t, "", ofWorker("explain", "1.0.0", "medium", "--worker-config="+workerConfig)...).stdout
 	if strings.Contains(text, "while nobody asks") {
 		t.Error(text)
@@ -213,9 +195,7 @@ func TestExplainWhatNobodyAsksFor(t *testing.T) {
 	profile := patched(t, read(t, workerProfile), `[{op: add, path: /spec/machineCapabilities/-, value: {name: gardener-gpuSupport, values: [nvidia, none]}}]`)
 	text = run(t, profile, append(slices.Delete(ofWorker("explain", "1.0.0", "medium"), 1, 2), "-")...).stdout
 	const both = ", and gardener-gpuSupport [nvidia, none], openstack-trustedLaunch [enabled, disabled] while nobody asks for them\n"
-	if !strings.Contains(text, both) {
-		t.Errorf("%q is not in %s", both, text)
-	}
+	contains(t, text, both)
 }
 
 func TestWorkerConfigFromStandardInput(t *testing.T) {

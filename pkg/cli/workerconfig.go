@@ -92,8 +92,8 @@ func rawConfig(config *manifest.Object) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: config.JSON}
 }
 
-// noteFurther takes down the errors of a question by flags that its answer is not about: as findings those that lead into
-// the worker config, as notes those about flags.
+// noteFurther takes down the errors of a question by flags that its answer is not about: as findings those that lead
+// into the worker config, as notes those about flags.
 func (g *garden) noteFurther(config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		if config == nil || err.Origin == consistency.RuleRequestUnregistered && !config.HasPath(err.Field) {

@@ -33,7 +33,8 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 		return nil
 	}
 	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
-		`a core flavor is the map of its capabilities itself, without the key "capabilities:", which only flavors under spec.providerConfig have; write: - %s`, wrapped))
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
+			`which only flavors under spec.providerConfig have; write: - %s`, wrapped))
 }
 
 // lookUpFlavor returns the capabilities that stand under the key "capabilities" of the core flavor at a path, in the

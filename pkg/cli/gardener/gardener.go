@@ -27,9 +27,9 @@ const RuleCore = "gardener-core"
 // The validation of Gardener's API server consults its feature gates and panics if they are not registered.
 var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 
-// Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would on
-// creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing. The errors come
-// in a stable order, with a stable text, each once, and have [RuleCore] as their origin.
+// Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would
+// on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing. The
+// errors come in a stable order, with a stable text, each once, and have [RuleCore] as their origin.
 func Validate(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
 	internal, err := api.Scheme.ConvertToVersion(Default(object), core.SchemeGroupVersion)
@@ -59,7 +59,8 @@ func byCore(errs field.ErrorList) field.ErrorList {
 	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
 }
 
-// Default returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API server.
+// Default returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API
+// server.
 func Default[T runtime.Object](object T) T {
 	filled := object.DeepCopyObject()
 	api.Scheme.Default(filled)
@@ -72,8 +73,8 @@ func Recognizes(apiVersion, kind string) bool {
 	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
 }
 
-// optional matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a Shoot to
-// Gardener's admission, which fills them in before the validation sees it.
+// optional matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a
+// Shoot to Gardener's admission, which fills them in before the validation sees it.
 var optional = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
 
 // filledIn reports whether an error is about a field that is missing in a manifest only.

@@ -14,9 +14,9 @@ import (
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 )
 
-// Merge returns what Gardener's controller writes into the status of a NamespacedCloudProfile, its parent being as the API
-// server has it. The provider config is the parent's; changing it is left to others. Architectures, which Gardener lists in an
-// order that changes from run to run, are sorted. The result shares no memory with the objects.
+// Merge returns what Gardener's controller writes into the status of a NamespacedCloudProfile, its parent being as the
+// API server has it. The provider config is the parent's; changing it is left to others. Architectures, which Gardener
+// lists in an order that changes from run to run, are sorted. The result shares no memory with the objects.
 func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
 	merged := object.DeepCopy() // MergeCloudProfiles lets the two share memory
 	namespacedcloudprofile.MergeCloudProfiles(merged, SyncArchitectures(parent))

@@ -27,11 +27,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of the
-// object, its own admission with a look at the parent, and the validation of what the two result in. As there, each is
-// only run if the one before found nothing, and the last one only for a parent that is right itself. Of what admission and
-// the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of the object. The errors
-// are as those of [Validate].
+// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of
+// the object, its own admission with a look at the parent, and the validation of what the two result in. As there, each
+// is only run if the one before found nothing, and the last one only for a parent that is right itself. Of what
+// admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
+// the object. The errors are as those of [Validate].
 func ValidateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
@@ -48,8 +48,8 @@ func ValidateNamespaced(
 	return byCore(errs)
 }
 
-// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents
-// in an informer. The lock is for whoever puts one there.
+// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up
+// parents in an informer. The lock is for whoever puts one there.
 type namespacedAdmission struct {
 	lock    sync.Mutex
 	plugin  *validator.ValidateNamespacedCloudProfile
@@ -127,8 +127,8 @@ func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.Cl
 // renderedItem matches the path of a list item that a NamespacedCloudProfile can define, below the spec.
 var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes)\[(\d+)\](\.versions\[(\d+)\])?`)
 
-// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same name, or
-// at the list if there is none.
+// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same
+// name, or at the list if there is none.
 func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) string {
 	m := renderedItem.FindStringSubmatch(path)
 	if m == nil {

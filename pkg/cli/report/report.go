@@ -16,8 +16,8 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// Report is what lint prints. Its JSON, with that of all types in it, is an interface: a field once published keeps its name
-// and meaning.
+// Report is what lint prints. Its JSON, with that of all types in it, is an interface: a field once published keeps its
+// name and meaning.
 type Report struct {
 	// Findings as [Sort] orders them. Empty rather than nil: in JSON it is a list.
 	Findings []Finding `json:"findings"`
@@ -68,7 +68,8 @@ type Summary struct {
 	Unread int `json:"-"`
 }
 
-// New returns a report of findings, which are copied. Of the summary it takes the objects, and counts the findings itself.
+// New returns a report of findings, which are copied. Of the summary it takes the objects, and counts the findings
+// itself.
 func New(findings []Finding, objects Summary) Report {
 	r := Report{
 		Findings: append([]Finding{}, findings...),
@@ -95,11 +96,13 @@ func Sort(findings []Finding) {
 	})
 }
 
-// Options are what writing a report depends on besides its findings. The zero value is for errors that no catalogue describes.
+// Options are what writing a report depends on besides its findings. The zero value is for errors that no catalogue
+// describes.
 type Options struct {
 	// FailOn is the lowest severity that makes the command fail; empty is error.
 	FailOn consistency.Severity
-	// Rules are the catalogue that describes the rules of the findings. One that is missing stays without a description.
+	// Rules are the catalogue that describes the rules of the findings. One that is missing stays without a
+	// description.
 	Rules []consistency.Rule
 	// Version of the command. It is left out unless it is a semantic version.
 	Version string

@@ -16,8 +16,8 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if w is a
-// terminal and the environment has no NO_COLOR.
+// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if
+// w is a terminal and the environment has no NO_COLOR.
 func Text(w io.Writer, findings []Finding) error {
 	paint := palette(w)
 	for _, f := range findings {

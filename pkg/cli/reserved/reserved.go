@@ -24,8 +24,8 @@ func Validate(object runtime.Object) field.ErrorList {
 	return d.reveal(gardener.Validate(d.put(object)))
 }
 
-// ValidateNamespaced is [gardener.ValidateNamespaced] of a Gardener that accepts the reserved capabilities. Where an error that
-// ignore is asked about has one of their names, it is still the replaced one.
+// ValidateNamespaced is [gardener.ValidateNamespaced] of a Gardener that accepts the reserved capabilities. Where an
+// error that ignore is asked about has one of their names, it is still the replaced one.
 func ValidateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
@@ -38,8 +38,8 @@ func Is(name string) bool {
 	return slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name })
 }
 
-// disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the prefix
-// lets them pass. Other names with the prefix keep it.
+// disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the
+// prefix lets them pass. Other names with the prefix keep it.
 type disguise string
 
 // disguiseFor returns a disguise that occurs in none of the objects.
@@ -63,8 +63,8 @@ func (d disguise) put(object runtime.Object) runtime.Object {
 	return object
 }
 
-// cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that it
-// does not: they are known all the same. No index of what is written changes by that.
+// cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that
+// it does not: they are known all the same. No index of what is written changes by that.
 func (d disguise) cloudProfile(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
 	object = object.DeepCopy()
 	d.images(object.Spec.MachineImages)

@@ -44,7 +44,7 @@ type workerCapability struct {
 type requestedBy struct {
 	Setting string   `json:"setting"`
 	Values  []string `json:"values"`
-	// Implied is true for what a pool asks for that does not have the setting.
+	// Implied is true if a worker pool asks for the values by leaving such settings out.
 	Implied bool `json:"implied"`
 	// Field of the Shoot; absent if the API of Gardener v1.150 has none.
 	Field string `json:"field,omitempty"`
@@ -52,8 +52,8 @@ type requestedBy struct {
 	Flag string `json:"flag,omitempty"`
 }
 
-// aWorker stands for the path of any worker pool of a Shoot.
-var aWorker = field.NewPath("spec", "provider", "workers[]")
+// workerPath stands for the path of any worker pool of a Shoot.
+var workerPath = field.NewPath("spec", "provider", "workers[]")
 
 // capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
 func capabilitiesOf(providers map[string]Provider) Capabilities {
@@ -67,7 +67,7 @@ func capabilitiesOf(providers map[string]Provider) Capabilities {
 				if s.Capability == d.Name {
 					w.RequestedBy = append(w.RequestedBy, requestedBy{
 						Setting: s.Setting, Values: s.Values, Flag: "--worker-config",
-						Field: aWorker.Child("providerConfig", s.Field).String(),
+						Field: workerPath.Child("providerConfig", s.Field).String(),
 					})
 				}
 			}
@@ -86,7 +86,7 @@ func reservedCapabilities() []workerCapability {
 		all = append(all, workerCapability{Definition: d, RequestedBy: []requestedBy{}})
 	}
 	for _, p := range properties() {
-		for _, r := range p.worker.Requirements(aWorker) {
+		for _, r := range p.worker.Requirements(workerPath) {
 			at := slices.IndexFunc(all, func(w workerCapability) bool { return w.Name == r.Capability })
 			by := requestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
 			if r.Because != nil {

@@ -187,7 +187,7 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 	return f
 }
 
-// undeclaredOf says what a flavor supports of that which the worker pool asks for without declaring it.
+// undeclaredOf says what a flavor supports, without declaring it, of the capabilities that the worker pool asks for.
 func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabilities, effective capability.Set) string {
 	var words []string
 	for _, q := range r.Requirements {
@@ -201,8 +201,8 @@ func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabili
 	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
 }
 
-// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare and nobody asks
-// for.
+// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare, and that the
+// worker pool does not ask for.
 func unaskedOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set) string {
 	var words []string
 	for _, d := range p.Vocabulary().WorkerCapabilities() {

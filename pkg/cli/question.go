@@ -164,7 +164,7 @@ func (c *command) answer(
 }
 
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one is true
-// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error is about flags.
+// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error says why there is no answer.
 func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {

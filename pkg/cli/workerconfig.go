@@ -67,7 +67,7 @@ func (g *garden) loadWorkerConfig(file string, stdin io.Reader, provider Provide
 	return objects[0], nil
 }
 
-// beginning returns what is wrong with an object that says nothing, not even of which kind it is.
+// beginning says how the worker config of a provider has to begin.
 func beginning(provider Provider) []string {
 	kind := provider.workers().Kind()
 	return []string{"write apiVersion: " + kind.GroupVersion().String(), "write kind: " + kind.Kind}

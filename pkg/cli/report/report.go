@@ -96,8 +96,7 @@ func Sort(findings []Finding) {
 	})
 }
 
-// Options are what writing a report depends on besides its findings. The zero value is for errors that no catalogue
-// describes.
+// Options are what writing a report depends on besides its findings. The zero value fails on errors, and describes no rules.
 type Options struct {
 	// FailOn is the lowest severity that makes the command fail; empty is error.
 	FailOn consistency.Severity

@@ -13,6 +13,8 @@ COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/
 VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
 # The second is what --version of a Gardener component prints.
 LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/version.gitVersion=v$(VERSION) -X k8s.io/component-base/version/verflag.programName=gardener-extension
+# Leaves out the symbol table and the debugging information, a third of a program, as the images do. Stack traces do not need them.
+STRIP    := -s -w
 FUZZTIME ?= 10s
 COUNT    ?= 1
 BASELINE ?=
@@ -43,11 +45,11 @@ LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 .PHONY: build
 build: ## Build the commands into bin
 	@mkdir -p bin
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -ldflags '$(STRIP) $(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: install
 install: ## Install capkit where go install puts commands
-	go install -ldflags '$(LDFLAGS)' ./cmd/capkit
+	go install -ldflags '$(STRIP) $(LDFLAGS)' ./cmd/capkit
 
 .PHONY: images
 images: ## Build the container images for PLATFORMS into bin/images, as OCI layouts

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -82,37 +83,36 @@ func example(doc *bytes.Buffer, rule finding.Rule) error {
 	if err != nil {
 		return err
 	}
-	found, err := lint(file, rule.Name)
+	finding, err := lint(file, rule.Name)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), found.Line))
-	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n",
-		found.File, found.Line, found.Column, found.Severity, found.Message, found.Rule)
-	if found.Field != "" {
-		fmt.Fprintf(doc, "    %s: %s\n", found.Object, found.Field)
+	fmt.Fprintf(doc, "Example, from [`%s`](../%s):\n\n```yaml\n%s```\n\n", file, file, excerpt(string(text), finding.Line))
+	fmt.Fprintf(doc, "```text\n%s:%d:%d: %s: %s [%s]\n", finding.File, finding.Line, finding.Column, finding.Severity, finding.Message, finding.Rule)
+	if finding.Field != "" {
+		fmt.Fprintf(doc, "    %s: %s\n", finding.Object, finding.Field)
 	}
 	fmt.Fprint(doc, "```\n\n")
 	return nil
 }
 
 // lint returns the first finding of a rule in a file.
-func lint(file, rule string) (cli.Finding, error) {
+func lint(file, rule string) (report.Finding, error) {
 	var stdout, stderr bytes.Buffer
 	args := []string{"capkit", "lint", "--output=json", file}
 	if status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, providers...); status > 1 {
-		return cli.Finding{}, fmt.Errorf("capkit lint %s: %s", file, stderr.String())
+		return report.Finding{}, fmt.Errorf("capkit lint %s: %s", file, stderr.String())
 	}
-	var report cli.Report
-	if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
-		return cli.Finding{}, err
+	var found report.Report
+	if err := json.Unmarshal(stdout.Bytes(), &found); err != nil {
+		return report.Finding{}, err
 	}
-	for _, finding := range report.Findings {
+	for _, finding := range found.Findings {
 		if finding.Rule == rule {
 			return finding, nil
 		}
 	}
-	return cli.Finding{}, fmt.Errorf("capkit lint %s does not report it", file)
+	return report.Finding{}, fmt.Errorf("capkit lint %s does not report it", file)
 }
 
 // excerpt returns the lines around a line, which counts from 1, without the indentation that they share.

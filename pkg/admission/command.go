@@ -134,7 +134,8 @@ func (s *serverOptions) AddFlags(flags *pflag.FlagSet) {
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }
 
-// Complete checks the values.
+// Complete checks the values. It overwrites certificates.DefaultSyncPeriod, a global of Gardener's library, and so for the whole
+// process: what manages and reloads the certificates takes its period from nowhere else.
 func (s *serverOptions) Complete() error {
 	if s.shutdownDelay < 0 || s.certificateSyncPeriod <= 0 {
 		return fmt.Errorf("--shutdown-delay-duration must not be negative, and --webhook-certificate-sync-period must be positive")

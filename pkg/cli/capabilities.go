@@ -23,28 +23,28 @@ import (
 // interface: a field once published keeps its name and meaning.
 type Capabilities struct {
 	// Reserved are those that are known in every profile.
-	Reserved []WorkerCapability `json:"reserved"`
+	Reserved []workerCapability `json:"reserved"`
 	// Providers are sorted by type. A provider whose workers ask for nothing of its own is there all the same.
-	Providers []ProviderCapabilities `json:"providers"`
+	Providers []providerCapabilities `json:"providers"`
 }
 
-// ProviderCapabilities are those of a provider, which a profile has to register.
-type ProviderCapabilities struct {
+// providerCapabilities are those of a provider, which a profile has to register.
+type providerCapabilities struct {
 	Type         string             `json:"type"`
-	Capabilities []WorkerCapability `json:"capabilities"`
+	Capabilities []workerCapability `json:"capabilities"`
 }
 
-// WorkerCapability is one of them, with what asks for it.
-type WorkerCapability struct {
+// workerCapability is one of them, with what asks for it.
+type workerCapability struct {
 	capability.Definition
-	RequestedBy []RequestedBy `json:"requestedBy"`
+	RequestedBy []requestedBy `json:"requestedBy"`
 }
 
-// RequestedBy is a setting of a worker pool that asks for values of a capability.
-type RequestedBy struct {
+// requestedBy is a setting of a worker pool that asks for values of a capability.
+type requestedBy struct {
 	Setting string   `json:"setting"`
 	Values  []string `json:"values"`
-	// Implied tells that it is what a pool asks for that has no such setting.
+	// Implied is true if a worker pool asks for the values by leaving such settings out.
 	Implied bool `json:"implied"`
 	// Field of the Shoot; absent if the API of Gardener v1.150 has none.
 	Field string `json:"field,omitempty"`
@@ -52,22 +52,22 @@ type RequestedBy struct {
 	Flag string `json:"flag,omitempty"`
 }
 
-// aWorker stands for the path of any worker pool of a Shoot.
-var aWorker = field.NewPath("spec", "provider", "workers[]")
+// workerPath stands for the path of any worker pool of a Shoot.
+var workerPath = field.NewPath("spec", "provider", "workers[]")
 
-// capabilitiesOf returns what workers of providers can ask for.
+// capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
 func capabilitiesOf(providers map[string]Provider) Capabilities {
-	all := Capabilities{Reserved: reservedCapabilities(), Providers: []ProviderCapabilities{}}
+	all := Capabilities{Reserved: reservedCapabilities(), Providers: []providerCapabilities{}}
 	for _, name := range sortedNames(providers) {
 		workers := providers[name].workers()
-		p := ProviderCapabilities{Type: name, Capabilities: []WorkerCapability{}}
+		p := providerCapabilities{Type: name, Capabilities: []workerCapability{}}
 		for _, d := range workers.Definitions() {
-			w := WorkerCapability{Definition: d, RequestedBy: []RequestedBy{}}
+			w := workerCapability{Definition: d, RequestedBy: []requestedBy{}}
 			for _, s := range workers.Settings() {
 				if s.Capability == d.Name {
-					w.RequestedBy = append(w.RequestedBy, RequestedBy{
+					w.RequestedBy = append(w.RequestedBy, requestedBy{
 						Setting: s.Setting, Values: s.Values, Flag: "--worker-config",
-						Field: aWorker.Child("providerConfig", s.Field).String(),
+						Field: workerPath.Child(s.Field).String(),
 					})
 				}
 			}
@@ -80,22 +80,22 @@ func capabilitiesOf(providers map[string]Provider) Capabilities {
 
 // reservedCapabilities finds out what asks for the reserved capabilities by trying each property that a worker pool can
 // have.
-func reservedCapabilities() []WorkerCapability {
-	var all []WorkerCapability
+func reservedCapabilities() []workerCapability {
+	var all []workerCapability
 	for _, d := range capability.Reserved() {
-		all = append(all, WorkerCapability{Definition: d, RequestedBy: []RequestedBy{}})
+		all = append(all, workerCapability{Definition: d, RequestedBy: []requestedBy{}})
 	}
 	for _, p := range properties() {
-		for _, r := range p.worker.Requirements(aWorker) {
-			at := slices.IndexFunc(all, func(w WorkerCapability) bool { return w.Name == r.Capability })
-			by := RequestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
+		for _, r := range p.worker.Requirements(workerPath) {
+			at := slices.IndexFunc(all, func(w workerCapability) bool { return w.Name == r.Capability })
+			by := requestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
 			if r.Because != nil {
 				by.Field = r.Because.String()
 			}
 			if !r.Implied {
 				by.Flag = p.flag
 			}
-			if !slices.ContainsFunc(all[at].RequestedBy, func(o RequestedBy) bool { return o.Setting == by.Setting }) {
+			if !slices.ContainsFunc(all[at].RequestedBy, func(o requestedBy) bool { return o.Setting == by.Setting }) {
 				all[at].RequestedBy = append(all[at].RequestedBy, by)
 			}
 		}
@@ -126,6 +126,7 @@ func gpuTypes() []string {
 	return []string{capability.GPUSupportNvidia, capability.GPUSupportAMD, capability.GPUSupportIntel}
 }
 
+// capabilities returns the command of this name.
 func (c *command) capabilities() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -145,17 +146,10 @@ image has that does not declare it, and the settings of a worker pool that ask f
 		},
 		RunE: func(*cobra.Command, []string) error {
 			all := capabilitiesOf(c.providers)
-			switch output {
-			case "json":
-				return printJSON(c.stdout, all)
-			case "yaml":
-				return printYAML(c.stdout, all)
-			}
 			if err := checkOutput(output); err != nil {
 				return err
 			}
-			printCapabilities(c.stdout, all)
-			return nil
+			return printAs(c.stdout, output, all, func(w io.Writer) { printCapabilities(w, all) })
 		},
 	}
 	outputFlag(cmd, &output, answerFormats)
@@ -176,7 +170,8 @@ func printCapabilities(w io.Writer, all Capabilities) {
 	}
 }
 
-func printWorkerCapabilities(w io.Writer, capabilities []WorkerCapability) {
+// printWorkerCapabilities writes each capability with its values, and what asks for them.
+func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 	for _, c := range capabilities {
 		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n", c.Name, strings.Join(c.Values, ", "), undeclared(&c))
 		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -197,7 +192,7 @@ func printWorkerCapabilities(w io.Writer, capabilities []WorkerCapability) {
 }
 
 // undeclared says what an image has that does not declare a capability.
-func undeclared(c *WorkerCapability) string {
+func undeclared(c *workerCapability) string {
 	switch {
 	case c.Undeclared == "":
 		return "fits no worker pool that asks for it"
@@ -208,7 +203,7 @@ func undeclared(c *WorkerCapability) string {
 }
 
 // where says where a worker pool has a setting.
-func (by *RequestedBy) where() string {
+func (by *requestedBy) where() string {
 	switch {
 	case by.Implied:
 		return "unless something else is asked for"

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
@@ -47,14 +48,30 @@ func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	return result{status, stdout.String(), stderr.String()}
 }
 
-// lint returns the report of the lint command as its JSON has it.
-func lint(t *testing.T, stdin string, args ...string) cli.Report {
+// decoded returns what a run has printed as JSON.
+func decoded[T any](t *testing.T, r result) (value T) {
 	t.Helper()
-	r := run(t, stdin, append([]string{"lint", "-o", "json"}, args...)...)
-	var report cli.Report
-	if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
+	if err := json.Unmarshal([]byte(r.stdout), &value); err != nil {
 		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 	}
+	return value
+}
+
+// contains reports each of some texts that is not in another one.
+func contains(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+}
+
+// lint returns the report of the lint command as its JSON has it.
+func lint(t *testing.T, stdin string, args ...string) report.Report {
+	t.Helper()
+	r := run(t, stdin, append([]string{"lint", "-o", "json"}, args...)...)
+	report := decoded[report.Report](t, r)
 	if want := min(report.Summary.Errors, 1); r.status != want {
 		t.Errorf("status %d with %d errors", r.status, report.Summary.Errors)
 	}
@@ -62,7 +79,7 @@ func lint(t *testing.T, stdin string, args ...string) cli.Report {
 }
 
 // rules returns the distinct rules of a report, sorted.
-func rules(r cli.Report) []string {
+func rules(r report.Report) []string {
 	var names []string
 	for _, f := range r.Findings {
 		names = append(names, f.Rule)

@@ -12,9 +12,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 var flavorQuestion = []string{"--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe"}
@@ -105,9 +109,16 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// The program of a test does not say which Gardener is in it.
 func TestVersion(t *testing.T) {
-	if r := run(t, "", "--version"); r.stdout != "capkit version "+cli.Version+"\n" {
-		t.Errorf("%q", r.stdout)
+	text := "capkit version " + cli.Version + "\n"
+	for args, want := range map[string]string{
+		"--version": text, "version": text, "version -o yaml": "version: dev\n", "version -o json": "{\n  \"version\": \"dev\"\n}\n",
+		"version -o sarif": "", "version now": "",
+	} {
+		if r := run(t, "", strings.Fields(args)...); r.stdout != want || (r.status == 2) != (want == "") {
+			t.Errorf("%s: status %d: %q", args, r.status, r.stdout)
+		}
 	}
 }
 
@@ -121,18 +132,12 @@ func TestKubectlPlugin(t *testing.T) {
 	}
 	stdout.Reset()
 	cli.Run([]string{"kubectl-capkit", "lint", "--help"}, nil, &stdout, &stderr)
-	if !strings.Contains(stdout.String(), "  kubectl capkit lint cloudprofile.yaml") {
-		t.Error(stdout.String())
-	}
+	contains(t, stdout.String(), "  kubectl capkit lint cloudprofile.yaml")
 }
 
 func TestCompletionOfChoices(t *testing.T) {
 	r := run(t, "", "__complete", "lint", "--output", "")
-	for _, format := range []string{"json", "junit", "sarif", "text", "yaml"} {
-		if !strings.Contains(r.stdout, format+"\n") {
-			t.Errorf("%s is not offered: %s", format, r.stdout)
-		}
-	}
+	contains(t, r.stdout, "json\n", "junit\n", "sarif\n", "text\n", "yaml\n")
 }
 
 // A terminal is the only place for colour; a file is not one.
@@ -167,6 +172,36 @@ func TestOutputIsTheSameOnEveryRun(t *testing.T) {
 		for range 20 {
 			if again := run(t, manifest, args...); again != first {
 				t.Fatal(cmp.Diff(first.stdout, again.stdout))
+			}
+		}
+	}
+}
+
+// faulty is a provider with a mistake in what its workers ask for.
+type faulty struct{ local.Provider }
+
+type faultyConfig struct{ metav1.TypeMeta }
+
+func (faulty) Workers() provider.Workers {
+	return provider.WorkersOf(provider.WorkerConfig[faultyConfig]{
+		Kind: schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
+		Capabilities: []capability.Definition{
+			{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}},
+		},
+	})
+}
+
+func TestFaultyProviderIsFoundAtTheStart(t *testing.T) {
+	for _, args := range [][]string{{"kubectl-capkit", "lint", workerProfile}, {"kubectl-capkit", "--help"}, {"kubectl-capkit"}} {
+		var stdout, stderr bytes.Buffer
+		status := cli.Run(args, nil, &stdout, &stderr, cli.For(faulty{}))
+		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
+		if status != 2 || stdout.Len() > 0 || len(lines) != 2 {
+			t.Errorf("status %d: %s%s", status, stdout.String(), stderr.String())
+		}
+		for _, line := range lines {
+			if !strings.HasPrefix(line, "kubectl capkit: provider local: worker capability ") {
+				t.Error(line)
 			}
 		}
 	}

@@ -2,12 +2,17 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the capkit command as a function: the offline mouth of the checks that admission runs. It reads
-// manifests with positions, asks Gardener's own validation and package consistency about them, and prints what they say
-// with file and line.
+// Package cli is the capkit command as a function: it makes offline, on manifests, the checks that admission makes. It
+// reads manifests with their positions, asks Gardener's own validation and package consistency about them, and prints
+// what they say with file and line. No check of images is written here: an extension author passes a Provider, wrapped
+// by [For], and has the whole command.
 //
-// Start reading at [Run]; garden.go is what the command knows of the objects it was given, and profiles.go what becomes of
-// the profiles among them in a garden. lint.go, question.go with select.go and explain.go, render.go and capabilities.go are
-// the commands, core.go, namespaced.go and reserved.go ask Gardener, and each output format has a file of its own. No check of images is written here: an extension
-// author passes a Provider, wrapped by [For], and has the whole command.
+// Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go,
+// capabilities.go and version.go. What they share:
+//
+//   - run.go and command.go: the exit status, the root command, flags and errors of usage;
+//   - garden.go and profiles.go: the inputs as objects that see each other, and which profile a Shoot or a flag means;
+//   - question.go and workerconfig.go: the question about worker pools that select and explain answer;
+//   - provider.go and rules.go: the providers that the command knows, and the catalogue of all rules;
+//   - package manifest reads files, package report writes findings, package gardener runs Gardener's own code.
 package cli

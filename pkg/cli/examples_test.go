@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -50,12 +51,12 @@ func TestBrokenExamples(t *testing.T) {
 
 // The same holds when the whole folder is given, where the objects of all files see each other.
 func TestBrokenExamplesTogether(t *testing.T) {
-	byFile := map[string][]cli.Finding{}
+	byFile := map[string][]report.Finding{}
 	for _, f := range lint(t, "", broken).Findings {
 		byFile[f.File] = append(byFile[f.File], f)
 	}
 	for file, findings := range byFile {
-		if diff := cmp.Diff(announced(t, file), rules(cli.Report{Findings: findings})); diff != "" {
+		if diff := cmp.Diff(announced(t, file), rules(report.Report{Findings: findings})); diff != "" {
 			t.Error(file, diff)
 		}
 	}

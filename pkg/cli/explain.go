@@ -6,16 +6,54 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
+
+// explain returns the command of this name.
+func (c *command) explain() *cobra.Command {
+	var output string
+	var flags poolFlags
+	cmd := &cobra.Command{
+		Use:   "explain FILE...",
+		Short: "Show why a worker pool boots the image that it boots, or none",
+		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
+pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
+providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
+checks that, in a Shoot.`,
+		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
+			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
+			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
+				explanations := make([]Explanation, 0, len(answers))
+				for _, a := range answers {
+					explanations = append(explanations, Explanation{Answer: a, Reasoning: a.reasoning})
+				}
+				return wrap(explanations, one), func(w io.Writer) {
+					for i, e := range explanations {
+						if i > 0 {
+							fmt.Fprintln(w)
+						}
+						printExplanation(w, e)
+					}
+				}
+			})
+		},
+	}
+	questionFlags(cmd, &flags, &output)
+	return cmd
+}
 
 // Explanation is what explain prints for one worker pool: the answer and how it came about.
 type Explanation struct {
@@ -31,25 +69,26 @@ type Reasoning struct {
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
 	// Machine is what the machine type supports, with omissions filled in.
 	Machine v1beta1.Capabilities `json:"machine"`
-	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask for.
+	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask
+	// for.
 	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
-	Flavors []ExplainedFlavor `json:"flavors"`
+	Flavors []explainedFlavor `json:"flavors"`
 	// Comparisons that were made to find the best candidate, in order.
-	Comparisons []ExplainedComparison `json:"comparisons"`
+	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
-	OtherOrder *OtherOrder `json:"otherOrder,omitempty"`
-	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what they are
-	// now, empty if they are not there. It is absent if the provider has none, if the providerConfig has errors, and for a
-	// question by flags without a providerConfig.
+	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
+	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
+	// they are now, empty if they are not there. It is absent if the provider has none, if the providerConfig has
+	// errors, and for a question by flags without a providerConfig.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow
 }
 
-// ExplainedFlavor is one flavor and what became of it.
-type ExplainedFlavor struct {
+// explainedFlavor is one flavor and what became of it.
+type explainedFlavor struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities"`
 	// Supports is Capabilities with omissions filled in.
 	Supports v1beta1.Capabilities `json:"supports"`
@@ -73,8 +112,8 @@ type exclusion struct {
 	clause string
 }
 
-// ExplainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
-type ExplainedComparison struct {
+// explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
+type explainedComparison struct {
 	Best int `json:"best"`
 	Next int `json:"next"`
 	// Winner is one of the two; Best in a tie.
@@ -83,18 +122,20 @@ type ExplainedComparison struct {
 	Message    string `json:"message"`
 }
 
-// OtherOrder tells what the other preference order would pick.
-type OtherOrder struct {
+// otherChoice is what the other preference order would pick.
+type otherChoice struct {
 	Order string `json:"order"`
 	// Flavor is an index into the flavors.
 	Flavor int `json:"flavor"`
 }
 
+// reasoning turns a resolution into the record of its decision.
 func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Reasoning {
 	d := &r.Decision
 	e := Reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Worker: asked(p.Vocabulary(), r.Requirements), Flavors: []ExplainedFlavor{}, Comparisons: []ExplainedComparison{}, sets: sets(p, &r),
+		Worker: asked(p.Vocabulary(), r.Requirements), sets: sets(p, &r),
+		Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {
 		e.Flavors = append(e.Flavors, explained(p, &r, i))
@@ -104,21 +145,22 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 		if c.Preference.Sign > 0 {
 			winner = c.Next
 		}
-		e.Comparisons = append(e.Comparisons, ExplainedComparison{
-			Best: c.Best, Next: c.Next, Winner: winner, Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
+		e.Comparisons = append(e.Comparisons, explainedComparison{
+			Best: c.Best, Next: c.Next, Winner: winner,
+			Capability: c.Preference.Capability, Message: decided(c.Preference, letter(winner)),
 		})
 	}
 	other := d.Request
 	other.Order = otherOrder(other.Order)
 	if chosen := p.Catalog().Choose(other); d.Chosen >= 0 && chosen != d.Chosen {
-		e.OtherOrder = &OtherOrder{Order: other.Order.String(), Flavor: chosen}
+		e.OtherOrder = &otherChoice{Order: other.Order.String(), Flavor: chosen}
 	}
 	return e
 }
 
 // forget takes out what follows from what a worker pool asks for, since that is not known.
 func (e *Reasoning) forget(workers provider.Workers) {
-	e.Flavors, e.Comparisons, e.OtherOrder = []ExplainedFlavor{}, []ExplainedComparison{}, nil
+	e.Flavors, e.Comparisons, e.OtherOrder = []explainedFlavor{}, []explainedComparison{}, nil
 	for i := range e.sets {
 		row := &e.sets[i]
 		own := slices.ContainsFunc(workers.Definitions(), func(d capability.Definition) bool { return d.Name == row.capability })
@@ -129,10 +171,10 @@ func (e *Reasoning) forget(workers provider.Workers) {
 }
 
 // explained says what became of one flavor.
-func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) ExplainedFlavor {
+func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) explainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
-	f := ExplainedFlavor{
+	f := explainedFlavor{
 		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason, ExcludedBy: excluder(v),
 		Chosen: i == d.Chosen, supports: v.Set.String(), exclusions: exclusions(d, i),
 	}
@@ -146,7 +188,7 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 	return f
 }
 
-// undeclaredOf says what a flavor supports of that which the worker pool asks for without declaring it.
+// undeclaredOf says what a flavor supports, without declaring it, of the capabilities that the worker pool asks for.
 func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabilities, effective capability.Set) string {
 	var words []string
 	for _, q := range r.Requirements {
@@ -160,7 +202,8 @@ func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabili
 	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
 }
 
-// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare and nobody asks for.
+// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare, and that the
+// worker pool does not ask for.
 func unaskedOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set) string {
 	var words []string
 	for _, d := range p.Vocabulary().WorkerCapabilities() {
@@ -197,7 +240,8 @@ func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
 	return all
 }
 
-// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has it.
+// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has
+// it.
 func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
 	request, unmet := v.Request(requirements)
 	c := v1beta1.Capabilities{}
@@ -210,6 +254,7 @@ func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1be
 	return c
 }
 
+// otherOrder returns the order that is not the given one.
 func otherOrder(order capability.Order) capability.Order {
 	if order == capability.GEP33 {
 		return capability.Gardener
@@ -230,7 +275,8 @@ func decided(p capability.Preference, winner string) string {
 	case p.Round == 0:
 		return fmt.Sprintf("%s: only one of them supports %s", p.Capability, p.First+p.Second)
 	case p.Own:
-		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
+		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s",
+			ordinal(p.Round), p.Capability, first, second)
 	}
 	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
 }

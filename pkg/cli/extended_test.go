@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
@@ -39,42 +39,51 @@ func (extended) Rules() []finding.Rule {
 
 func (p extended) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[openstack.Image], finding.Report) {
 	config, report := p.Provider.Decode(raw, at)
-	config.Constraints = oneDomain{}
+	config.Validator = oneDomain{}
 	return config, report
 }
 
-// oneDomain are constraints of profiles whose Shoots must be of the domain demo.
+// oneDomain validates profiles whose Shoots must be of the domain demo.
 type oneDomain struct{}
 
-func (oneDomain) CheckCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
+func (oneDomain) ValidateCloudProfile(*v1beta1.CloudProfileSpec, *field.Path) finding.Report {
 	return finding.Report{}
 }
 
-func (oneDomain) CheckShoot(question provider.ShootQuestion) finding.Report {
+func (oneDomain) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	at := field.NewPath("spec", "region")
 	switch {
-	case question.Domain == nil:
-		return finding.Report{Warnings: field.ErrorList{field.Invalid(at, "", "not checked: the domain is not known").WithOrigin("extended-domain")}}
-	case *question.Domain != "demo":
-		return finding.Report{Errors: field.ErrorList{field.Invalid(at, *question.Domain, "the domain is not demo").WithOrigin("extended-domain")}}
+	case question.Scope == nil:
+		return finding.Warned(finding.New("extended-domain", field.ErrorTypeInvalid, at, "", "not checked: the domain is not known"))
+	case *question.Scope != "demo":
+		return finding.Failed(finding.New("extended-domain", field.ErrorTypeInvalid, at, *question.Scope, "the domain is not demo"))
 	}
 	return finding.Report{}
 }
 
-func (oneDomain) DependsOnDomain(*v1beta1.Shoot) bool { return true }
+func (oneDomain) NeedsScope(*v1beta1.Shoot) bool { return true }
 
 func (p extended) Workers() provider.Workers {
-	return consistency.RollingOn(p.Provider.Workers(),
-		provider.Trigger[v1alpha1.WorkerConfig]{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
-			if config.ServerGroup == nil {
-				return ""
-			}
-			return config.ServerGroup.Policy
+	return provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
+		Kind: p.Provider.Workers().Kind(), Capabilities: p.Provider.Workers().Definitions(),
+		Requests: []provider.Request[v1alpha1.WorkerConfig]{{
+			Setting: "trustedLaunch.enabled: true", Field: "trustedLaunch", Capability: openstack.TrustedLaunch, Values: []string{"enabled"},
+			Asks: func(_ *provider.Pool, config *v1alpha1.WorkerConfig) bool {
+				return config.TrustedLaunch != nil && config.TrustedLaunch.Enabled
+			},
 		}},
-		provider.Trigger[v1alpha1.WorkerConfig]{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
-			return strings.Join(config.AdditionalSecurityGroups, ", ")
-		}},
-	)
+		RollingUpdate: []provider.Trigger[v1alpha1.WorkerConfig]{
+			{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
+				if config.ServerGroup == nil {
+					return ""
+				}
+				return config.ServerGroup.Policy
+			}},
+			{Field: "additionalSecurityGroups", Value: func(config *v1alpha1.WorkerConfig) string {
+				return strings.Join(config.AdditionalSecurityGroups, ", ")
+			}},
+		},
+	})
 }
 
 var extendedOnly = []cli.Provider{cli.For(extended{})}
@@ -110,12 +119,8 @@ func TestDomain(t *testing.T) {
 			args = append(args, "--domain", domain)
 		}
 		r := runFor(extendedOnly, "", args...)
-		var report cli.Report
-		if err := json.Unmarshal([]byte(r.stdout), &report); err != nil {
-			t.Fatal(err, r.stderr)
-		}
 		got := []string{string(rune('0' + r.status))}
-		for _, f := range report.Findings {
+		for _, f := range decoded[report.Report](t, r).Findings {
 			got = append(got, string(f.Severity), f.Message)
 		}
 		if diff := cmp.Diff(want, strings.Join(got, " ")); diff != "" {
@@ -177,12 +182,8 @@ spec:
 
 func TestRollingUpdateOfShoots(t *testing.T) {
 	r := runFor(extendedOnly, rollingShoot, "explain", "-o", "json", examples+"/cloudprofile.yaml", "-")
-	var explained struct{ Pools []cli.Explanation }
-	if err := json.Unmarshal([]byte(r.stdout), &explained); err != nil {
-		t.Fatal(err, r.stderr)
-	}
 	got := map[string][]provider.Rolling{}
-	for _, e := range explained.Pools {
+	for _, e := range decoded[struct{ Pools []cli.Explanation }](t, r).Pools {
 		got[e.Pool] = e.RollingUpdate
 	}
 	want := map[string][]provider.Rolling{
@@ -218,11 +219,7 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 			extendedOnly, append(question, "--worker-config=-"), []provider.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
 		},
 	} {
-		r := runFor(tc.providers, config, tc.args...)
-		var e cli.Explanation
-		if err := json.Unmarshal([]byte(r.stdout), &e); err != nil {
-			t.Fatal(name, err, r.stderr)
-		}
+		e := decoded[cli.Explanation](t, runFor(tc.providers, config, tc.args...))
 		if diff := cmp.Diff(tc.want, e.RollingUpdate); diff != "" {
 			t.Error(name, diff)
 		}

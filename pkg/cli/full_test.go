@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -119,9 +118,7 @@ func TestGuideWithEverythingIsTheGuide(t *testing.T) {
 	var profile v1beta1.CloudProfile
 	unmarshal(t, read(t, examples+"/cloudprofile-guide.yaml"), &profile)
 	var got, want any
-	if err := json.Unmarshal(profile.Spec.ProviderConfig.Raw, &got); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, string(profile.Spec.ProviderConfig.Raw), &got)
 	unmarshal(t, read(t, "../apis/openstack/v1alpha1/testdata/guide-old-format-options.yaml"), &want)
 	region := want.(map[string]any)["machineImages"].([]any)[0].(map[string]any)["versions"].([]any)[0].(map[string]any)["regions"].([]any)[0]
 	region.(map[string]any)["architecture"] = "amd64" // left out there, to see whether absence survives

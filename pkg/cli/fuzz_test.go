@@ -5,16 +5,12 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 )
 
 // FuzzCommands feeds the commands any input, beginning with the examples: no panic, a status that means something,
@@ -26,11 +22,7 @@ func FuzzCommands(f *testing.F) {
 			f.Fatal(pattern, err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(string(text))
+			f.Add(read(f, file))
 		}
 	}
 	f.Add(joined(cloudProfile(f), shoot(f)))
@@ -44,27 +36,14 @@ func FuzzCommands(f *testing.F) {
 	} {
 		f.Add(joined(parent(f), child, childShoot))
 	}
-	for _, path := range []string{workerProfile, workerConfig} {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(text))
-	}
+	f.Add(read(f, workerProfile))
+	f.Add(read(f, workerConfig))
 	known := map[string]bool{}
 	for _, rule := range cli.Rules(providers...) {
 		known[rule.Name] = true
 	}
 	f.Fuzz(func(t *testing.T, input string) {
-		status, stdout := fuzzRun(input, "lint", "-o", "json", "-")
-		var report cli.Report
-		if err := json.Unmarshal(stdout, &report); err != nil {
-			t.Fatalf("status %d: %v", status, err)
-		}
-		if status != min(report.Summary.Errors, 1) {
-			t.Fatalf("status %d with %d errors", status, report.Summary.Errors)
-		}
-		for _, finding := range report.Findings {
+		for _, finding := range lint(t, input, "-").Findings {
 			if !known[finding.Rule] || finding.Message == "" || finding.Line < 1 || finding.Column < 1 ||
 				finding.Line > strings.Count(input, "\n")+strings.Count(input, "\r")+2 {
 				t.Fatalf("%+v", finding)
@@ -72,30 +51,23 @@ func FuzzCommands(f *testing.F) {
 		}
 		question := append(flavorQuestion, "-o", "json", "-")
 		for _, command := range []string{"select", "explain"} {
-			if status, stdout := fuzzRun(input, append([]string{command}, question...)...); status == 0 && !json.Valid(stdout) {
-				t.Fatalf("%s: %s", command, stdout)
+			if r := run(t, input, append([]string{command}, question...)...); r.status == 0 && !json.Valid([]byte(r.stdout)) {
+				t.Fatalf("%s: %s", command, r.stdout)
 			}
-			if status, _ := fuzzRun(input, command, "-"); status < 0 || status > 2 {
-				t.Fatalf("%s: status %d", command, status)
+			if r := run(t, input, command, "-"); r.status < 0 || r.status > 2 {
+				t.Fatalf("%s: status %d", command, r.status)
 			}
 		}
-		if status, stdout := fuzzRun(input, ofWorker("select", "1.0.0", "medium", "-o=json", "--worker-config=-")...); status == 0 && !json.Valid(stdout) {
-			t.Fatalf("with a worker config: %s", stdout)
+		if r := run(t, input, ofWorker("select", "1.0.0", "medium", "-o=json", "--worker-config=-")...); r.status == 0 && !json.Valid([]byte(r.stdout)) {
+			t.Fatalf("with a worker config: %s", r.stdout)
 		}
-		if status, stdout := fuzzRun(input, "lint", "-o", "json", "--reserved-in-core", "-"); status > 1 || !json.Valid(stdout) {
-			t.Fatalf("with reserved names in core: status %d\n%s", status, stdout)
+		if r := run(t, input, "lint", "-o", "json", "--reserved-in-core", "-"); r.status > 1 || !json.Valid([]byte(r.stdout)) {
+			t.Fatalf("with reserved names in core: status %d\n%s", r.status, r.stdout)
 		}
-		if status, rendered := fuzzRun(input, "render", "-o", "json", "-"); status == 0 {
-			if status, stdout := fuzzRun(string(rendered), "lint", "-"); status != 0 {
-				t.Fatalf("rendered with errors: %s\n%s", stdout, rendered)
+		if rendered := run(t, input, "render", "-o", "json", "-"); rendered.status == 0 {
+			if r := run(t, rendered.stdout, "lint", "-"); r.status != 0 {
+				t.Fatalf("rendered with errors: %s\n%s", r.stdout, rendered.stdout)
 			}
 		}
 	})
-}
-
-func fuzzRun(input string, args ...string) (int, []byte) {
-	var stdout, stderr bytes.Buffer
-	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(input), &stdout, &stderr,
-		cli.For(openstack.Provider{}), cli.For(local.Provider{}))
-	return status, stdout.Bytes()
 }

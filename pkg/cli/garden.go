@@ -7,24 +7,23 @@ package cli
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// garden is what the command knows: its providers, by type, the objects among its inputs, by name as the API server would
-// have them, and what was wrong with reading them.
+// garden is what the command knows: its providers, by type; the objects among its inputs, by name as the API server
+// would have them; and what was found wrong with them. It is not safe for concurrent use.
 type garden struct {
 	providers  map[string]Provider
 	profiles   map[string]*source[v1beta1.CloudProfile]
@@ -39,11 +38,11 @@ type garden struct {
 	compiled           map[string]profile
 	compiledNamespaced map[types.NamespacedName]profile
 
-	// server is whose validation runs.
-	server apiServer
+	// gardener is the API server that the objects are for.
+	gardener gardenerAPI
 	// domain is that of the credentials of all Shoots; nil if it is not known.
 	domain   *string
-	findings []Finding
+	findings []report.Finding
 	// notes are remarks about the profiles that answers come from.
 	notes   []string
 	objects int
@@ -92,7 +91,7 @@ func (g *garden) note(problems []manifest.Problem) {
 		} else {
 			g.lost = append(g.lost, p)
 		}
-		g.findings = append(g.findings, Finding{
+		g.findings = append(g.findings, report.Finding{
 			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
 			Object: object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
@@ -141,12 +140,14 @@ func (g *garden) add(o *manifest.Object) {
 	}
 }
 
+// duplicate notes that an object is described a second time.
 func (g *garden) duplicate(o, first *manifest.Object) {
 	line, _ := first.Position("metadata.name")
 	g.error(o, problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name, fmt.Sprintf(
-		"%s is described already, in %s:%d; remove or rename one of the two", identify(o), first.File, line)))
+		"%s is described already, in %s:%d; remove or rename one of the two", object(o.Identity), first.File, line)))
 }
 
+// error notes an error about an object, with its origin as the rule. So do warning and report.
 func (g *garden) error(o *manifest.Object, err *field.Error) {
 	g.findings = append(g.findings, findingAt(o, finding.SeverityError, err.Origin, err))
 }
@@ -164,6 +165,7 @@ func (g *garden) report(o *manifest.Object, r finding.Report) {
 	}
 }
 
+// problem returns an error of a rule at a path.
 func problem(rule string, kind field.ErrorType, at string, value any, detail string) *field.Error {
 	return (&field.Error{Type: kind, Field: at, BadValue: value, Detail: detail}).WithOrigin(rule)
 }
@@ -190,8 +192,8 @@ func decode[T any](g *garden, o *manifest.Object, into *T) *source[T] {
 // gardenKinds are the kinds that the command understands.
 var gardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
 
-// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have, or
-// one of our kinds in a version that is not served.
+// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
+// or one of our kinds in a version that is not served.
 func checkKind(o *manifest.Object) *field.Error {
 	served := v1beta1.SchemeGroupVersion
 	group, _, _ := strings.Cut(o.APIVersion, "/")
@@ -200,16 +202,11 @@ func checkKind(o *manifest.Object) *field.Error {
 	case ours && o.APIVersion != served.String():
 		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion, fmt.Sprintf(
 			"%s is served as apiVersion: %s", o.Kind, served))
-	case group == served.Group && !known(o.APIVersion, o.Kind):
+	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
 		return problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind, fmt.Sprintf(
 			"%s has no kind %s%s", o.APIVersion, o.Kind, alike(o.Kind)))
 	}
 	return nil
-}
-
-func known(apiVersion, kind string) bool {
-	gv, err := schema.ParseGroupVersion(apiVersion)
-	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
 }
 
 // alike suggests the kind that was meant, if only its letters' case is wrong or it is a plural.
@@ -222,20 +219,26 @@ func alike(kind string) string {
 	return ""
 }
 
-// flavorPath matches the path of a core flavor.
-var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+// findingAt places an error of a rule in the manifest that it is about.
+func findingAt(source *manifest.Object, severity finding.Severity, rule string, err *field.Error) report.Finding {
+	f := report.Finding{
+		Severity: severity, Rule: rule, Type: err.Type, Field: err.Field, Message: message(rule, err),
+		Object: object(source.Identity), File: source.File,
+	}
+	f.Line, f.Column = source.Position(err.Field)
+	return f
+}
 
-// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
-// only provider configs have. It returns nil for any other error.
-func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
-	flavor := flavorPath.FindString(err.Field)
-	if flavor == "" || err.Origin != provider.RuleFieldType {
-		return nil
+// message is what the user reads: for rules of our own the detail, which says it all; for others what the API server
+// would say.
+func message(rule string, err *field.Error) string {
+	if rule == RuleCore || err.Detail == "" {
+		return err.ErrorBody()
 	}
-	wrapped, found := lookUpFlavor(o.JSON, flavor)
-	if !found {
-		return nil
-	}
-	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
-		`a core flavor is the map of its capabilities itself, without the key "capabilities:", which only flavors under spec.providerConfig have; write: - %s`, wrapped))
+	return err.Detail
+}
+
+// object is an identity as findings have it.
+func object(id manifest.Identity) report.Object {
+	return report.Object{APIVersion: id.APIVersion, Kind: id.Kind, Namespace: id.Namespace, Name: id.Name}
 }

@@ -5,14 +5,13 @@
 package cli_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -20,7 +19,7 @@ import (
 const guide = "testdata/guide/"
 
 // lines renders findings as severity, rule and line.
-func lines(r cli.Report) []string {
+func lines(r report.Report) []string {
 	var lines []string
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%s %s %d", f.Severity, f.Rule, f.Line))
@@ -68,24 +67,17 @@ func TestWrappedFlavorNamesKeyLineAndRightForm(t *testing.T) {
 	if f.Field != "spec.machineImages[0].versions[0].capabilityFlavors[1].capabilities" || f.Line != 29 || f.Column != 9 {
 		t.Errorf("%+v", f)
 	}
-	for _, part := range []string{`"capabilities:"`, "- {architecture: [amd64], hypervisor: [baremetal]}"} {
-		if !strings.Contains(f.Message, part) {
-			t.Errorf("%q does not say %s", f.Message, part)
-		}
-	}
+	contains(t, f.Message, `"capabilities:"`, "- {architecture: [amd64], hypervisor: [baremetal]}")
 }
 
 // question is what the guides' examples ask, and reference what is selected.
 func reference(t *testing.T, manifest string, question ...string) any {
 	t.Helper()
 	r := run(t, manifest, append(append([]string{"select", "-o", "json"}, question...), "-")...)
-	var answer struct {
+	answer := decoded[struct {
 		Reference map[string]any
 		Error     string
-	}
-	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
-		t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
-	}
+	}](t, r)
 	if (answer.Error != "") != (r.status == 1) {
 		t.Errorf("status %d with error %q", r.status, answer.Error)
 	}
@@ -105,13 +97,8 @@ func TestSelectOnTheOpenStackGuide(t *testing.T) {
 		t.Error(got)
 	}
 	refusal := fmt.Sprint(reference(t, manifest, append(question, "--region=asia")...))
-	for _, part := range []string{
-		"{architecture: [amd64], hypervisor: [baremetal]} has no image in region asia, only in europe", "would work: machine type medium_4_8",
-	} {
-		if !strings.Contains(refusal, part) {
-			t.Errorf("%q does not say %q", refusal, part)
-		}
-	}
+	contains(t, refusal, "{architecture: [amd64], hypervisor: [baremetal]} has no image in region asia, only in europe",
+		"would work: machine type medium_4_8")
 }
 
 func TestTieBreakOfTheGuide(t *testing.T) {

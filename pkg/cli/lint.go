@@ -5,13 +5,88 @@
 package cli
 
 import (
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
+// lintFlags are the flags of lint.
+type lintFlags struct {
+	output, failOn string
+	// domain counts if it is given.
+	domain string
+	api    gardenerAPI
+}
+
+// lint returns the command of this name.
+func (c *command) lint() *cobra.Command {
+	var flags lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Report everything that is wrong with CloudProfiles and the objects that use them",
+		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
+Every rule has a section in docs/rules.md.
+
+What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
+here. Without the flag, what depends on it is reported as not checked.`,
+		Example: "  capkit lint cloudprofile.yaml\n" +
+			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
+			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
+			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
+			"  kubectl get cloudprofiles -o yaml | capkit lint -",
+		Args: needFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var domain *string
+			if cmd.Flags().Changed("domain") {
+				domain = &flags.domain
+			}
+			return c.runLint(args, flags, domain)
+		},
+	}
+	outputFlag(cmd, &flags.output, report.Formats())
+	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1", []string{"error", "warning"})
+	cmd.Flags().StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
+	complete(cmd, "domain", nil) // a name, and no file
+	gardenerFlag(cmd, &flags.api)
+	return cmd
+}
+
+// runLint checks files and prints the report. domain is nil if none is given.
+func (c *command) runLint(args []string, flags lintFlags, domain *string) error {
+	switch {
+	case !slices.Contains(report.Formats(), flags.output):
+		return unknownFormat(flags.output, report.Formats())
+	case flags.failOn != "error" && flags.failOn != "warning":
+		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
+	case domain != nil && *domain == "":
+		return errors.New("--domain is empty: name the domain, or leave the flag out if it is not known")
+	}
+	g, err := load(args, c.stdin, c.providers)
+	if err != nil {
+		return err
+	}
+	g.gardener, g.domain = flags.api, domain
+	found := lint(g)
+	options := report.Options{FailOn: finding.Severity(flags.failOn), Rules: c.rules(), Version: Version}
+	if err := found.Write(c.stdout, flags.output, options); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stderr, found.Summary)
+	if found.Fails(options) {
+		return errWrong
+	}
+	return nil
+}
+
 // lint checks everything in the garden.
-func lint(g *garden) Report {
+func lint(g *garden) report.Report {
 	for _, name := range g.profileNames {
 		g.lintProfile(g.profiles[name])
 	}
@@ -21,16 +96,7 @@ func lint(g *garden) Report {
 	for _, shoot := range g.shoots {
 		g.lintShoot(shoot)
 	}
-	sortFindings(g.findings)
-	r := Report{Findings: append([]Finding{}, g.findings...), Summary: Summary{Objects: g.objects, Skipped: g.skipped, unread: g.unread}}
-	for _, f := range g.findings {
-		if f.Severity == finding.SeverityError {
-			r.Summary.Errors++
-		} else {
-			r.Summary.Warnings++
-		}
-	}
-	return r
+	return report.New(g.findings, report.Summary{Objects: g.objects, Skipped: g.skipped, Unread: g.unread})
 }
 
 // lintProfile checks a CloudProfile. What is being deleted need not be right.
@@ -39,14 +105,14 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validate(object))})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validate(object))})
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
 		g.compiled[object.Name] = compiled
 		g.report(s.manifest, report)
 	case object.Spec.Type != "": // core reports that one
-		g.warning(s.manifest, g.unknownProvider(object.Spec.Type))
+		g.warning(s.manifest, g.unknownProvider(object.Spec.Type, "spec.type"))
 	}
 }
 
@@ -60,16 +126,16 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validate(s.object))})
+		g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validate(s.object))})
 		return
 	}
-	above := g.stored(parent)
-	object := g.storedNamespaced(s, above)
+	inGarden := g.stored(parent)
+	object := g.storedNamespaced(s, inGarden)
 	var report finding.Report
 	if p := g.compile(parent); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, finding.Report{Errors: finding.Of(g.server.validateNamespaced(object, above, report.Errors.Errors()))})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validateNamespaced(object, inGarden, report.Errors.Errors()))})
 	g.report(s.manifest, report)
 }
 
@@ -78,7 +144,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return
 	}
-	g.report(s.manifest, finding.Report{Errors: finding.Of(validateCore(s.object))})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(gardener.Validate(s.object))})
 	switch p, problem := g.profileOf(s.object); {
 	case problem != nil && problem.Origin == RuleProfileMissing:
 		g.error(s.manifest, problem)

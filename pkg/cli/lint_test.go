@@ -5,30 +5,20 @@
 package cli_test
 
 import (
+	"encoding/xml"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jstemmer/go-junit-report/v2/junit"
 
 	"github.com/capkit/capkit/test/cases"
 )
 
 func TestLintFindsEverythingAtItsPlace(t *testing.T) {
 	cases.Run(t, "testdata/lint.txtar", func(c *cases.Case) string { return places(c.T(), manifests(c)...) })
-}
-
-// What keeps a Shoot from an answer is a finding of select, at its place.
-func TestSelectSaysWhyAShootHasNoAnswer(t *testing.T) {
-	cases.Run(t, "testdata/select.txtar", func(c *cases.Case) string {
-		paths := manifests(c)
-		selected, explained := run(c.T(), "", append([]string{"select"}, paths...)...), run(c.T(), "", append([]string{"explain"}, paths...)...)
-		if selected.status != explained.status || selected.stderr != explained.stderr {
-			c.T().Errorf("explain: status %d: %s", explained.status, explained.stderr)
-		}
-		return ended(selected.status, selected.stderr, paths)
-	})
 }
 
 // Input that is meant to hurt gets one clear finding, and what stands beside it is still checked.
@@ -70,4 +60,46 @@ func TestMissingProfileMayBeUnread(t *testing.T) {
 		}
 		return both.String()
 	})
+}
+
+// What NamespacedCloudProfiles, their parents and their Shoots have to do with each other.
+func TestLintNamespacedCloudProfile(t *testing.T) {
+	cases.Run(t, "testdata/namespaced.txtar", func(c *cases.Case) string { return places(c.T(), manifests(c)...) })
+}
+
+// wrong is a manifest with errors, warnings, something of another kind and something that is no object.
+func wrong(t *testing.T) string {
+	t.Helper()
+	return joined("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: elsewhere\n", "- not an object\n", cloudProfile(t)+"  - name: asia\n")
+}
+
+func TestLintFormats(t *testing.T) {
+	for _, format := range []string{"text", "json", "yaml", "sarif", "junit"} {
+		t.Run(format, func(t *testing.T) {
+			r := run(t, wrong(t), "lint", "-o", format, "-")
+			if r.status != 1 || r.stderr != "1 object checked: 2 errors, 1 warning; 1 manifest of other kinds skipped\n" {
+				t.Errorf("status %d: %s", r.status, r.stderr)
+			}
+			golden(t, "lint."+format, r.stdout)
+		})
+	}
+}
+
+func TestJUnitFailsForWhatCounts(t *testing.T) {
+	var suites junit.Testsuites
+	if err := xml.Unmarshal([]byte(run(t, wrong(t), "lint", "-o", "junit", "--fail-on=warning", "-").stdout), &suites); err != nil {
+		t.Fatal(err)
+	}
+	if suites.Failures != 3 {
+		t.Errorf("%d failures", suites.Failures)
+	}
+}
+
+func TestNothingFoundInEveryFormat(t *testing.T) {
+	for _, format := range []string{"json", "yaml"} {
+		golden(t, "nothing."+format, run(t, "", "lint", "-o", format, "-").stdout)
+	}
+	if text := run(t, "", "lint", "-").stdout; text != "" {
+		t.Errorf("text: %q", text)
+	}
 }

@@ -5,6 +5,9 @@
 package cli
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,9 +39,11 @@ type Provider interface {
 
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
+	// resolve answers which image a pool boots.
 	resolve(provider.Pool) Answer
 	// madeBy returns the provider whose profile it is.
 	madeBy() Provider
+	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) finding.Report
 	// ValidateShoot reports the worker pools of a Shoot that get no image.
 	ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report
@@ -48,6 +53,11 @@ type profile interface {
 
 // For makes a provider known to the command.
 func For[R any](cloud provider.Provider[R]) Provider { return typed[R]{cloud} }
+
+// sortedNames returns the types of providers, sorted.
+func sortedNames(providers map[string]Provider) []string {
+	return slices.Sorted(maps.Keys(providers))
+}
 
 type typed[R any] struct{ provider provider.Provider[R] }
 

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,121 +14,15 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
-// The commands select and explain, and the question that their flags ask.
-
-func (c *command) selectImage() *cobra.Command {
-	var output string
-	var flags poolFlags
-	cmd := &cobra.Command{
-		Use:   "select FILE...",
-		Short: "Say which image a worker pool boots",
-		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files.
-
-A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
-a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
-providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
-		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
-			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe --worker-config workerconfig.yaml cloudprofile.yaml\n" +
-			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
-				return wrap(answers, one), func(w io.Writer) {
-					for _, a := range answers {
-						printAnswer(w, a)
-					}
-				}
-			})
-		},
-	}
-	questionFlags(cmd, &flags, &output)
-	return cmd
-}
-
-func (c *command) explain() *cobra.Command {
-	var output string
-	var flags poolFlags
-	cmd := &cobra.Command{
-		Use:   "explain FILE...",
-		Short: "Show why a worker pool boots the image that it boots, or none",
-		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
-pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
-providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
-checks that, in a Shoot.`,
-		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
-			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local --secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
-				explanations := make([]Explanation, 0, len(answers))
-				for _, a := range answers {
-					explanations = append(explanations, Explanation{Answer: a, Reasoning: a.reasoning})
-				}
-				return wrap(explanations, one), func(w io.Writer) {
-					for i, e := range explanations {
-						if i > 0 {
-							fmt.Fprintln(w)
-						}
-						printExplanation(w, e)
-					}
-				}
-			})
-		},
-	}
-	questionFlags(cmd, &flags, &output)
-	return cmd
-}
-
-// wrap makes the value that is printed as JSON: the answer to the flags itself, or the pools of the Shoots.
-func wrap[T any](answers []T, one bool) any {
-	if one {
-		return answers[0]
-	}
-	return map[string][]T{"pools": answers}
-}
-
-// answer runs select and explain, which differ in what they show.
-func (c *command) answer(args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer))) error {
-	if err := checkOutput(output); err != nil {
-		return err
-	}
-	if err := flags.check(args); err != nil {
-		return err
-	}
-	g, err := load(args, c.stdin, c.providers)
-	if err != nil {
-		return err
-	}
-	answers, one, err := ask(g, flags, c.stdin)
-	if err := c.printFindings(g, err); err != nil {
-		return err
-	}
-	for _, note := range g.notes {
-		fmt.Fprintf(c.stderr, "note: %s\n", note)
-	}
-	value, text := show(answers, one)
-	switch output {
-	case "json":
-		err = printJSON(c.stdout, value)
-	case "yaml":
-		err = printYAML(c.stdout, value)
-	default:
-		text(c.stdout)
-	}
-	if err != nil {
-		return err
-	}
-	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.Refused != nil }) {
-		return errWrong
-	}
-	return nil
-}
-
-// question of the command line, as flags: about one worker pool that stands in no manifest.
+// poolFlags are a question of the command line: about one worker pool that stands in no manifest.
 type poolFlags struct {
 	image, version, machineType, region, architecture string
 	profile, order                                    string
@@ -135,15 +30,18 @@ type poolFlags struct {
 	// The properties of the pool that ask for capabilities, and the file with its providerConfig.
 	secureBoot                        bool
 	updateStrategy, gpu, workerConfig string
-	// given are the names of those flags that go with a question by flags only, and are no part of what must be asked.
+	// given are the names of those questionOnly flags that were given.
 	given []string
 }
 
 // updateStrategies are the values of --update-strategy.
-var updateStrategies = []string{string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate)}
+var updateStrategies = []string{
+	string(v1beta1.AutoRollingUpdate), string(v1beta1.AutoInPlaceUpdate), string(v1beta1.ManualInPlaceUpdate),
+}
 
-// besides are the flags that say more about a pool, or where to look, and the reason why a Shoot needs none of them.
-var besides = []struct{ name, because string }{
+// questionOnly are the flags that make no question by themselves but say more about its pool, or which profile to ask;
+// each with the reason why it goes with no Shoot.
+var questionOnly = []struct{ name, because string }{
 	{"profile", "a Shoot names its profile itself"},
 	{"worker-config", "a Shoot's worker pools have a providerConfig"},
 	{"secure-boot", "a Shoot's worker pools are taken as they are written"},
@@ -151,6 +49,7 @@ var besides = []struct{ name, because string }{
 	{"gpu", "a Shoot's worker pools are taken as they are written"},
 }
 
+// questionFlags adds the flags of select and explain.
 func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	f := cmd.Flags()
 	f.StringVar(&flags.image, "image", "", "name of the machine image")
@@ -168,7 +67,7 @@ func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
 	outputFlag(cmd, output, answerFormats)
 	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		for _, flag := range besides {
+		for _, flag := range questionOnly {
 			if cmd.Flags().Changed(flag.name) {
 				flags.given = append(flags.given, flag.name)
 			}
@@ -191,7 +90,7 @@ func (f *poolFlags) check(args []string) error {
 	return nil
 }
 
-// set tells whether any flag asks about a pool.
+// set reports whether any flag asks about a pool.
 func (f *poolFlags) set() bool {
 	return f.image+f.version+f.machineType+f.region+f.architecture != ""
 }
@@ -212,10 +111,11 @@ func (f *poolFlags) missing() error {
 	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot", strings.Join(names, ", "))
 }
 
-// outOfPlace returns an error that names the flags which mean nothing without a question by flags; nil if there are none.
+// outOfPlace returns an error that names the flags which mean nothing without a question by flags; nil if there are
+// none.
 func (f *poolFlags) outOfPlace() error {
 	var errs []error
-	for _, flag := range besides {
+	for _, flag := range questionOnly {
 		if slices.Contains(f.given, flag.name) {
 			errs = append(errs, fmt.Errorf("--%s goes with a question by flags: %s", flag.name, flag.because))
 		}
@@ -230,4 +130,145 @@ func (f *poolFlags) worker() capability.Worker {
 		w.GPU = &f.gpu
 	}
 	return w
+}
+
+// answer runs select and explain, which differ in what they show: show returns the value that is printed as JSON or
+// YAML, and what prints it as text. Its second argument is as one of ask.
+func (c *command) answer(
+	args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer)),
+) error {
+	if err := checkOutput(output); err != nil {
+		return err
+	}
+	if err := flags.check(args); err != nil {
+		return err
+	}
+	g, err := load(args, c.stdin, c.providers)
+	if err != nil {
+		return err
+	}
+	answers, one, err := ask(g, flags, c.stdin)
+	if err := c.printFindings(g, err); err != nil {
+		return err
+	}
+	for _, note := range g.notes {
+		fmt.Fprintf(c.stderr, "note: %s\n", note)
+	}
+	value, text := show(answers, one)
+	if err := printAs(c.stdout, output, value, text); err != nil {
+		return err
+	}
+	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.Refused != nil }) {
+		return errWrong
+	}
+	return nil
+}
+
+// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one is true
+// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error says why there is no answer.
+func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
+	order, err := capability.ParseOrder(flags.order)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(g.shoots) > 0 && !flags.set() {
+		if err := flags.outOfPlace(); err != nil {
+			return nil, false, err
+		}
+		return g.askShoots(order), false, nil
+	}
+	if err := flags.missing(); err != nil {
+		return nil, false, err
+	}
+	p, err := g.profileNamed(flags.profile)
+	if err != nil {
+		return nil, false, err
+	}
+	if unknown := p.CheckRegion(flags.region, nil); unknown != nil {
+		g.notes = append(g.notes, unknown.Detail)
+	}
+	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
+		g.notes = append(g.notes, unknownGPU(flags.gpu))
+	}
+	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
+	if err != nil {
+		return nil, false, err
+	}
+	a := p.resolve(provider.Pool{
+		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
+		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
+	})
+	g.noteFurther(config, a.further.Errors())
+	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().workers())
+	return []Answer{a}, true, nil
+}
+
+// first returns what the first of some errors says; empty if there is none.
+func first(errs field.ErrorList) string {
+	if len(errs) == 0 {
+		return ""
+	}
+	return message(errs[0].Origin, errs[0])
+}
+
+// unknownGPU is the note about a type of GPU that no image supports.
+func unknownGPU(gpu string) string {
+	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), gpu)
+	for _, known := range gpuTypes() {
+		if strings.EqualFold(known, gpu) {
+			note += "; did you mean " + known + "?"
+		}
+	}
+	return note
+}
+
+// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
+// its profile does not have, is a finding.
+func (g *garden) askShoots(order capability.Order) []Answer {
+	answers := []Answer{}
+	for _, s := range g.shoots {
+		if s.object == nil {
+			continue // a finding says why
+		}
+		p, problem := g.profileOf(s.object)
+		switch {
+		case problem != nil:
+		case p == nil:
+			problem = g.noAnswer(s.object)
+		default:
+			if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+				problem = unknown.Error
+			}
+		}
+		if problem != nil {
+			g.error(s.manifest, problem)
+			continue
+		}
+		for _, pool := range provider.PoolsOf(s.object) {
+			pool.Order = order
+			a := p.resolve(pool)
+			a.Shoot = s.object.Namespace + "/" + s.object.Name
+			g.report(s.manifest, finding.Report{Errors: a.further})
+			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().workers())
+			answers = append(answers, a)
+		}
+	}
+	return answers
+}
+
+// duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
+// workers ask for nothing by their providerConfig.
+func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
+	if len(p.madeBy().workers().Settings()) == 0 {
+		return ""
+	}
+	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
+}
+
+// wrap returns the value that is printed as JSON: the answer to the flags itself, or the pools of the Shoots.
+func wrap[T any](answers []T, one bool) any {
+	if one {
+		return answers[0]
+	}
+	return map[string][]T{"pools": answers}
 }

@@ -6,43 +6,118 @@ package cli
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/gardener/gardener/pkg/api"
-	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
-	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	"github.com/spf13/cobra"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the latter.
+// renderSpec returns the command of this name.
+func (c *command) render() *cobra.Command {
+	var output, profile string
+	var api gardenerAPI
+	cmd := &cobra.Command{
+		Use:   "render FILE...",
+		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
+		Long: `Prints what becomes of a NamespacedCloudProfile and its parent, which are both among the files: the spec that Gardener and
+the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
+NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
+
+If admission would refuse one of the two, the errors are printed instead.`,
+		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n" +
+			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := checkOutput(output); err != nil {
+				return err
+			}
+			g, err := load(args, c.stdin, c.providers)
+			if err != nil {
+				return err
+			}
+			g.gardener = api
+			rendered, err := g.renderNamed(profile)
+			switch failed := c.printFindings(g, err); {
+			case failed != nil:
+				return failed
+			case rendered == nil:
+				return errWrong
+			case output == "text": // which is YAML: a manifest
+				output = "yaml"
+			}
+			return printAs(c.stdout, output, rendered, nil)
+		},
+	}
+	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
+	outputFlag(cmd, &output, answerFormats)
+	gardenerFlag(cmd, &api)
+	return cmd
+}
+
+// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the
+// latter.
 type Rendered struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        Named                    `json:"metadata"`
+	Metadata        renderedMetadata         `json:"metadata"`
 	Spec            v1beta1.CloudProfileSpec `json:"spec"`
 }
 
-// Named is the metadata of a rendered CloudProfile.
-type Named struct {
+// renderedMetadata is the metadata of a rendered CloudProfile.
+type renderedMetadata struct {
 	Name string `json:"name"`
 }
 
-// renderSpec returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what Gardener's
-// controller writes into the status, with the provider config that our webhook merges into it (semantics S11). The
-// provider is nil if the command does not know it; then the provider config is the parent's. The error says that a
-// provider config is not of the form that all have. Neither object is changed, nor shared with the result.
-func renderSpec(provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error) {
-	spec := merge(object, parent)
+// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
+// with it, with its parent, or with reading the inputs becomes findings, and then there is no result.
+func (g *garden) renderNamed(name string) (*Rendered, error) {
+	s, err := g.namespacedNamed(name)
+	if err != nil || len(g.findings) > 0 {
+		return nil, err
+	}
+	parent := g.parentOf(s)
+	if parent != nil {
+		g.lintProfile(parent)
+	}
+	g.lintNamespaced(s)
+	g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool { return f.Severity != finding.SeverityError })
+	switch {
+	case len(g.findings) > 0:
+		return nil, nil
+	case parent == nil: // of an object that is being deleted, about which lint is silent
+		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
+		return nil, nil
+	case g.providers[parent.object.Spec.Type] == nil:
+		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type, "spec.type"))
+		return nil, nil
+	}
+	inGarden := g.stored(parent)
+	spec, err := renderSpec(g.providers[inGarden.Spec.Type], g.storedNamespaced(s, inGarden), inGarden)
+	if err != nil { // of one that is being deleted, too
+		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
+	}
+	return &Rendered{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		Metadata: renderedMetadata{s.object.Name}, Spec: *spec,
+	}, nil
+}
+
+// renderSpec returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what
+// Gardener's controller writes into the status, with the provider config that our webhook merges into it (semantics
+// S11). The provider is nil if the command does not know it; then the provider config is the parent's. The error says
+// that a provider config is not of the form that all have. Neither object is changed, nor shared with the result.
+func renderSpec(
+	provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
+) (*v1beta1.CloudProfileSpec, error) {
+	spec := gardener.Merge(object, parent)
 	if provider == nil {
 		return spec, nil
 	}
@@ -52,33 +127,6 @@ func renderSpec(provider Provider, object *v1beta1.NamespacedCloudProfile, paren
 	}
 	spec.ProviderConfig, err = patched(spec.ProviderConfig, changes)
 	return spec, err
-}
-
-// merge is the part that Gardener's controller has in it. Architectures, which Gardener lists in an order that changes from
-// run to run, are sorted.
-func merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
-	merged := object.DeepCopy() // MergeCloudProfiles lets the two share memory
-	namespacedcloudprofile.MergeCloudProfiles(merged, canonical(parent))
-	spec := &merged.Status.CloudProfileSpec
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			slices.Sort(spec.MachineImages[i].Versions[k].Architectures)
-		}
-	}
-	return spec
-}
-
-// canonical returns a copy of a CloudProfile in which the deprecated fields for architectures agree with the capabilities,
-// as the API server has it that writes the one from the other.
-func canonical(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
-	object = object.DeepCopy()
-	var spec core.CloudProfileSpec
-	if api.Scheme.Convert(&object.Spec, &spec, nil) != nil {
-		return object
-	}
-	gardenerutils.SyncArchitectureCapabilityFields(spec, core.CloudProfileSpec{})
-	_ = api.Scheme.Convert(&spec, &object.Spec, nil) // as it went one way, it goes the other
-	return object
 }
 
 // patched applies changes to a provider config, which may be nil.
@@ -99,65 +147,4 @@ func patched(config *runtime.RawExtension, changes []render.Change) (*runtime.Ra
 	}
 	raw, err := patch.Apply(config.Raw)
 	return &runtime.RawExtension{Raw: raw}, err
-}
-
-// renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong with
-// it, with its parent, or with reading the inputs becomes findings, and then there is no result.
-func (g *garden) renderNamed(name string) (*Rendered, error) {
-	s, err := g.namespacedNamed(name)
-	if err != nil || len(g.findings) > 0 {
-		return nil, err
-	}
-	parent := g.parentOf(s)
-	if parent != nil {
-		g.lintProfile(parent)
-	}
-	g.lintNamespaced(s)
-	g.findings = slices.DeleteFunc(g.findings, func(f Finding) bool { return f.Severity != finding.SeverityError })
-	switch {
-	case len(g.findings) > 0:
-		return nil, nil
-	case parent == nil: // of an object that is being deleted, about which lint is silent
-		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
-		return nil, nil
-	case g.providers[parent.object.Spec.Type] == nil:
-		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type))
-		return nil, nil
-	}
-	above := g.stored(parent)
-	spec, err := renderSpec(g.providers[above.Spec.Type], g.storedNamespaced(s, above), above)
-	if err != nil { // of one that is being deleted, too
-		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
-	}
-	return &Rendered{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		Metadata: Named{s.object.Name}, Spec: *spec,
-	}, nil
-}
-
-// namespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
-func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudProfile], error) {
-	var found []types.NamespacedName
-	for _, id := range g.namespacedNames {
-		if name == "" || name == id.Name || name == id.String() {
-			found = append(found, id)
-		}
-	}
-	switch {
-	case len(found) == 1:
-		return g.namespaced[found[0]], nil
-	case len(g.namespacedNames) == 0:
-		return nil, errors.New("no NamespacedCloudProfile among the inputs")
-	case len(found) == 0:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s", name, namesOf(g.namespacedNames))
-	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
-}
-
-func namesOf(ids []types.NamespacedName) string {
-	names := make([]string, 0, len(ids))
-	for _, id := range ids {
-		names = append(names, id.String())
-	}
-	return strings.Join(names, ", ")
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/test/cases"
@@ -31,9 +30,7 @@ func rendered(t *testing.T, manifest string) string {
 func mapped(t *testing.T, profile string) []string {
 	t.Helper()
 	var parsed cli.Rendered
-	if err := yaml.Unmarshal([]byte(profile), &parsed); err != nil {
-		t.Fatal(err)
-	}
+	unmarshal(t, profile, &parsed)
 	var config struct {
 		MachineImages []struct {
 			Name     string            `json:"name"`

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -16,7 +17,7 @@ import (
 // images are consistency's.
 const (
 	// RuleCore marks everything that Gardener's own validation says.
-	RuleCore             = "gardener-core"
+	RuleCore             = gardener.RuleCore
 	RuleNotAnObject      = "not-an-object"
 	RuleTooLarge         = "too-large"
 	RuleObjectKind       = "object-kind"
@@ -28,10 +29,10 @@ const (
 	RuleProfileUnreached = "profile-unreadable"
 )
 
-// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted by
-// name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is there once;
-// of two rules with one name that counts which holds for every provider, or else that of the first provider. The caller owns
-// the slice.
+// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
+// by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
+// there once; of two rules with one name that counts which holds for every provider, or else that of the first
+// provider. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	for _, p := range providers {

@@ -5,9 +5,7 @@
 package cli
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,220 +13,220 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
+	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one tells that it
-// is a single answer to the flags. What it finds wrong with the inputs becomes findings.
-func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
-	order, err := capability.ParseOrder(flags.order)
-	if err != nil {
-		return nil, false, err
+// selectImage returns the command select.
+func (c *command) selectImage() *cobra.Command {
+	var output string
+	var flags poolFlags
+	cmd := &cobra.Command{
+		Use:   "select FILE...",
+		Short: "Say which image a worker pool boots",
+		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files.
+
+A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
+a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
+providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
+		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
+			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
+			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +
+			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
+				return wrap(answers, one), func(w io.Writer) {
+					for _, a := range answers {
+						printAnswer(w, a)
+					}
+				}
+			})
+		},
 	}
-	if len(g.shoots) > 0 && !flags.set() {
-		if err := flags.outOfPlace(); err != nil {
-			return nil, false, err
-		}
-		return g.askShoots(order), false, nil
-	}
-	if err := flags.missing(); err != nil {
-		return nil, false, err
-	}
-	p, err := g.profileNamed(flags.profile)
-	if err != nil {
-		return nil, false, err
-	}
-	if unknown := p.CheckRegion(flags.region, nil); unknown != nil {
-		g.notes = append(g.notes, unknown.Detail)
-	}
-	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
-		g.notes = append(g.notes, unknownGPU(flags.gpu))
-	}
-	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
-	if err != nil {
-		return nil, false, err
-	}
-	a := p.resolve(provider.Pool{
-		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
-		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
-	})
-	g.noteFurther(config, a.further.Errors())
-	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().workers())
-	return []Answer{a}, true, nil
+	questionFlags(cmd, &flags, &output)
+	return cmd
 }
 
-// first returns what the first of some errors says; empty if there is none.
-func first(errs field.ErrorList) string {
-	if len(errs) == 0 {
-		return ""
-	}
-	return message(errs[0].Origin, errs[0])
+// Answer is what select prints for one worker pool. Its JSON is an interface: a field once published keeps its name and
+// meaning.
+type Answer struct {
+	// Shoot as NAMESPACE/NAME and Pool; empty if the question is not about a Shoot.
+	Shoot string `json:"shoot,omitempty"`
+	Pool  string `json:"pool,omitempty"`
+
+	Image       string `json:"image"`
+	Version     string `json:"version"`
+	MachineType string `json:"machineType"`
+	Region      string `json:"region"`
+	// Requested is what the worker pool asks for, what it implies included (semantics S3). If its providerConfig has
+	// errors, it is what could be read.
+	Requested []capability.Requirement `json:"requested,omitempty"`
+
+	// Selected is set if an image was found, Refused if none was.
+	*Selected
+	*Refused
+
+	// reasoning is what explain adds.
+	reasoning Reasoning
+	// further errors of the pool, which the answer is not about.
+	further finding.List
 }
 
-// unknownGPU is the note about a type of GPU that no image supports.
-func unknownGPU(gpu string) string {
-	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), gpu)
-	for _, known := range gpuTypes() {
-		if strings.EqualFold(known, gpu) {
-			note += "; did you mean " + known + "?"
-		}
-	}
-	return note
+// Selected is the part of an [Answer] about the image that was found.
+type Selected struct {
+	// Reference is the provider's own form.
+	Reference any `json:"reference"`
+	// Capabilities as the flavor declares them, Effective what remains of them on the machine type.
+	Capabilities v1beta1.Capabilities `json:"capabilities"`
+	Effective    v1beta1.Capabilities `json:"effective"`
+	// Ambiguous is true if another flavor supports exactly the same.
+	Ambiguous bool `json:"ambiguous"`
 }
 
-// askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that its
-// profile does not have, is a finding.
-func (g *garden) askShoots(order capability.Order) []Answer {
-	answers := []Answer{}
-	for _, s := range g.shoots {
-		if s.object == nil {
-			continue // a finding says why
-		}
-		p, problem := g.profileOf(s.object)
-		switch {
-		case problem != nil:
-		case p == nil:
-			problem = g.noAnswer(s.object)
-		default:
-			if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
-				problem = unknown.Error
-			}
-		}
-		if problem != nil {
-			g.error(s.manifest, problem)
-			continue
-		}
-		for _, pool := range provider.PoolsOf(s.object) {
-			pool.Order = order
-			a := p.resolve(pool)
-			a.Shoot = s.object.Namespace + "/" + s.object.Name
-			g.report(s.manifest, finding.Report{Errors: a.further})
-			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().workers())
-			answers = append(answers, a)
-		}
-	}
-	return answers
+// Refused is the part of an [Answer] that says why there is no image.
+type Refused struct {
+	Error string `json:"error"`
+	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
+	Rejected    []Rejected               `json:"rejected"`
+	Suggestions []consistency.Suggestion `json:"suggestions"`
 }
 
-// duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
-// workers ask for nothing by their providerConfig.
-func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
-	if len(p.madeBy().workers().Settings()) == 0 {
-		return ""
-	}
-	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
+// Rejected says why a flavor is out.
+type Rejected struct {
+	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
+	Reason       imageselector.Reason `json:"reason"`
+	// ExcludedBy says of a flavor what it does not go with; of several reasons it is about the one that Reason and
+	// Capability are about.
+	ExcludedBy Excluder `json:"excludedBy,omitempty"`
+	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
+	// the worker pool asks for; null if it does not ask for the capability.
+	Capability string   `json:"capability,omitempty"`
+	Flavor     []string `json:"flavor,omitempty"`
+	Machine    []string `json:"machine,omitempty"`
+	Worker     []string `json:"worker"`
+	Message    string   `json:"message"`
+
+	// text is Message without suggestions.
+	text string
 }
 
-// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a provider
-// that the command does not know, or the Shoot names none, which core refuses.
-func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
-	kind, name, at := profileRef(shoot)
-	switch kind {
-	case "CloudProfile":
-		return g.unknownProvider(g.profiles[name].object.Spec.Type)
-	case "NamespacedCloudProfile":
-		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}])
-	}
-	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
-}
+// Excluder is what a flavor does not go with: one of the causes of a conflict of capabilities, or the region.
+type Excluder string
 
-// unknownProviderOf says that the provider of a NamespacedCloudProfile is unknown.
-func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile]) *field.Error {
-	if parent := g.parentOf(s); parent != nil && parent.object != nil {
-		return g.unknownProvider(parent.object.Spec.Type)
-	}
-	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type)
-}
+const (
+	excludedByMachine = Excluder(capability.CauseMachine)
+	excludedByWorker  = Excluder(capability.CauseWorker)
+	excludedByBoth    = Excluder(capability.CauseBoth)
+	excludedByRegion  = Excluder(imageselector.ReasonRegion)
+)
 
-// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs, apart
-// from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without defaults.
-func (g *garden) profileNamed(name string) (profile, error) {
-	if name == "" {
-		names := g.leaves()
-		switch len(names) {
-		case 0:
-			return nil, errors.New("no CloudProfile among the inputs")
-		case 1:
-			name = names[0]
-		default:
-			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(g.allProfiles(), ", "))
-		}
-	}
-	s, found := g.profiles[name]
+// excluder returns what the flavor of a verdict does not go with; empty for a candidate.
+func excluder[R any](v *imageselector.Verdict[R]) Excluder {
 	switch {
-	case !found:
-		return g.namespacedProfile(name)
-	case s.object == nil:
-		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
-	case g.providers[s.object.Spec.Type] == nil:
-		return nil, errors.New(g.unknownProvider(s.object.Spec.Type).Detail)
+	case v.Reason == imageselector.ReasonRegion:
+		return excludedByRegion
+	case len(v.Conflicts) > 0:
+		return Excluder(v.Conflicts[0].Cause)
 	}
-	provider := g.providers[s.object.Spec.Type]
-	p, wrong := provider.compile(&filled(s.object, provider).Spec)
-	g.noteErrors("CloudProfile "+name, wrong)
-	return p, nil
+	return ""
 }
 
-// namespacedProfile returns a NamespacedCloudProfile by its name, as [NAMESPACE/]NAME.
-func (g *garden) namespacedProfile(name string) (profile, error) {
-	s, err := g.namespacedNamed(name)
-	switch {
-	case err != nil:
-		return nil, g.noProfile(name)
-	case s.object == nil:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+// answer turns a resolution into what is printed.
+func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
+	a := Answer{
+		Pool:  r.Pool.Name,
+		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
+		further: r.Further, reasoning: reasoning(p, r), Requested: r.Requirements,
 	}
-	p, problem := g.compileNamespaced(s, "")
-	if p == nil && problem == nil {
-		problem = g.unknownProviderOf(s)
+	if r.Err == nil {
+		v := r.Decision.Verdicts[r.Decision.Chosen]
+		a.Selected = &Selected{
+			Reference: r.Decision.Reference, Capabilities: declared(v.Flavor.Capabilities),
+			Effective: v.Effective.Capabilities(), Ambiguous: r.Decision.Ambiguous,
+		}
+		return a
 	}
-	if problem != nil {
-		return nil, errors.New(problem.Detail)
+	a.Refused = &Refused{Error: r.Err.Detail, Rejected: []Rejected{}, Suggestions: r.Suggestions}
+	if a.Refused.Suggestions == nil {
+		a.Refused.Suggestions = []consistency.Suggestion{}
 	}
-	return p, nil
+	if r.Reason != "" {
+		a.Refused.Rejected = append(a.Refused.Rejected, whole(p, &r))
+	}
+	for i := range r.Decision.Verdicts {
+		a.Refused.Rejected = append(a.Refused.Rejected, rejected(p, &r.Decision, i))
+	}
+	return a
 }
 
-// leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
-func (g *garden) leaves() []string {
-	parents := map[string]bool{}
-	for _, s := range g.namespaced {
-		if s.object != nil {
-			parents[s.object.Spec.Parent.Name] = true
+// ReasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages
+// consistency and imageselector.
+const ReasonWorkerConfig imageselector.Reason = "worker-config"
+
+// refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is
+// the first. What follows from the config is not known then. An empty fault changes nothing.
+func (a *Answer) refuseFor(fault string, workers provider.Workers) {
+	if fault == "" {
+		return
+	}
+	a.reasoning.RollingUpdate = nil
+	if a.Selected == nil {
+		return
+	}
+	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
+	a.Selected, a.Refused = nil, &Refused{
+		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message, text: message}},
+		Suggestions: []consistency.Suggestion{},
+	}
+	a.reasoning.forget(workers)
+}
+
+// whole is the entry of a pool that is refused without a look at flavors.
+func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
+	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: withoutSuggestions(r)}
+	switch r.Reason {
+	case consistency.ReasonArchitecture:
+		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
+		rejected.Worker = []string{r.Pool.Architecture}
+	case consistency.ReasonUnregistered:
+		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
+			rejected.Capability, rejected.Worker = unmet[0].Capability, unmet[0].Values
 		}
 	}
-	return slices.DeleteFunc(g.allProfiles(), func(name string) bool { return parents[name] })
+	return rejected
 }
 
-func (g *garden) noProfile(name string) error {
-	kind := "CloudProfile"
-	if strings.Contains(name, "/") {
-		kind = "NamespacedCloudProfile"
+// rejected is the entry of a flavor, the one with the index i.
+func rejected[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) Rejected {
+	v := &d.Verdicts[i]
+	r := Rejected{
+		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
 	}
-	return fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, strings.Join(g.allProfiles(), ", "))
-}
-
-// allProfiles returns the names of all profiles, in the order of the inputs, as --profile takes them.
-func (g *garden) allProfiles() []string {
-	names := slices.Clone(g.profileNames)
-	for _, id := range g.namespacedNames {
-		names = append(names, id.String())
+	r.text = r.Message
+	if len(v.Conflicts) > 0 {
+		first := &v.Conflicts[0]
+		r.Capability, r.Flavor, r.Machine, r.Worker = first.Capability, first.Offer, first.Need, first.Asked
 	}
-	return names
+	return r
 }
 
-func sortedNames(providers map[string]Provider) []string {
-	return slices.Sorted(maps.Keys(providers))
+// declared keeps a flavor that declares nothing an empty object in JSON.
+func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
+	if c == nil {
+		return v1beta1.Capabilities{}
+	}
+	return c
 }
 
-// question repeats what was asked.
-func question(a Answer) string {
+// questionText repeats what was asked.
+func questionText(a Answer) string {
 	prefix := ""
 	if a.Shoot != "" {
 		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
@@ -260,15 +258,15 @@ func settings(requested []capability.Requirement) string {
 // printAnswer writes an answer for people.
 func printAnswer(w io.Writer, a Answer) {
 	if a.Selected != nil {
-		fmt.Fprintf(w, "%s boots %s\n", question(a), referenceText(a.Reference))
+		fmt.Fprintf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))
 		if a.Ambiguous {
 			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
 		}
 		return
 	}
-	fmt.Fprintf(w, "%s: no image\n", question(a))
+	fmt.Fprintf(w, "%s: no image\n", questionText(a))
 	for _, r := range a.Rejected {
-		fmt.Fprintf(w, "  %s\n", withoutSuggestions(r.Message))
+		fmt.Fprintf(w, "  %s\n", r.text)
 	}
 	if len(a.Suggestions) == 0 {
 		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
@@ -280,9 +278,10 @@ func printAnswer(w io.Writer, a Answer) {
 	}
 }
 
-// withoutSuggestions cuts off the suggestions that a message ends with, where they are printed by themselves.
-func withoutSuggestions(message string) string {
-	message, _, _ = strings.Cut(message, consistency.WouldWork)
+// withoutSuggestions returns why a pool gets no image, without the suggestions that its error ends with: text for
+// people lists them by themselves.
+func withoutSuggestions[R any](r *consistency.Resolution[R]) string {
+	message, _, _ := strings.Cut(r.Err.Detail, consistency.WouldWork)
 	return message
 }
 

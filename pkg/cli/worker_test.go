@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,14 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -108,13 +101,8 @@ func TestExcludedByMachineAndWorker(t *testing.T) {
 	text := run(t, profile, append([]string{"explain"}, args...)...).stdout
 	want := "out by the machine type and worker pool together: it has openstack-trustedLaunch [enabled, disabled], the machine type [disabled], " +
 		"the worker pool asks for [enabled]\n"
-	if !strings.Contains(text, want) {
-		t.Error(text)
-	}
-	var answer cli.Answer
-	if err := json.Unmarshal([]byte(run(t, profile, append([]string{"select", "-o=json"}, args...)...).stdout), &answer); err != nil {
-		t.Fatal(err)
-	}
+	contains(t, text, want)
+	answer := decoded[cli.Answer](t, run(t, profile, append([]string{"select", "-o=json"}, args...)...))
 	var by []cli.Excluder
 	for _, r := range answer.Rejected {
 		by = append(by, r.ExcludedBy)
@@ -168,23 +156,16 @@ func TestNoPromiseWithoutAWorkerConfig(t *testing.T) {
 		}
 	}
 	text := run(t, "", ofWorker("explain", "1.0.0", "medium", misspelt)...).stdout
-	if !strings.Contains(text, "  openstack-trustedLaunch   enabled, disabled   enabled, disabled     not known\n") {
-		t.Error(text)
-	}
+	contains(t, text, "  openstack-trustedLaunch   enabled, disabled   enabled, disabled     not known\n")
 	// What is wrong otherwise is said all the same.
-	if r := run(t, "", ofWorker("select", "1.0.0", "huge", misspelt)...); !strings.Contains(r.stdout, "machine type huge is not in the profile") {
-		t.Error(r.stdout, r.stderr)
-	}
+	contains(t, run(t, "", ofWorker("select", "1.0.0", "huge", misspelt)...).stdout, "machine type huge is not in the profile")
 }
 
 func TestRequestedIsAlwaysThere(t *testing.T) {
 	for _, args := range [][]string{
 		append([]string{"select", examples + "/cloudprofile.yaml"}, flavorQuestion...), ofWorker("explain", "1.0.0", "medium"), ofWorker("select", "1.0.0", "huge"),
 	} {
-		var answer cli.Answer
-		if err := json.Unmarshal([]byte(run(t, "", append(args, "-o=json")...).stdout), &answer); err != nil {
-			t.Fatal(err)
-		}
+		answer := decoded[cli.Answer](t, run(t, "", append(args, "-o=json")...))
 		var implied []string
 		for _, r := range answer.Requested {
 			if r.Implied {
@@ -200,19 +181,13 @@ func TestRequestedIsAlwaysThere(t *testing.T) {
 // What a flavor supports by leaving it out decides comparisons, so it is shown.
 func TestExplainWhatNobodyAsksFor(t *testing.T) {
 	text := run(t, "", ofWorker("explain", "1.0.0", "medium")...).stdout
-	for _, want := range []string{
+	contains(t, text,
 		"fits; for this worker pool: {architecture: [amd64]}, and openstack-trustedLaunch [enabled, disabled] while nobody asks for it\n",
 		"fits; for this worker pool: {architecture: [amd64], openstack-trustedLaunch: [enabled]}\n",
 		"the second most preferred value of openstack-trustedLaunch is disabled against nothing -> A\n",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is not in %s", want, text)
-		}
-	}
+	)
 	text = run(t, "", ofWorker("explain", "1.0.0", "old")...).stdout
-	if want := "{architecture: [amd64]}, and openstack-trustedLaunch [disabled] while nobody asks for it\n"; !strings.Contains(text, want) {
-		t.Errorf("%q is not in %s", want, text)
-	}
+	contains(t, text, "{architecture: [amd64]}, and openstack-trustedLaunch [disabled] while nobody asks for it\n")
 	text = run(t, "", ofWorker("explain", "1.0.0", "medium", "--worker-config="+workerConfig)...).stdout
 	if strings.Contains(text, "while nobody asks") {
 		t.Error(text)
@@ -220,9 +195,7 @@ func TestExplainWhatNobodyAsksFor(t *testing.T) {
 	profile := patched(t, read(t, workerProfile), `[{op: add, path: /spec/machineCapabilities/-, value: {name: gardener-gpuSupport, values: [nvidia, none]}}]`)
 	text = run(t, profile, append(slices.Delete(ofWorker("explain", "1.0.0", "medium"), 1, 2), "-")...).stdout
 	const both = ", and gardener-gpuSupport [nvidia, none], openstack-trustedLaunch [enabled, disabled] while nobody asks for them\n"
-	if !strings.Contains(text, both) {
-		t.Errorf("%q is not in %s", both, text)
-	}
+	contains(t, text, both)
 }
 
 func TestWorkerConfigFromStandardInput(t *testing.T) {
@@ -359,42 +332,6 @@ func TestExplainOrdinaryPools(t *testing.T) {
 	}
 }
 
-func TestCapabilities(t *testing.T) {
-	for _, format := range []string{"text", "json", "yaml"} {
-		r := run(t, "", "capabilities", "-o", format)
-		if r.status != 0 || r.stderr != "" {
-			t.Errorf("status %d: %s", r.status, r.stderr)
-		}
-		golden(t, "capabilities."+format, r.stdout)
-	}
-	for _, args := range [][]string{{"capabilities", "file.yaml"}, {"capabilities", "-o", "sarif"}} {
-		if r := run(t, "", args...); r.status != 2 || r.stdout != "" {
-			t.Errorf("%v: status %d: %s", args, r.status, r.stdout)
-		}
-	}
-}
-
-// Everything that a worker pool can be made to ask for by flags is listed.
-func TestCapabilitiesListsWhatEachValueIsFor(t *testing.T) {
-	var all cli.Capabilities
-	if err := json.Unmarshal([]byte(run(t, "", "capabilities", "-o", "json").stdout), &all); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range all.Reserved {
-		asked := map[string]bool{}
-		for _, by := range c.RequestedBy {
-			for _, value := range by.Values {
-				asked[value] = true
-			}
-		}
-		for _, value := range c.Values {
-			if !asked[value] {
-				t.Errorf("nothing asks for %s: %s", c.Name, value)
-			}
-		}
-	}
-}
-
 func TestCompletionOfWorkerFlags(t *testing.T) {
 	for flag, want := range map[string]string{
 		"--update-strategy": "AutoRollingUpdate\nAutoInPlaceUpdate\nManualInPlaceUpdate\n:4\n",
@@ -404,33 +341,6 @@ func TestCompletionOfWorkerFlags(t *testing.T) {
 		for _, command := range []string{"select", "explain"} {
 			if r := run(t, "", "__complete", command, flag, ""); r.stdout != want {
 				t.Errorf("%s %s: %q", command, flag, r.stdout)
-			}
-		}
-	}
-}
-
-// faulty is a provider with a mistake in what its workers ask for.
-type faulty struct{ local.Provider }
-
-type faultyConfig struct{ metav1.TypeMeta }
-
-func (faulty) Workers() provider.Workers {
-	return consistency.WorkersOf(schema.GroupVersionKind{Group: "local", Version: "v1", Kind: "WorkerConfig"},
-		[]capability.Definition{{Name: "aws-secureEnclave", Values: []string{"on"}}, {Name: "gardener-bootType", Values: []string{"secure"}}},
-		capability.Rules[faultyConfig]{})
-}
-
-func TestFaultyProviderIsFoundAtTheStart(t *testing.T) {
-	for _, args := range [][]string{{"kubectl-capkit", "lint", workerProfile}, {"kubectl-capkit", "--help"}, {"kubectl-capkit"}} {
-		var stdout, stderr bytes.Buffer
-		status := cli.Run(args, nil, &stdout, &stderr, cli.For(faulty{}))
-		lines := strings.Split(strings.TrimSuffix(stderr.String(), "\n"), "\n")
-		if status != 2 || stdout.Len() > 0 || len(lines) != 2 {
-			t.Errorf("status %d: %s%s", status, stdout.String(), stderr.String())
-		}
-		for _, line := range lines {
-			if !strings.HasPrefix(line, "kubectl capkit: provider local: worker capability ") {
-				t.Error(line)
 			}
 		}
 	}

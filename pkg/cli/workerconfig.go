@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -67,18 +68,18 @@ func (g *garden) loadWorkerConfig(file string, stdin io.Reader, provider Provide
 	return objects[0], nil
 }
 
-// beginning returns what is wrong with an object that says nothing, not even of which kind it is.
+// beginning says how the worker config of a provider has to begin.
 func beginning(provider Provider) []string {
 	kind := provider.workers().Kind()
 	return []string{"write apiVersion: " + kind.GroupVersion().String(), "write kind: " + kind.Kind}
 }
 
 // emptyConfig is the finding about a file without any document.
-func emptyConfig(file string) Finding {
+func emptyConfig(file string) report.Finding {
 	if file == "-" {
 		file = manifest.Stdin
 	}
-	return Finding{
+	return report.Finding{
 		Severity: finding.SeverityError, Rule: RuleNotAnObject, Type: field.ErrorTypeInvalid, File: file, Line: 1, Column: 1,
 		Message: "there is no worker config in here: write it, or leave out --worker-config",
 	}
@@ -92,8 +93,8 @@ func rawConfig(config *manifest.Object) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: config.JSON}
 }
 
-// noteFurther takes down the errors of a question by flags that its answer is not about: as findings those that lead into
-// the worker config, as notes those about flags.
+// noteFurther takes down the errors of a question by flags that its answer is not about: as findings those that lead
+// into the worker config, as notes those about flags.
 func (g *garden) noteFurther(config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
 		if config == nil || err.Origin == consistency.RuleRequestUnregistered && !config.HasPath(err.Field) {

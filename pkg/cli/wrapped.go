@@ -8,9 +8,34 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/provider"
 )
+
+// flavorPath matches the path of a core flavor.
+var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+
+// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
+// only provider configs have. It returns nil for any other error.
+func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
+	flavor := flavorPath.FindString(err.Field)
+	if flavor == "" || err.Origin != provider.RuleFieldType {
+		return nil
+	}
+	wrapped, found := lookUpFlavor(o.JSON, flavor)
+	if !found {
+		return nil
+	}
+	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
+			`which only flavors under spec.providerConfig have; write: - %s`, wrapped))
+}
 
 // lookUpFlavor returns the capabilities that stand under the key "capabilities" of the core flavor at a path, in the
 // form in which they should have been written. found is false if the flavor has no such key, or it holds no map.

@@ -57,8 +57,14 @@ var mayImport = map[string][]string{
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/imageselector", "pkg/capability",
 		"pkg/strictjson",
 	},
-	"pkg/cli":          {"pkg/consistency", "pkg/imageselector", "pkg/capability", "pkg/strictjson", "pkg/cli/manifest"},
+	"pkg/cli": {
+		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/imageselector", "pkg/capability", "pkg/strictjson",
+		"pkg/cli/...",
+	},
+	"pkg/cli/gardener": {},
 	"pkg/cli/manifest": {},
+	"pkg/cli/report":   {"pkg/finding"},
+	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 
 	"cmd/...":  {anything},
 	"hack/...": {anything},
@@ -73,6 +79,12 @@ var (
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )
+
+// heavy are the packages of Gardener that make the command the size that it has: only pkg/cli/gardener may import them.
+var heavy = []string{
+	"github.com/gardener/gardener/pkg/api", "github.com/gardener/gardener/pkg/api/core/validation", "github.com/gardener/gardener/pkg/apis/core",
+	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
+}
 
 type goPackage struct {
 	ImportPath string
@@ -148,6 +160,10 @@ func TestImportDirection(t *testing.T) {
 			own, isOwn := strings.CutPrefix(imported, module)
 			if isOwn && !slices.ContainsFunc(imports, func(entry string) bool { return within(entry, own) }) {
 				t.Errorf("%s must not import %s, only %v", name, own, imports)
+			}
+			isHeavy := slices.ContainsFunc(heavy, func(entry string) bool { return within(entry, imported) })
+			if isHeavy && strings.HasPrefix(name, "pkg/") && name != "pkg/cli/gardener" {
+				t.Errorf("%s must not import %s, only pkg/cli/gardener", name, imported)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // providerLines is how much code a provider may take that reads and writes its config: the promise to those who write one.
-const providerLines = 160
+const providerLines = 190
 
 // codeLines counts the lines of Go source that hold more than white space and comments.
 func codeLines(source []byte) int {

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/test/authors/acme"
 )
@@ -55,7 +56,7 @@ func TestLint(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		args := []string{"capkit-acme", "lint", "-o", "json", file}
 		status := cli.Run(args, strings.NewReader(""), &stdout, &stderr, cli.For(acme.Provider{}))
-		var report cli.Report
+		var report report.Report
 		if err := json.Unmarshal(stdout.Bytes(), &report); err != nil {
 			t.Fatalf("%s: %v %s", file, err, stderr.String())
 		}

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package report
 
 import (
 	"crypto/sha256"
@@ -18,15 +18,15 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// printSARIF writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
-func printSARIF(w io.Writer, r Report) error {
+// sarifLog writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
+func sarifLog(w io.Writer, r *Report, options *Options) error {
 	catalogue := map[string]finding.Rule{}
-	for _, rule := range r.rules {
+	for _, rule := range options.Rules {
 		catalogue[rule.Name] = rule
 	}
 	run := sarif.NewRunWithInformationURI("capkit", "https://github.com/capkit/capkit")
-	if _, err := semver.StrictNewVersion(Version); err == nil {
-		run.Tool.Driver.WithSemanticVersion(Version)
+	if _, err := semver.StrictNewVersion(options.Version); err == nil {
+		run.Tool.Driver.WithSemanticVersion(options.Version)
 	}
 	for _, f := range r.Findings {
 		rule := run.AddRule(f.Rule)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package gardener
 
 import (
 	"context"
@@ -25,38 +25,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/tools/cache"
-
-	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// validateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of the
-// object, its own admission with a look at the parent, and the validation of what the two result in. As there, each is
-// only run if the one before found nothing, and the last one only for a parent that is right itself. own is what our rules
-// say about the object; what says the same is left out. Paths are those of the object, and neither object is changed.
-func validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
-	errs := validateCore(object)
+// ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of
+// the object, its own admission with a look at the parent, and the validation of what the two result in. As there, each
+// is only run if the one before found nothing, and the last one only for a parent that is right itself. Of what
+// admission and the last one say, errors for which ignore is true are left out; nil ignores none. Paths are those of
+// the object. The errors are as those of [Validate].
+func ValidateNamespaced(
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+) field.ErrorList {
+	errs := Validate(object)
 	if len(errs) > 0 {
 		return errs
 	}
-	if errs = validateOverrides(object, parent); len(errs) == 0 && len(validateCore(parent)) == 0 {
-		errs = validateResult(object, merge(object, parent))
+	if errs = validateOverrides(object, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
+		errs = validateResult(object, Merge(object, parent))
 	}
-	return byCore(slices.DeleteFunc(errs, func(err *field.Error) bool { return repeats(err, own) }))
+	if ignore != nil {
+		errs = slices.DeleteFunc(errs, ignore)
+	}
+	return byCore(errs)
 }
 
-// repeats tells whether an error of Gardener's says about an inherited version what one of ours says.
-func repeats(err *field.Error, own field.ErrorList) bool {
-	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
-	if !overridden {
-		version, overridden = strings.CutSuffix(err.Field, ".architectures")
-	}
-	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
-		return o.Origin == consistency.RuleVersionInherited && strings.HasPrefix(o.Field, version+".")
-	})
-}
-
-// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents
-// in an informer. The lock is for whoever puts one there.
+// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up
+// parents in an informer. The lock is for whoever puts one there.
 type namespacedAdmission struct {
 	lock    sync.Mutex
 	plugin  *validator.ValidateNamespacedCloudProfile
@@ -134,8 +127,8 @@ func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.Cl
 // renderedItem matches the path of a list item that a NamespacedCloudProfile can define, below the spec.
 var renderedItem = regexp.MustCompile(`^(machineImages|machineTypes|volumeTypes)\[(\d+)\](\.versions\[(\d+)\])?`)
 
-// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same name, or
-// at the list if there is none.
+// inManifest turns the path of something in a rendered spec into its path in the manifest: at the item of the same
+// name, or at the list if there is none.
 func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) string {
 	m := renderedItem.FindStringSubmatch(path)
 	if m == nil {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package reserved
 
 import (
 	"encoding/json"
@@ -15,67 +15,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/gardener"
 )
 
-// apiServer is Gardener's, as far as its validation goes. The zero apiServer is that of v1.150.
-type apiServer struct {
-	// reservedInCore tells that it accepts the reserved capabilities in the vocabulary, in core flavors and on machine types,
-	// as one would that implements GEP-0054 (semantics S3).
-	reservedInCore bool
-}
-
-// validate is validateCore by this API server.
-func (s apiServer) validate(object runtime.Object) field.ErrorList {
-	if !s.reservedInCore {
-		return withHints(object, validateCore(object))
-	}
+// Validate is [gardener.Validate] of a Gardener that accepts the reserved capabilities.
+func Validate(object runtime.Object) field.ErrorList {
 	d := disguiseFor(object)
-	return d.reveal(validateCore(d.put(object)))
+	return d.reveal(gardener.Validate(d.put(object)))
 }
 
-// validateNamespaced is the function of this name by this API server.
-func (s apiServer) validateNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList) field.ErrorList {
-	if !s.reservedInCore {
-		return withHints(object, validateNamespaced(object, parent, own))
-	}
+// ValidateNamespaced is [gardener.ValidateNamespaced] of a Gardener that accepts the reserved capabilities. Where an
+// error that ignore is asked about has one of their names, it is still the replaced one.
+func ValidateNamespaced(
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
+) field.ErrorList {
 	d := disguiseFor(object, parent)
-	return d.reveal(validateNamespaced(d.namespaced(object), d.cloudProfile(parent), own))
+	return d.reveal(gardener.ValidateNamespaced(d.namespaced(object), d.cloudProfile(parent), ignore))
 }
 
-// withHints says, where core refuses one of Gardener's own capabilities in an object, where to declare it.
-func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
-	for _, err := range errs {
-		name, _ := err.BadValue.(string)
-		hint := "; "
-		if registered := registeredAt(object, err); registered != "" {
-			name, hint = registered, "; leave it out: "
-		}
-		if isReserved(name) {
-			err.Detail += hint + name + " is known without being registered, and declared on flavors of the provider config only"
-		}
-	}
-	return errs
-}
-
-// registeredAt returns the name that an error is about which forbids to register it; empty for any other error.
-func registeredAt(object runtime.Object, err *field.Error) string {
-	profile, isProfile := object.(*v1beta1.CloudProfile)
-	var i int
-	if _, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i); wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
-		return ""
-	}
-	if definitions := profile.Spec.MachineCapabilities; i >= 0 && i < len(definitions) {
-		return definitions[i].Name
-	}
-	return ""
-}
-
-func isReserved(name string) bool {
+// Is reports whether a name is that of a reserved capability.
+func Is(name string) bool {
 	return slices.ContainsFunc(capability.Reserved(), func(d capability.Definition) bool { return d.Name == name })
 }
 
-// disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the prefix
-// lets them pass. Other names with the prefix keep it.
+// disguise is what the prefix of the reserved capabilities is replaced with, so that validation which refuses the
+// prefix lets them pass. Other names with the prefix keep it.
 type disguise string
 
 // disguiseFor returns a disguise that occurs in none of the objects.
@@ -99,8 +63,8 @@ func (d disguise) put(object runtime.Object) runtime.Object {
 	return object
 }
 
-// cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that it
-// does not: they are known all the same. No index of what is written changes by that.
+// cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that
+// it does not: they are known all the same. No index of what is written changes by that.
 func (d disguise) cloudProfile(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
 	object = object.DeepCopy()
 	d.images(object.Spec.MachineImages)
@@ -159,7 +123,7 @@ func (d disguise) capabilities(c v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 func (d disguise) name(name string) string {
-	if isReserved(name) {
+	if Is(name) {
 		return string(d) + strings.TrimPrefix(name, capability.ReservedPrefix)
 	}
 	return name
@@ -169,7 +133,7 @@ func (d disguise) name(name string) string {
 func (d disguise) reveal(errs field.ErrorList) field.ErrorList {
 	back := func(text string) string { return strings.ReplaceAll(text, string(d), capability.ReservedPrefix) }
 	for _, err := range errs {
-		err.Field, err.Detail = back(err.Field), stable(back(err.Detail))
+		err.Field, err.Detail = back(err.Field), gardener.SortLists(back(err.Detail))
 		if value, isText := err.BadValue.(string); isText {
 			err.BadValue = back(value)
 		}

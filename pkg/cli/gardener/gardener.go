@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package gardener
 
 import (
 	"fmt"
@@ -17,19 +17,25 @@ import (
 	"github.com/gardener/gardener/pkg/apiserver/features"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
+
+// RuleCore is the origin of everything that Gardener's validation says.
+const RuleCore = "gardener-core"
 
 // The validation of Gardener's API server consults its feature gates and panics if they are not registered.
 var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 
-// validateCore runs Gardener's own validation on an object of version v1beta1, as its API server would on creation. The
-// errors come in a stable order, with a stable text, and the rule as their origin. The object is not changed.
-func validateCore(object runtime.Object) field.ErrorList {
+// Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would
+// on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing. The
+// errors come in a stable order, with a stable text, each once, and have [RuleCore] as their origin.
+func Validate(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
-	internal, err := api.Scheme.ConvertToVersion(defaulted(object), core.SchemeGroupVersion)
+	internal, err := api.Scheme.ConvertToVersion(Default(object), core.SchemeGroupVersion)
 	if err != nil {
-		return field.ErrorList{problem(RuleCore, field.ErrorTypeInternal, "", nil, fmt.Sprintf("converting the object: %v", err))}
+		detail := fmt.Sprintf("converting the object: %v", err)
+		return field.ErrorList{(&field.Error{Type: field.ErrorTypeInternal, Detail: detail}).WithOrigin(RuleCore)}
 	}
 	var errs field.ErrorList
 	switch o := internal.(type) {
@@ -47,26 +53,33 @@ func validateCore(object runtime.Object) field.ErrorList {
 // byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once.
 func byCore(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
-		err.Detail = stable(err.Detail)
+		err.Detail = SortLists(err.Detail)
 		err.Origin = RuleCore
 	}
 	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
 }
 
-// defaulted returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API
+// Default returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API
 // server.
-func defaulted[T runtime.Object](object T) T {
+func Default[T runtime.Object](object T) T {
 	filled := object.DeepCopyObject()
 	api.Scheme.Default(filled)
 	return filled.(T)
 }
 
-// left matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a Shoot to
-// Gardener's admission, which fills them in before the validation sees it.
-var left = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
+// Recognizes reports whether Gardener's API has a kind in an API version, as GROUP/VERSION.
+func Recognizes(apiVersion, kind string) bool {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	return err == nil && api.Scheme.Recognizes(gv.WithKind(kind))
+}
 
+// optional matches what a manifest may leave to others: the namespace to the client that applies it, and fields of a
+// Shoot to Gardener's admission, which fills them in before the validation sees it.
+var optional = regexp.MustCompile(`^(metadata\.namespace|spec\.kubernetes\.version|spec\.provider\.workers\[\d+\]\.machine\.image(\.version)?)$`)
+
+// filledIn reports whether an error is about a field that is missing in a manifest only.
 func filledIn(err *field.Error) bool {
-	return err.Type == field.ErrorTypeRequired && left.MatchString(err.Field)
+	return err.Type == field.ErrorTypeRequired && optional.MatchString(err.Field)
 }
 
 // Gardener's validation ranges over maps, and so prints some lists in an order that changes from run to run.
@@ -75,8 +88,8 @@ var (
 	listAtEnd       = regexp.MustCompile(`\(([^()]*,[^()]*)\)$`)
 )
 
-// stable sorts the lists in a message of Gardener's whose order means nothing.
-func stable(detail string) string {
+// SortLists sorts the lists in a message of Gardener's whose order means nothing.
+func SortLists(detail string) string {
 	if m := supportedValues.FindStringSubmatch(detail); m != nil {
 		return "supported values: " + sortList(m[1], ", ")
 	}

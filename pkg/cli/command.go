@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// root returns the command with its subcommands. name is what the user calls it by, which may be several words.
+func (c *command) root(name string) *cobra.Command {
+	use := strings.ReplaceAll(name, " ", "\u00a0") // cobra takes the first word of Use as the command's name
+	root := &cobra.Command{
+		Use:   use,
+		Short: "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
+		Long: `Checks CloudProfiles, and the Shoots that use them, offline: with Gardener's own validation and the very checks of the
+admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
+
+A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
+other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
+
+Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
+		Version:       versions{Version, gardener.Version()}.String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.render(), c.capabilities(), c.version())
+	for _, cmd := range root.Commands() {
+		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
+	}
+	return root
+}
+
+// rules returns the catalogue of the command's providers.
+func (c *command) rules() []finding.Rule {
+	var providers []Provider
+	for _, name := range sortedNames(c.providers) {
+		providers = append(providers, c.providers[name])
+	}
+	return Rules(providers...)
+}
+
+// outputFlag adds the flag for the output format, one of formats.
+func outputFlag(cmd *cobra.Command, value *string, formats []string) {
+	cmd.Flags().StringVarP(value, "output", "o", "text", "output format: "+strings.Join(formats, ", "))
+	complete(cmd, "output", formats)
+}
+
+// choiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
+func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
+	cmd.Flags().StringVar(value, name, standard, usage+": "+oneOf(choices))
+	complete(cmd, name, choices)
+}
+
+// complete makes the shell complete a flag with choices rather than with names of files.
+func complete(cmd *cobra.Command, flag string, choices []string) {
+	// The only error there can be is that the flag does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// oneOf lists choices, of which there is at least one: a, b or c.
+func oneOf(choices []string) string {
+	last := len(choices) - 1
+	if last == 0 {
+		return choices[0]
+	}
+	return strings.Join(choices[:last], ", ") + " or " + choices[last]
+}
+
+// needFiles is for commands that read files: it refuses to run without any.
+func needFiles(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("no FILE given: name files or directories, or - for standard input")
+	}
+	return nil
+}
+
+// answerFormats are the formats of all commands but lint. What render prints as text is YAML.
+var answerFormats = []string{"json", "text", "yaml"}
+
+// checkOutput returns an error if a format is none of answerFormats.
+func checkOutput(format string) error {
+	if !slices.Contains(answerFormats, format) {
+		return unknownFormat(format, answerFormats)
+	}
+	return nil
+}
+
+// printAs writes a value in one of answerFormats. text writes it for people.
+func printAs(w io.Writer, format string, value any, text func(io.Writer)) error {
+	switch format {
+	case "json":
+		return report.JSON(w, value)
+	case "yaml":
+		return report.YAML(w, value)
+	}
+	text(w)
+	return nil
+}
+
+func unknownFormat(name string, formats []string) error {
+	return fmt.Errorf("unknown output format %q: use one of %s", name, strings.Join(formats, ", "))
+}
+
+// printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if
+// there is one. What it returns ends the command, unless it is nil: err itself if nothing was found, or else that
+// something was.
+func (c *command) printFindings(g *garden, err error) error {
+	if len(g.findings) == 0 {
+		return err
+	}
+	report.Sort(g.findings)
+	if failed := report.Text(c.stderr, g.findings); failed != nil {
+		return failed
+	}
+	if err != nil {
+		return errWrong
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/reserved"
+	"github.com/capkit/capkit/pkg/consistency"
+)
+
+// gardenerAPI is Gardener's API server, as far as its validation of CloudProfiles and NamespacedCloudProfiles goes. The
+// zero value is the one that package gardener has compiled in.
+type gardenerAPI struct {
+	// reservedInCore makes it one that accepts the reserved capabilities: see package reserved.
+	reservedInCore bool
+}
+
+// gardenerFlag adds the flag of the commands that run Gardener's own validation.
+func gardenerFlag(cmd *cobra.Command, api *gardenerAPI) {
+	cmd.Flags().BoolVar(&api.reservedInCore, "reserved-in-core", false,
+		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
+			"machine types and core flavors; v1.150 refuses them")
+}
+
+// validate returns what this API server says about a CloudProfile, or a NamespacedCloudProfile without its parent.
+func (a gardenerAPI) validate(object runtime.Object) field.ErrorList {
+	if a.reservedInCore {
+		return reserved.Validate(object)
+	}
+	return withHints(object, gardener.Validate(object))
+}
+
+// validateNamespaced returns what this API server says about a NamespacedCloudProfile and its parent. own is what our
+// rules say about the object; what says the same is left out.
+func (a gardenerAPI) validateNamespaced(
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
+) field.ErrorList {
+	repeated := func(err *field.Error) bool { return repeats(err, own) }
+	if a.reservedInCore {
+		return reserved.ValidateNamespaced(object, parent, repeated)
+	}
+	return withHints(object, gardener.ValidateNamespaced(object, parent, repeated))
+}
+
+// repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
+func repeats(err *field.Error, own field.ErrorList) bool {
+	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
+	if !overridden {
+		version, overridden = strings.CutSuffix(err.Field, ".architectures")
+	}
+	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
+		return o.Origin == consistency.RuleVersionInherited && strings.HasPrefix(o.Field, version+".")
+	})
+}
+
+// withHints says, where core refuses one of Gardener's own capabilities in an object, where to declare it.
+func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
+	for _, err := range errs {
+		name, _ := err.BadValue.(string)
+		hint := "; "
+		if registered := registeredAt(object, err); registered != "" {
+			name, hint = registered, "; leave it out: "
+		}
+		if reserved.Is(name) {
+			err.Detail += hint + name + " is known without being registered, and declared on flavors of the provider config only"
+		}
+	}
+	return errs
+}
+
+// registeredAt returns the name that an error is about which forbids to register it; empty for any other error.
+func registeredAt(object runtime.Object, err *field.Error) string {
+	profile, isProfile := object.(*v1beta1.CloudProfile)
+	var i int
+	_, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
+	if wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
+		return ""
+	}
+	if definitions := profile.Spec.MachineCapabilities; i >= 0 && i < len(definitions) {
+		return definitions[i].Name
+	}
+	return ""
+}

@@ -70,28 +70,28 @@ func TestLint(t *testing.T) {
 	}
 }
 
-func TestImages(t *testing.T) {
+func TestDecode(t *testing.T) {
 	at := field.NewPath("spec", "providerConfig")
 	raw := `{"apiVersion": "acme.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
 		{"name": "linux", "versions": [{"version": "1.0.0", "regions": [
 			{"name": "north", "template": "a"}, {"name": "south", "template": "b", "architecture": "arm64"}, {"name": "south", "template": "c"}]},
 		{"version": "2.0.0", "regions": [{"name": "north", "template": "d"}], "capabilityFlavors": [
 			{"capabilities": {"architecture": ["arm64"]}, "regions": [{"name": "north", "template": "e", "architecture": "arm64"}]}]}]}]}`
-	images, report := acme.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(raw)}, at)
+	config, report := acme.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(raw)}, at)
 	var got []string
-	for _, version := range images.Images[0].Versions {
+	for _, version := range config.Images[0].Versions {
 		for _, flavor := range version.Flavors {
 			for _, r := range flavor.Regional {
-				got = append(got, fmt.Sprint(version.Version, flavor.Capabilities, r.Region, r.Ref, " ", r.Path))
+				got = append(got, fmt.Sprint(version.Version, flavor.Capabilities, r.Region, r.Ref.ID, " ", r.Path))
 			}
 		}
 	}
 	const versions = "spec.providerConfig.machineImages[0].versions"
 	if diff := cmp.Diff([]string{
-		"1.0.0map[architecture:[amd64]]north{a} " + versions + "[0].regions[0]",
-		"1.0.0map[architecture:[amd64]]south{c} " + versions + "[0].regions[2]",
-		"1.0.0map[architecture:[arm64]]south{b} " + versions + "[0].regions[1]",
-		"2.0.0map[architecture:[arm64]]north{e} " + versions + "[1].capabilityFlavors[0].regions[0]",
+		"1.0.0map[architecture:[amd64]]northa " + versions + "[0].regions[0]",
+		"1.0.0map[architecture:[amd64]]southc " + versions + "[0].regions[2]",
+		"1.0.0map[architecture:[arm64]]southb " + versions + "[0].regions[1]",
+		"2.0.0map[architecture:[arm64]]northe " + versions + "[1].capabilityFlavors[0].regions[0]",
 	}, got); diff != "" {
 		t.Error(diff)
 	}
@@ -124,14 +124,14 @@ func TestValidateReference(t *testing.T) {
 
 func TestValidateCloudProfile(t *testing.T) {
 	good, broken := cloudProfile(t, "cloudprofile.yaml"), cloudProfile(t, "broken.yaml")
-	if warnings, err := acme.ValidateCloudProfile(good, nil); len(warnings) > 0 || err != nil {
+	if warnings, err := acme.ValidateCloudProfile(good); len(warnings) > 0 || err != nil {
 		t.Error(warnings, err)
 	}
-	warnings, err := acme.ValidateCloudProfile(broken, nil)
+	warnings, err := acme.ValidateCloudProfile(broken)
 	if len(warnings) != 2 || !apierrors.IsInvalid(err) {
 		t.Error(warnings, err)
 	}
-	if warnings, err := acme.ValidateCloudProfile(broken, broken); len(warnings) <= 2 || err != nil {
+	if warnings, err := acme.ValidateCloudProfileUpdate(broken, broken); len(warnings) <= 2 || err != nil {
 		t.Error(warnings, err)
 	}
 }

@@ -5,9 +5,9 @@
 // Package acme is the example of docs/extension-authors.md and docs/worker-settings.md: a Provider for an invented cloud,
 // whose images are known by a template ID of their own in each region. It shows all that an extension author writes.
 //
-// Start reading at types.go, the wire format; provider.go implements provider.Provider, settings.go the part of it
-// that says what a worker pool asks for, and rules.go what is checked beside images; webhook.go and worker.go ask it;
-// capkit-acme is the command.
+// Start reading at types.go, the wire format. provider.go reads and writes it, settings.go says what a worker pool asks
+// for, and rules.go what is checked besides images. webhook.go and worker.go are for an extension that embeds the checks;
+// capkit-acme is the command, gardener-extension-admission-acme the admission component.
 //
 // +k8s:deepcopy-gen=package
 package acme

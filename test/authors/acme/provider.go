@@ -5,6 +5,7 @@
 package acme
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -21,11 +22,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Template refers to an image in one region. As JSON it is what capkit select prints.
-type Template struct {
-	ID string `json:"template"`
-}
-
 // Provider has no fields: it is stateless, and so safe for concurrent use.
 type Provider struct{}
 
@@ -34,7 +30,7 @@ var _ provider.Provider[Template] = Provider{}
 // Type is the provider type, as in spec.type of a CloudProfile.
 func (Provider) Type() string { return "acme" }
 
-// CloudProfileConfig turns the provider config into images, versions and flavors, each with the path where it is written.
+// Decode turns the provider config into images, versions and flavors, each with the path where it is written.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Template], finding.Report) {
 	config := &CloudProfileConfig{}
 	report := finding.Report{Errors: provider.Decode(raw, configKind, config, at)}
@@ -43,17 +39,17 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 		path := at.Child("machineImages").Index(i)
 		image := imageselector.Image[Template]{Name: written.Name, Path: path}
 		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
+			image.Versions = append(image.Versions, decodeVersion(&written.Versions[k], path.Child("versions").Index(k), &report))
 		}
 		images = append(images, image)
 	}
-	return provider.Config[Template]{Images: images, Constraints: limits{config.MaxMachines}}, report
+	return provider.Config[Template]{Images: images, Validator: limits{config.MachineTypes, config.MaxMachines}}, report
 }
 
-func convert(written *MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Template] {
+func decodeVersion(written *MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Template] {
 	version := imageselector.Version[Template]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
-		version.Flavors = legacy(written.Regions, at.Child("regions"))
+		version.Flavors = decodeLegacy(written.Regions, at.Child("regions"))
 		return version
 	}
 	if len(written.Regions) > 0 {
@@ -68,25 +64,40 @@ func convert(written *MachineImageVersion, at *field.Path, report *finding.Repor
 			if region.Architecture != nil {
 				report.Errors = append(report.Errors, provider.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
 			}
+			if region.FastNetwork {
+				report.Warnings = append(report.Warnings, provider.FieldIgnored(RuleFastNetwork, place.Child("fastNetwork"),
+					"a flavor says what it supports with the capability network"))
+			}
 		}
 		version.Flavors = append(version.Flavors, flavor)
 	}
 	return version
 }
 
-// legacy makes one flavor for each architecture, in order of first appearance.
-func legacy(regions []RegionTemplate, at *field.Path) []imageselector.Flavor[Template] {
+// legacyFlavor is all that the legacy format says of a flavor. The network counts in profiles that register it.
+type legacyFlavor struct {
+	architecture string
+	fastNetwork  bool
+}
+
+// decodeLegacy makes one flavor for each architecture with each kind of network, in order of first appearance.
+func decodeLegacy(regions []RegionTemplate, at *field.Path) []imageselector.Flavor[Template] {
 	var flavors []imageselector.Flavor[Template]
-	var architectures []string
+	index := map[legacyFlavor]int{}
 	for i, region := range regions {
-		architecture := ptr.Deref(region.Architecture, constants.ArchitectureAMD64)
-		f := slices.Index(architectures, architecture)
-		if f < 0 {
+		says := legacyFlavor{ptr.Deref(region.Architecture, constants.ArchitectureAMD64), region.FastNetwork}
+		f, found := index[says]
+		if !found {
 			f = len(flavors)
-			architectures = append(architectures, architecture)
+			index[says] = f
 			flavors = append(flavors, imageselector.Flavor[Template]{
-				Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}}, Path: at.Index(i),
+				Capabilities: v1beta1.Capabilities{capability.Architecture: {says.architecture}},
+				Implied:      v1beta1.Capabilities{"network": {"basic"}},
+				Path:         at.Index(i),
 			})
+			if says.fastNetwork {
+				flavors[f].Implied = v1beta1.Capabilities{"network": {"accelerated", "basic"}}
+			}
 		}
 		flavors[f].Regional = append(flavors[f].Regional, regional(region, at.Index(i)))
 	}
@@ -94,15 +105,48 @@ func legacy(regions []RegionTemplate, at *field.Path) []imageselector.Flavor[Tem
 }
 
 func regional(written RegionTemplate, at *field.Path) imageselector.Regional[Template] {
-	return imageselector.Regional[Template]{Region: written.Name, Ref: Template{written.Template}, Path: at}
+	return imageselector.Regional[Template]{Region: written.Name, Ref: written.Template, Path: at}
 }
 
-// RuleTemplate is the name of a rule that only this cloud has.
-const RuleTemplate = "acme-template-malformed"
+// Encode writes a version, so that Decode reads it as it was.
+func (Provider) Encode(version imageselector.Version[Template], format provider.Format) ([]any, error) {
+	written := MachineImageVersion{Version: version.Version}
+	index := map[legacyFlavor]bool{}
+	for _, flavor := range version.Flavors {
+		var regions []RegionTemplate
+		for _, r := range flavor.Regional {
+			regions = append(regions, RegionTemplate{Name: r.Region, Template: r.Ref})
+		}
+		if format == provider.FormatFlavors {
+			written.CapabilityFlavors = append(written.CapabilityFlavors, MachineImageFlavor{flavor.Capabilities, regions})
+			continue
+		}
+		says, all := encodeLegacy(&flavor)
+		if !all || index[says] || len(regions) == 0 {
+			return nil, errors.New("the legacy format knows the architecture and fastNetwork of an image, and nothing else")
+		}
+		index[says] = true
+		for i := range regions {
+			regions[i].Architecture, regions[i].FastNetwork = &says.architecture, says.fastNetwork
+		}
+		written.Regions = append(written.Regions, regions...)
+	}
+	return []any{written}, nil
+}
+
+// encodeLegacy returns what the legacy format can say of a flavor, and whether that is all.
+func encodeLegacy(flavor *imageselector.Flavor[Template]) (says legacyFlavor, all bool) {
+	says = legacyFlavor{constants.ArchitectureAMD64, slices.Contains(flavor.Implied["network"], "accelerated")}
+	architectures := flavor.Capabilities[capability.Architecture]
+	if len(architectures) > 0 {
+		says.architecture = architectures[0]
+	}
+	return says, len(flavor.Capabilities) <= 1 && len(architectures) == len(flavor.Capabilities)
+}
 
 var templateID = regexp.MustCompile(`^tpl-[0-9a-f]{8}$`)
 
-// ValidateRef checks the syntax of a template ID. It never asks the cloud.
+// ValidateReference checks the syntax of a template ID. It never asks the cloud.
 func (Provider) ValidateReference(ref Template, at *field.Path) field.ErrorList {
 	at = at.Child("template")
 	switch {
@@ -113,4 +157,9 @@ func (Provider) ValidateReference(ref Template, at *field.Path) field.ErrorList 
 			"%s is not a template ID, which is tpl- and eight hexadecimal digits", ref.ID)).WithOrigin(RuleTemplate)}
 	}
 	return nil
+}
+
+// NamespacedLists are what a NamespacedCloudProfile may have beside machine images.
+func (Provider) NamespacedLists() []provider.List {
+	return []provider.List{{Field: "machineTypes", Key: "name"}}
 }

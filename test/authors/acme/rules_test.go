@@ -18,7 +18,9 @@ import (
 
 func TestCatalogue(t *testing.T) {
 	rules := cli.Rules(cli.For(acme.Provider{}))
-	for _, name := range []string{acme.RuleTemplate, acme.RuleMachines, acme.RuleToken} {
+	for _, name := range []string{
+		acme.RuleTemplate, acme.RuleFastNetwork, acme.RuleMachines, acme.RuleMachineType, acme.RuleVolumes, acme.RuleToken,
+	} {
 		if !slices.ContainsFunc(rules, func(r finding.Rule) bool { return r.Name == name && r.Means != "" && r.Repair != "" }) {
 			t.Errorf("%s is not described", name)
 		}
@@ -47,7 +49,7 @@ func TestMaxMachines(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	for token, want := range map[string]int{"": 1, "s3cret": 0} {
-		if _, errs := (acme.Provider{}).CheckCredentials(map[string][]byte{"token": []byte(token)}, field.NewPath("data")); len(errs) != want {
+		if _, errs := (acme.Provider{}).ValidateCredentials(map[string][]byte{"token": []byte(token)}, field.NewPath("data")); len(errs) != want {
 			t.Errorf("%q: %v", token, errs)
 		}
 	}

@@ -5,25 +5,36 @@
 package acme
 
 import (
+	"strings"
+
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ConfidentialMemory is the worker capability by which an image says that it runs in a machine whose memory is encrypted.
-const ConfidentialMemory = "acme-confidential"
-
-// workers says what a WorkerConfig asks for. An image that does not declare the capability does not run in such a machine.
-var workers = consistency.WorkersOf(
-	configKind.GroupVersion().WithKind("WorkerConfig"),
-	[]capability.Definition{{Name: ConfidentialMemory, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}},
-	capability.Rules[WorkerConfig]{{
-		Setting: "confidential.enabled: true", Field: "confidential", Capability: ConfidentialMemory, Values: []string{"enabled"},
-		Asks: func(config *WorkerConfig) bool {
-			return config.Confidential != nil && config.Confidential.Enabled
-		},
-	}},
+const (
+	// ConfidentialMemory is the worker capability by which an image says that it runs in a machine whose memory is encrypted.
+	ConfidentialMemory = "acme-confidential"
+	// Enclave is the worker capability by which an image says that it has a driver for the enclave of machine types x.*.
+	Enclave = "acme-enclave"
 )
 
-// Workers returns what a WorkerConfig asks for.
+// workers says what a worker pool asks for. An image that does not declare a capability does not have it.
+var workers = provider.WorkersOf(provider.WorkerConfig[WorkerConfig]{
+	Kind: configKind.GroupVersion().WithKind("WorkerConfig"),
+	Capabilities: []capability.Definition{
+		{Name: ConfidentialMemory, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"},
+		{Name: Enclave, Values: []string{"supported", "none"}, Undeclared: "none", OnlyIfRegistered: true},
+	},
+	Requests: []provider.Request[WorkerConfig]{{
+		Setting: "confidential.enabled: true", Field: "confidential", Capability: ConfidentialMemory, Values: []string{"enabled"},
+		Asks: func(_ *provider.Pool, config *WorkerConfig) bool {
+			return config.Confidential != nil && config.Confidential.Enabled
+		},
+	}, {
+		Setting: "machine type x.*", PoolField: "machine.type", Capability: Enclave, Values: []string{"supported"},
+		Asks: func(pool *provider.Pool, _ *WorkerConfig) bool { return strings.HasPrefix(pool.MachineType, "x.") },
+	}},
+})
+
+// Workers returns what a worker pool asks for.
 func (Provider) Workers() provider.Workers { return workers }

@@ -34,9 +34,10 @@ func TestWorkerSettings(t *testing.T) {
 		"":                               nil,
 		"confidential: {}":               nil,
 		"confidential: {enabled: false}": nil,
-		"confidential: {enabled: true}":  {"acme-confidential enabled at providerConfig.confidential"},
+		"confidential: {enabled: true}":  {"acme-confidential enabled at workers[0].providerConfig.confidential"},
 	} {
-		requirements, errs := acme.Provider{}.Workers().Requirements(workerConfig(t, settings), field.NewPath("providerConfig"))
+		pool := provider.Pool{Config: workerConfig(t, settings), Path: field.NewPath("workers").Index(0)}
+		requirements, errs := acme.Provider{}.Workers().Requirements(pool)
 		var got []string
 		for _, r := range requirements {
 			got = append(got, r.Capability+" "+strings.Join(r.Values, ",")+" at "+r.Because.String())

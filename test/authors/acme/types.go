@@ -17,6 +17,8 @@ type CloudProfileConfig struct {
 	metav1.TypeMeta `json:",inline"`
 
 	MachineImages []MachineImage `json:"machineImages"`
+	// MachineTypes say of spec.machineTypes what core has no field for. A NamespacedCloudProfile may have them, too.
+	MachineTypes []MachineType `json:"machineTypes,omitempty"`
 	// MaxMachines is how many machines a Shoot can have. Nil: any number.
 	MaxMachines *int32 `json:"maxMachines,omitempty"`
 }
@@ -40,11 +42,27 @@ type MachineImageFlavor struct {
 	Regions      []RegionTemplate     `json:"regions"`
 }
 
-// RegionTemplate is the ID of an image in one region. The architecture is for the legacy format only.
+// RegionTemplate is an image in one region. What comes after the template is for the legacy format only.
 type RegionTemplate struct {
-	Name         string  `json:"name"`
-	Template     string  `json:"template"`
+	Name string `json:"name"`
+	Template
 	Architecture *string `json:"architecture,omitempty"`
+	// FastNetwork says that the image has a driver for the fast network.
+	FastNetwork bool `json:"fastNetwork,omitempty"`
+}
+
+// Template refers to an image in one region. As JSON it is what capkit select prints.
+type Template struct {
+	ID string `json:"template"`
+	// LicenseAccepted says that nobody has to accept the license of the image any more. Machines are created with it.
+	LicenseAccepted bool `json:"licenseAccepted,omitempty"`
+}
+
+// MachineType is what acme has to know about one of spec.machineTypes.
+type MachineType struct {
+	Name string `json:"name"`
+	// MaxVolumes is how many data volumes such a machine can have.
+	MaxVolumes int `json:"maxVolumes"`
 }
 
 // configKind is the one kind that the extension reads.

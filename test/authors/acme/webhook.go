@@ -7,18 +7,22 @@ package acme
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// ValidateCloudProfile is what a validating webhook does with a CloudProfile. old is nil if it is created.
-func ValidateCloudProfile(profile, old *v1beta1.CloudProfile) (warnings []string, err error) {
+// ValidateCloudProfile is what a validating webhook does with a CloudProfile that is created.
+func ValidateCloudProfile(profile *v1beta1.CloudProfile) (warnings []string, err error) {
 	_, report := consistency.ValidateCloudProfile(Provider{}, profile)
-	if old != nil {
-		_, before := consistency.ValidateCloudProfile(Provider{}, old)
-		report = consistency.Ratchet(report, before, profile, old)
-	}
+	return respond("CloudProfile", profile.Name, report)
+}
+
+// ValidateCloudProfileUpdate is what it does with one that is changed. Errors that old has already become warnings.
+func ValidateCloudProfileUpdate(profile, old *v1beta1.CloudProfile) (warnings []string, err error) {
+	stored, _ := consistency.Compile(Provider{}, &old.Spec, field.NewPath("spec"))
+	_, report := consistency.ValidateCloudProfileUpdate(stored, profile, old, nil)
 	return respond("CloudProfile", profile.Name, report)
 }
 
@@ -33,7 +37,7 @@ func respond(kind, name string, report finding.Report) (warnings []string, err e
 		warnings = append(warnings, warning.Field+": "+warning.Detail)
 	}
 	if len(report.Errors) > 0 {
-		return warnings, apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), name, report.Errors)
+		return warnings, apierrors.NewInvalid(v1beta1.SchemeGroupVersion.WithKind(kind).GroupKind(), name, report.Errors.Errors())
 	}
 	return warnings, nil
 }

@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package acme_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/providertest"
+	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/test/authors/acme"
+)
+
+// This file tests what acme has in common with some clouds only: attributes of references, legacy fields that say more than an
+// architecture, machine types that ask for a capability, and further lists in NamespacedCloudProfiles.
+
+// configOf returns the provider config of a profile, for a test to change; write puts it back.
+func configOf(t *testing.T, raw *runtime.RawExtension) (config *acme.CloudProfileConfig, write func()) {
+	t.Helper()
+	config = &acme.CloudProfileConfig{}
+	if err := json.Unmarshal(raw.Raw, config); err != nil {
+		t.Fatal(err)
+	}
+	return config, func() {
+		written, err := json.Marshal(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw.Raw = written
+	}
+}
+
+func namespacedProfile(t *testing.T) *v1beta1.NamespacedCloudProfile {
+	t.Helper()
+	text, err := os.ReadFile("namespacedcloudprofile.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	profile := &v1beta1.NamespacedCloudProfile{}
+	if err := yaml.UnmarshalStrict(text, profile); err != nil {
+		t.Fatal(err)
+	}
+	return profile
+}
+
+// said returns the rules and places of findings.
+func said(found finding.List) []string {
+	var said []string
+	for _, f := range found {
+		said = append(said, f.Origin+" "+f.Field)
+	}
+	return said
+}
+
+// The version of the sample is legacy, and its parent has capabilities.
+func TestRenderIntoFlavors(t *testing.T) {
+	parent, profile := cloudProfile(t, "cloudprofile.yaml"), namespacedProfile(t)
+	compiled, _ := consistency.ValidateCloudProfile(acme.Provider{}, parent)
+	if report := consistency.ValidateNamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
+		t.Error(said(report.Errors), said(report.Warnings))
+	}
+	want := map[string]string{
+		"/machineImages/-": `{"name":"bank-linux","versions":[{"version":"3.1.0","capabilityFlavors":[` +
+			`{"capabilities":{"architecture":["amd64"],"network":["accelerated","basic"]},"regions":[` +
+			`{"name":"north","template":"tpl-bac30001","licenseAccepted":true},` +
+			`{"name":"south","template":"tpl-bac30002","licenseAccepted":true}]}]}]}`,
+		"/machineTypes/-": `{"maxVolumes":16,"name":"m.huge"}`,
+	}
+	if diff := cmp.Diff(want, rendered(t, parent.Spec.MachineCapabilities, profile, parent.Spec.ProviderConfig), asJSON); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The other way round: the version has flavors, and its parent has no capabilities.
+func TestRenderIntoLegacy(t *testing.T) {
+	profile := namespacedProfile(t)
+	version := &profile.Spec.MachineImages[0].Versions[0]
+	version.CapabilityFlavors = []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
+	config, write := configOf(t, profile.Spec.ProviderConfig)
+	config.MachineImages[0].Versions[0] = acme.MachineImageVersion{Version: version.Version, CapabilityFlavors: []acme.MachineImageFlavor{{
+		Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}},
+		Regions: []acme.RegionTemplate{
+			{Name: "north", Template: acme.Template{ID: "tpl-bac30001", LicenseAccepted: true}},
+			{Name: "south", Template: acme.Template{ID: "tpl-bac30002"}},
+		},
+	}}}
+	config.MachineTypes[0] = acme.MachineType{Name: "m.small", MaxVolumes: 3}
+	write()
+	base := &runtime.RawExtension{Raw: []byte(`{"machineImages": [{"name": "bank-linux"}], "machineTypes": [{"name": "m.small", "maxVolumes": 2}]}`)}
+	want := map[string]string{
+		"/machineImages/0/versions": `[{"version":"3.1.0","regions":[` +
+			`{"name":"north","template":"tpl-bac30001","licenseAccepted":true,"architecture":"arm64"},` +
+			`{"name":"south","template":"tpl-bac30002","architecture":"arm64"}]}]`,
+		"/machineTypes/0": `{"name":"m.small","maxVolumes":3}`,
+	}
+	if diff := cmp.Diff(want, rendered(t, nil, profile, base), asJSON); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// asJSON compares text by what it says as JSON, in whatever order of keys.
+var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(a)) && json.Valid([]byte(b)) },
+	cmp.Comparer(func(a, b string) bool {
+		var x, y any
+		return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && cmp.Equal(x, y)
+	}))
+
+// rendered returns the values of the changes, by path.
+func rendered(
+	t *testing.T, capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+) map[string]string {
+	t.Helper()
+	changes, err := render.Config(acme.Provider{}, capabilities, profile, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for _, change := range changes {
+		values[change.Path] = string(change.Value)
+	}
+	return values
+}
+
+// What the legacy field implies counts as if it were declared: core has to list it, and it decides which machine types boot
+// the image.
+func TestFastNetwork(t *testing.T) {
+	const at = "spec.machineImages[0].versions[1].capabilityFlavors[0]"
+	const entry = "spec.providerConfig.machineImages[0].versions[1].regions[0]"
+	different := []string{"provider-flavor-missing " + at, "provider-flavor-unexpected " + entry}
+	for _, c := range []struct {
+		name   string
+		fast   bool
+		core   v1beta1.CapabilityValues
+		errors []string
+		basic  string // what m.small, without accelerated networking, boots
+	}{
+		{"neither", false, v1beta1.CapabilityValues{"basic"}, nil, "tpl-01d00001"},
+		{"both", true, v1beta1.CapabilityValues{"accelerated", "basic"}, nil, "tpl-01d00001"},
+		{"core only", false, v1beta1.CapabilityValues{"accelerated", "basic"}, different, ""},
+		{"provider only", true, v1beta1.CapabilityValues{"basic"}, different, ""},
+	} {
+		object := cloudProfile(t, "cloudprofile.yaml")
+		object.Spec.MachineImages[0].Versions[1].CapabilityFlavors[0].Capabilities["network"] = c.core
+		config, write := configOf(t, object.Spec.ProviderConfig)
+		for i := range config.MachineImages[0].Versions[1].Regions {
+			config.MachineImages[0].Versions[1].Regions[i].FastNetwork = c.fast
+		}
+		write()
+		object.Spec.MachineTypes = append(object.Spec.MachineTypes, v1beta1.MachineType{
+			Name: "m.fast", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"accelerated"}},
+		})
+		profile, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+		if diff := cmp.Diff(c.errors, said(report.Errors)); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+		fast := ""
+		if c.fast && c.errors == nil {
+			fast = "tpl-01d00001"
+		}
+		for machineType, want := range map[string]string{"m.small": c.basic, "m.fast": fast} {
+			answer := profile.ResolvePool(provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north"})
+			if answer.Decision.Reference.ID != want {
+				t.Errorf("%s on %s: %q, want %q", c.name, machineType, answer.Decision.Reference.ID, want)
+			}
+		}
+	}
+}
+
+// Two images of one architecture are two flavors if only one of them has the fast network.
+func TestFastAndOrdinaryNetwork(t *testing.T) {
+	object := cloudProfile(t, "cloudprofile.yaml")
+	version := &object.Spec.MachineImages[0].Versions[1]
+	version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{
+		Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"accelerated", "basic"}},
+	})
+	config, write := configOf(t, object.Spec.ProviderConfig)
+	regions := &config.MachineImages[0].Versions[1].Regions
+	for _, region := range *regions {
+		fast := region
+		fast.ID, fast.FastNetwork = strings.Replace(region.ID, "tpl-01d", "tpl-fa5", 1), true
+		*regions = append(*regions, fast)
+	}
+	write()
+	profile, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	if len(report.Errors)+len(report.Warnings) > 0 {
+		t.Error(said(report.Errors), said(report.Warnings))
+	}
+	for machineType, want := range map[string]string{"m.large": "tpl-fa500001", "m.small": "tpl-01d00001"} {
+		answer := profile.ResolvePool(provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north"})
+		if answer.Decision.Reference.ID != want {
+			t.Errorf("%s: %q, want %q", machineType, answer.Decision.Reference.ID, want)
+		}
+	}
+}
+
+// In a profile that does not register it, what the field implies says nothing.
+func TestFastNetworkNotRegistered(t *testing.T) {
+	object := cloudProfile(t, "cloudprofile.yaml")
+	object.Spec.MachineCapabilities = object.Spec.MachineCapabilities[:1]
+	object.Spec.MachineTypes = object.Spec.MachineTypes[:1]
+	image := &object.Spec.MachineImages[0]
+	image.Versions = image.Versions[1:]
+	image.Versions[0].CapabilityFlavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}}
+	config, write := configOf(t, object.Spec.ProviderConfig)
+	config.MachineTypes = nil
+	config.MachineImages[0].Versions = config.MachineImages[0].Versions[1:]
+	config.MachineImages[0].Versions[0].Regions[0].FastNetwork = true
+	config.MachineImages[0].Versions[0].Regions[1].FastNetwork = true
+	write()
+	if _, report := consistency.ValidateCloudProfile(acme.Provider{}, object); len(report.Errors)+len(report.Warnings) > 0 {
+		t.Error(said(report.Errors), said(report.Warnings))
+	}
+}
+
+// Core flavors that are left out follow from what the field implies.
+func TestFastNetworkIsFilledIn(t *testing.T) {
+	object := cloudProfile(t, "cloudprofile.yaml")
+	object.Spec.MachineImages[0].Versions[1].CapabilityFlavors = nil
+	filled := consistency.FillCloudProfile(acme.Provider{}, &object.Spec)
+	want := []consistency.Filled{{Version: 1, Flavors: []v1beta1.MachineImageFlavor{
+		{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"basic"}}},
+	}}}
+	if diff := cmp.Diff(want, filled); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Machine types x.* ask for the enclave. The capability came after them, so it counts only where it is registered.
+func TestEnclave(t *testing.T) {
+	const rule, at = "worker-request-unmet", "spec.provider.workers[0].machine.type"
+	for _, c := range []struct {
+		name, machineType    string
+		registered, declared bool
+		errors               []string
+		want                 string
+		warnings             int
+	}{
+		{name: "not registered", machineType: "x.large", want: "tpl-0a11ce01", warnings: 1},
+		{name: "registered", machineType: "x.large", registered: true, errors: []string{rule + " " + at}},
+		{name: "declared", machineType: "x.large", registered: true, declared: true, want: "tpl-0a11ce01"},
+		{name: "another type", machineType: "m.large", registered: true, want: "tpl-0a11ce01"},
+	} {
+		object := cloudProfile(t, "cloudprofile.yaml")
+		large := object.Spec.MachineTypes[0]
+		large.Name = "x.large"
+		object.Spec.MachineTypes = append(object.Spec.MachineTypes, large)
+		if c.registered {
+			object.Spec.MachineCapabilities = append(object.Spec.MachineCapabilities, v1beta1.CapabilityDefinition{
+				Name: acme.Enclave, Values: v1beta1.CapabilityValues{"supported", "none"},
+			})
+		}
+		if c.declared {
+			declare := v1beta1.CapabilityValues{"supported"}
+			object.Spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities[acme.Enclave] = declare
+			config, write := configOf(t, object.Spec.ProviderConfig)
+			config.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities[acme.Enclave] = declare
+			write()
+		}
+		profile, report := consistency.Compile(acme.Provider{}, &object.Spec, field.NewPath("spec"))
+		if len(report.Errors) > 0 {
+			t.Errorf("%s: %v", c.name, said(report.Errors))
+		}
+		worker := v1beta1.Worker{Name: "web", Machine: machine(c.machineType, "1877.5.0")}
+		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{worker}}}}
+		found := profile.ValidateShoot(shoot, nil)
+		if diff := cmp.Diff(c.errors, said(found.Errors)); diff != "" || len(found.Warnings) != c.warnings {
+			t.Errorf("%s: warnings %v, errors: %s", c.name, said(found.Warnings), diff)
+		}
+		answer := profile.ResolvePool(provider.PoolsOf(shoot)[0])
+		if answer.Decision.Reference.ID != c.want {
+			t.Errorf("%s: %q, want %q", c.name, answer.Decision.Reference.ID, c.want)
+		}
+	}
+}
+
+func TestMachineTypes(t *testing.T) {
+	object := cloudProfile(t, "cloudprofile.yaml")
+	config, write := configOf(t, object.Spec.ProviderConfig)
+	config.MachineTypes = append(config.MachineTypes, acme.MachineType{Name: "m.tiny"})
+	write()
+	_, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	want := []string{acme.RuleMachineType + " spec.providerConfig.machineTypes[1].name"}
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+	profile, shoot := compiled(t), &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
+		{Name: "web", Machine: machine("m.large", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
+		{Name: "db", Machine: machine("m.small", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
+	}}}}
+	want = []string{acme.RuleVolumes + " spec.provider.workers[1].dataVolumes"}
+	if diff := cmp.Diff(want, said(profile.ValidateShoot(shoot, nil).Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Of the provider config a NamespacedCloudProfile has images and the lists that are merged, and nothing else.
+func TestNamespacedLists(t *testing.T) {
+	parent := compiled(t)
+	profile := namespacedProfile(t)
+	config, write := configOf(t, profile.Spec.ProviderConfig)
+	config.MaxMachines = new(int32)
+	write()
+	want := []string{"namespaced-config-field spec.providerConfig.maxMachines"}
+	if diff := cmp.Diff(want, said(consistency.ValidateNamespacedCloudProfile(parent, profile).Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestFieldOfTheOtherFormat(t *testing.T) {
+	object := cloudProfile(t, "cloudprofile.yaml")
+	config, write := configOf(t, object.Spec.ProviderConfig)
+	config.MachineImages[0].Versions[0].CapabilityFlavors[1].Regions[1].FastNetwork = true
+	write()
+	_, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	want := []string{acme.RuleFastNetwork + " spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[1].regions[1].fastNetwork"}
+	if diff := cmp.Diff(want, said(report.Warnings)); diff != "" || len(report.Errors) > 0 {
+		t.Error(said(report.Errors), diff)
+	}
+}
+
+// What Encode writes Decode reads as it was, in both formats.
+func TestLaws(t *testing.T) {
+	kind := schema.GroupVersionKind{Group: "acme.provider.extensions.gardener.cloud", Version: "v1alpha1", Kind: "CloudProfileConfig"}
+	providertest.Laws(t, acme.Provider{}, providertest.Configs(t, kind, ".")...)
+}

@@ -2,10 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures selection against the gardener library, and the one-to-one check against merely decoding the
-// same config, in one run and on the same profiles:
+// Package bench measures selection against the gardener library, the one-to-one check against merely decoding the same
+// config, and the admission handlers against those of Gardener's extension library, in one run and on the same profiles:
 //
 //	go test -run '^$' -bench . -benchmem ./test/bench
+//	go test -run '^$' -bench Admission ./test/bench
 //
 // Nothing here fails for being slow. The last lines of the output, one for each size, say what is how much faster.
 package bench
@@ -37,10 +38,14 @@ type profile struct {
 	name    string
 	spec    *v1beta1.CloudProfileSpec
 	catalog *imageselector.Catalog[openstack.Image]
-	decoded decoded
-	flavors int
-	// requests and questions ask the same, the one the catalog and the other the library. Their number is a power of two.
+	// compiled is what catalog is of.
+	compiled *consistency.Profile[openstack.Image]
+	decoded  decoded
+	flavors  int
+	// requests, pools and questions ask the same: the catalog, the compiled profile, and the library. Their number is a power
+	// of two.
 	requests  []imageselector.Request
+	pools     []provider.Pool
 	questions []question
 	// line sums up what BenchmarkRatio measured; empty if it was not run.
 	line string
@@ -69,7 +74,7 @@ func newProfile(name string, size int) *profile {
 	p := &profile{name: name, spec: generate.OpenStack(size)}
 	config := withWorkerCapabilities(p.spec)
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
-	p.catalog = compiled.Catalog()
+	p.compiled, p.catalog = compiled, compiled.Catalog()
 	read, _ := openstack.Provider{}.Decode(p.spec.ProviderConfig, spec.Child("providerConfig"))
 	p.decoded.images = read.Images
 
@@ -78,13 +83,17 @@ func newProfile(name string, size int) *profile {
 	for len(p.requests) < 1024 {
 		image := config.MachineImages[r.IntN(len(config.MachineImages))]
 		version := image.Versions[r.IntN(len(image.Versions))]
-		machine := p.spec.MachineTypes[r.IntN(len(p.spec.MachineTypes))].Capabilities
+		machineType := &p.spec.MachineTypes[r.IntN(len(p.spec.MachineTypes))]
+		machine := machineType.Capabilities
 		set, _ := compiled.Vocabulary().Set(machine, nil)
 		request := imageselector.Request{Image: image.Name, Version: version.Version, Machine: set, Worker: worker,
 			Region: p.spec.Regions[r.IntN(len(p.spec.Regions))].Name}
 		if p.catalog.Choose(request) >= 0 { // ask for what exists, as a worker controller does
 			p.requests = append(p.requests, request)
 			p.questions = append(p.questions, question{version.CapabilityFlavors, machine})
+			p.pools = append(p.pools, provider.Pool{
+				MachineType: machineType.Name, Image: image.Name, Version: version.Version, Region: request.Region,
+			})
 		}
 	}
 	for i := range config.MachineImages {

@@ -6,6 +6,7 @@ package generate
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
@@ -15,8 +16,8 @@ import (
 )
 
 // Local returns a CloudProfile for Gardener's provider local whose JSON has about the given size in bytes. Each version
-// has 16 flavors: every combination of two values of four capabilities. The profile is sound, also for Gardener's own
-// validation, and the same size gives the same profile.
+// has 16 flavors: every combination of two values of four capabilities. Images are known by UUIDs, as in many clouds. The
+// profile is sound, also for Gardener's own validation, and the same size gives the same profile.
 func Local(size int) *v1beta1.CloudProfile {
 	profile := &v1beta1.CloudProfile{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
@@ -26,6 +27,7 @@ func Local(size int) *v1beta1.CloudProfile {
 	config := &localv1alpha1.CloudProfileConfig{
 		TypeMeta: metav1.TypeMeta{APIVersion: localv1alpha1.SchemeGroupVersion.String(), Kind: "CloudProfileConfig"},
 	}
+	r := rand.New(rand.NewPCG(uint64(size), 34))
 	for i := range machineTypes {
 		profile.Spec.MachineTypes = append(profile.Spec.MachineTypes, v1beta1.MachineType{
 			Name: fmt.Sprintf("type-%d", i), Usable: ptr.To(true), Capabilities: combination(i % 16),
@@ -43,7 +45,7 @@ func Local(size int) *v1beta1.CloudProfile {
 		for k := range 16 {
 			core.CapabilityFlavors = append(core.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: combination(k)})
 			provider.CapabilityFlavors = append(provider.CapabilityFlavors, localv1alpha1.MachineImageFlavor{
-				Capabilities: combination(k), Image: fmt.Sprintf("registry.example/machine-images/%s:%s-flavor-%d", c.Name, core.Version, k),
+				Capabilities: combination(k), Image: uuid(r),
 			})
 		}
 		c.Versions, p.Versions = append(c.Versions, core), append(p.Versions, provider)

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package bench
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	localvalidator "github.com/gardener/gardener/pkg/provider-local/admission/validator"
+	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/test/generate"
+)
+
+// sizes of CloudProfiles, as JSON.
+var sizes = []struct {
+	name  string
+	bytes int
+}{{"25KiB", 25 << 10}, {"250KiB", 250 << 10}, {"1MiB", 1 << 20}}
+
+// landscape is a garden with a CloudProfile of some size, and the requests that are measured.
+type landscape struct {
+	garden  *garden
+	profile *v1beta1.CloudProfile
+	create  admission.Request
+	// update changes one image, metadata an annotation.
+	update, metadata admission.Request
+	shoot, status    admission.Request
+}
+
+func newLandscape(tb testing.TB, size int) *landscape {
+	tb.Helper()
+	profile := generate.Local(size)
+	profile.UID, profile.ResourceVersion = "1", "1"
+	changed, annotated := profile.DeepCopy(), profile.DeepCopy()
+	changeImage(tb, &changed.Spec)
+	annotated.Annotations = map[string]string{"changed": "yes"}
+	return &landscape{
+		garden: newGarden(tb, profile), profile: profile,
+		create:   request(tb, "CloudProfile", profile, nil),
+		update:   request(tb, "CloudProfile", changed, profile),
+		metadata: request(tb, "CloudProfile", annotated, profile),
+		shoot:    request(tb, "Shoot", shootOf(profile), nil),
+		status:   request(tb, "NamespacedCloudProfile/status", childOf(tb, profile), childOf(tb, profile)),
+	}
+}
+
+// changeImage gives one flavor another image.
+func changeImage(tb testing.TB, spec *v1beta1.CloudProfileSpec) {
+	tb.Helper()
+	config := configOf(tb, spec)
+	config.MachineImages[0].Versions[0].CapabilityFlavors[0].Image = "6e361230-0000-4000-a000-000000000000"
+	write(tb, spec.ProviderConfig, config)
+}
+
+func configOf(tb testing.TB, spec *v1beta1.CloudProfileSpec) *localv1alpha1.CloudProfileConfig {
+	tb.Helper()
+	config := &localv1alpha1.CloudProfileConfig{}
+	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {
+		tb.Fatal(err)
+	}
+	return config
+}
+
+func write(tb testing.TB, into *runtime.RawExtension, config *localv1alpha1.CloudProfileConfig) {
+	tb.Helper()
+	raw, err := json.Marshal(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	into.Raw = raw
+}
+
+// shootOf returns a Shoot with three worker pools, each of which gets an image: there is one for every machine type.
+func shootOf(profile *v1beta1.CloudProfile) *v1beta1.Shoot {
+	shoot := &v1beta1.Shoot{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "Shoot"},
+		ObjectMeta: metav1.ObjectMeta{Name: "shoot", Namespace: "garden-bench"},
+		Spec: v1beta1.ShootSpec{
+			CloudProfile: &v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: profile.Name},
+			Region:       profile.Spec.Regions[0].Name, Provider: v1beta1.Provider{Type: "local"},
+			Networking: &v1beta1.Networking{Nodes: ptr.To("10.0.0.0/16")},
+		},
+	}
+	for i, name := range []string{"a", "b", "c"} {
+		image := &profile.Spec.MachineImages[i]
+		version := image.Versions[0].Version
+		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, v1beta1.Worker{Name: name, Machine: v1beta1.Machine{
+			Type: profile.Spec.MachineTypes[i].Name, Image: &v1beta1.ShootMachineImage{Name: image.Name, Version: &version},
+		}})
+	}
+	return shoot
+}
+
+// childOf returns a NamespacedCloudProfile with an image of its own, as Gardener writes it before its provider config is
+// rendered.
+func childOf(tb testing.TB, parent *v1beta1.CloudProfile) *v1beta1.NamespacedCloudProfile {
+	tb.Helper()
+	config := configOf(tb, &parent.Spec)
+	config.MachineImages = config.MachineImages[:1]
+	config.MachineImages[0].Name = "own"
+	config.MachineImages[0].Versions = config.MachineImages[0].Versions[:1]
+	child := &v1beta1.NamespacedCloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "NamespacedCloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: "child", Namespace: "garden-bench"},
+		Spec: v1beta1.NamespacedCloudProfileSpec{
+			Parent:         v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent.Name},
+			ProviderConfig: &runtime.RawExtension{},
+		},
+		Status: v1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: *parent.Spec.DeepCopy()},
+	}
+	write(tb, child.Spec.ProviderConfig, config)
+	own := parent.Spec.MachineImages[0].DeepCopy()
+	own.Name, own.Versions = "own", own.Versions[:1]
+	child.Spec.MachineImages = []v1beta1.MachineImage{*own}
+	child.Status.CloudProfileSpec.MachineImages = append(child.Status.CloudProfileSpec.MachineImages, *own)
+	return child
+}
+
+// asking returns the work of sending a request to handlers, all of which admit it.
+func asking(b *testing.B, req admission.Request, handlers ...admission.Handler) func() {
+	b.Helper()
+	return func() {
+		for _, handler := range handlers {
+			if response := handler.Handle(b.Context(), req); !response.Allowed {
+				b.Fatal(response.Result)
+			}
+		}
+	}
+}
+
+func validator(builder *extensionswebhook.HandlerBuilder, mgr manager.Manager) {
+	builder.WithValidator(localvalidator.NewCloudProfileValidator(mgr), extensionswebhook.Type{Obj: &core.CloudProfile{}})
+}
+
+func mutator(builder *extensionswebhook.HandlerBuilder, _ manager.Manager) {
+	builder.WithMutator(annotating{}, extensionswebhook.Type{Obj: &v1beta1.CloudProfile{}})
+}
+
+func childMutator(builder *extensionswebhook.HandlerBuilder, _ manager.Manager) {
+	builder.WithMutator(annotating{}, extensionswebhook.Type{Obj: &v1beta1.NamespacedCloudProfile{}})
+}
+
+// BenchmarkAdmission compares the handlers with those of Gardener's extension library, which have provider-local's validator
+// and a mutator that sets one field. It reports how much of their processor time and of their bytes ours take.
+func BenchmarkAdmission(b *testing.B) {
+	for _, size := range sizes {
+		l := newLandscape(b, size.bytes)
+		ours := l.garden.ours(b)
+		validate, mutate := ours["validate-cloudprofile"], ours["mutate-cloudprofile"]
+		theirValidate, theirMutate := l.garden.theirs(b, validator), l.garden.theirs(b, mutator)
+		fresh := newGarden(b).ours(b)["validate-cloudprofile"] // its informers do not know the profile yet
+		for _, row := range []struct {
+			name     string
+			request  admission.Request
+			handlers []admission.Handler
+		}{
+			{"create", l.create, []admission.Handler{validate, mutate}},
+			{"update", l.update, []admission.Handler{validate, mutate}},
+			{"update-not-compiled", l.update, []admission.Handler{fresh, mutate}},
+			{"update-metadata", l.metadata, []admission.Handler{validate, mutate}},
+		} {
+			b.Run(size.name+"/"+row.name, func(b *testing.B) {
+				compare(b, "gardener", asking(b, row.request, row.handlers...), asking(b, row.request, theirValidate, theirMutate))
+			})
+		}
+		b.Run(size.name+"/namespaced-status", func(b *testing.B) {
+			compare(b, "gardener", asking(b, l.status, ours["mutate-namespacedcloudprofile-status"]),
+				asking(b, l.status, l.garden.theirs(b, childMutator)))
+		})
+	}
+}
+
+// BenchmarkAdmissionDecoding compares the handlers with merely decoding what they look at. A Shoot is cold if its profile is
+// not compiled yet, as after the start of the component; that it is compared with decoding the profile's config shows what
+// compiling costs.
+func BenchmarkAdmissionDecoding(b *testing.B) {
+	for _, size := range sizes {
+		l := newLandscape(b, size.bytes)
+		ours := l.garden.ours(b)
+		decoder := admission.NewDecoder(l.garden.scheme)
+		decode := func(object runtime.Object, req admission.Request) {
+			if err := decoder.Decode(req, object); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(size.name+"/validate-create", func(b *testing.B) {
+			compare(b, "decode", asking(b, l.create, ours["validate-cloudprofile"]), func() {
+				profile := &v1beta1.CloudProfile{}
+				decode(profile, l.create)
+				configOf(b, &profile.Spec)
+			})
+		})
+		b.Run(size.name+"/shoot-cold", func(b *testing.B) {
+			cold := func() { asking(b, l.shoot, l.garden.ours(b)["validate-shoot"])() }
+			compare(b, "decode", cold, func() { configOf(b, &l.profile.Spec) })
+		})
+		b.Run(size.name+"/shoot-warm", func(b *testing.B) {
+			compare(b, "decode", asking(b, l.shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, l.shoot) })
+		})
+	}
+}
+
+// BenchmarkResolvePool compares what worker controllers ask with what the gardener library finds for them.
+func BenchmarkResolvePool(b *testing.B) {
+	for _, p := range profiles {
+		b.Run(p.name, func(b *testing.B) {
+			i, k := 0, 0
+			resolve := func() {
+				if answer := p.compiled.ResolvePool(p.pools[i%len(p.pools)]); answer.Err != nil {
+					b.Fatal(answer.Err)
+				}
+				i++
+			}
+			compare(b, "library", resolve, func() {
+				q := &p.questions[k%len(p.questions)]
+				if _, err := worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities); err != nil {
+					b.Fatal(err)
+				}
+				k++
+			})
+		})
+	}
+}
+
+// What is measured does what it says: both sides admit the requests, and of ours only the status of a NamespacedCloudProfile has
+// something to be patched. BenchmarkAdmission stops if a request is refused.
+func TestWhatAdmissionDoes(t *testing.T) {
+	l := newLandscape(t, 25<<10)
+	ours := l.garden.ours(t)
+	for name, requests := range map[string][]admission.Request{
+		"validate-cloudprofile": {l.create, l.update, l.metadata}, "mutate-cloudprofile": {l.create, l.update, l.metadata},
+		"validate-shoot": {l.shoot}, "mutate-namespacedcloudprofile-status": {l.status},
+	} {
+		for _, req := range requests {
+			response := ours[name].Handle(t.Context(), req)
+			if !response.Allowed {
+				t.Errorf("%s: %v", name, response.Result)
+			}
+			if patched := len(response.Patch) + len(response.Patches); (patched > 0) != (name == "mutate-namespacedcloudprofile-status") {
+				t.Errorf("%s: %d patches", name, patched)
+			}
+		}
+	}
+	for _, with := range []func(*extensionswebhook.HandlerBuilder, manager.Manager){validator, mutator} {
+		for _, req := range []admission.Request{l.create, l.update, l.metadata} {
+			if response := l.garden.theirs(t, with).Handle(t.Context(), req); !response.Allowed {
+				t.Error(response.Result)
+			}
+		}
+	}
+}

@@ -135,7 +135,7 @@ func TestBadRequests(t *testing.T) {
 				if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
 					t.Errorf("%s: it took %d MiB", what, used>>20)
 				}
-				if size := len(encode(t, response)); size > 4*mostText {
+				if size := len(encode(t, response)); size > 4*maxText {
 					t.Errorf("%s: the answer has %d bytes", what, size)
 				}
 				if response.UID != uidOf([]byte(body)) {

@@ -32,8 +32,8 @@ const (
 	checkPeriod = time.Second
 	// measurePeriod is how often it is measured for how long clients accept the certificate.
 	measurePeriod = 5 * time.Second
-	// mostSettling bounds how long after the webhook configurations a new certificate comes into use.
-	mostSettling = 5 * time.Second
+	// maxSettling bounds how long after the webhook configurations a new certificate comes into use.
+	maxSettling = 5 * time.Second
 )
 
 // certificate is what the server shows to its clients. A new one in its files comes into use once the webhook
@@ -64,7 +64,7 @@ func configurationName(component string) string {
 func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(), configuration: configurationName(component),
-		folder: folder, settling: min(mostSettling, syncPeriod),
+		folder: folder, settling: min(maxSettling, syncPeriod),
 	}
 	if err := c.check(ctx, time.Now()); err != nil {
 		return nil, fmt.Errorf("reading the certificate of the webhook server: %w", err)

@@ -10,7 +10,6 @@ import (
 	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -67,33 +66,48 @@ type cloudProfileCheck[R any] struct {
 	lookup   *lookup[R]
 }
 
-func (c cloudProfileCheck[R]) check(ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error)) (finding.Report, error) {
+func (c cloudProfileCheck[R]) check(
+	ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error),
+) (finding.Report, error) {
 	old, err := stored()
-	if err != nil || object.Spec.Type != c.provider.Type() || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+	if err != nil || object.Spec.Type != c.provider.Type() || old != nil && sameCloudProfile(object, old) {
 		return finding.Report{}, err
 	}
+	profile, report, err := c.validate(ctx, object, old)
+	if err == nil && len(report.Errors) == 0 {
+		c.lookup.profiles.expect(object, profile)
+	}
+	return report, err
+}
+
+// validate compiles a CloudProfile and judges it; old is nil on creation.
+func (c cloudProfileCheck[R]) validate(
+	ctx context.Context, object, old *v1beta1.CloudProfile,
+) (*consistency.Profile[R], finding.Report, error) {
 	var before *compiled[R]
 	if old != nil {
 		before = c.lookup.before(ctx, old)
 	}
 	if before == nil { // it is new, or was of another provider
-		_, report := consistency.ValidateCloudProfile(c.provider, object)
-		return report, nil
+		profile, report := consistency.ValidateCloudProfile(c.provider, object)
+		return profile, report, nil
 	}
 	users, err := c.lookup.users(ctx, object.Name)
 	if err != nil {
-		return finding.Report{}, err
+		return nil, finding.Report{}, err
 	}
-	_, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)
-	return report, nil
+	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)
+	return profile, report, nil
 }
 
 // namespacedCheck checks NamespacedCloudProfiles (semantics S10, S11).
 type namespacedCheck[R any] struct{ lookup *lookup[R] }
 
-func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error)) (finding.Report, error) {
+func (c namespacedCheck[R]) check(
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error),
+) (finding.Report, error) {
 	old, err := stored()
-	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+	if err != nil || old != nil && sameNamespacedCloudProfile(object, old) {
 		return finding.Report{}, err
 	}
 	parent, report, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
@@ -113,29 +127,34 @@ func (c namespacedCheck[R]) check(ctx context.Context, object *v1beta1.Namespace
 // shootCheck checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
 type shootCheck[R any] struct {
 	lookup *lookup[R]
-	// credentials and updates are checked by the provider's own rules; nil if it has none.
+	// credentials finds the scope of a Shoot's credentials, and updates judges what an update changes; nil if the
+	// provider cannot.
 	credentials provider.CredentialsValidator
 	updates     provider.ShootUpdateValidator
 }
 
-func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error)) (finding.Report, error) {
+func (c shootCheck[R]) check(
+	ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
+) (finding.Report, error) {
 	if len(object.Spec.Provider.Workers) == 0 {
 		return finding.Report{}, nil
 	}
 	old, err := stored()
-	if err != nil || old != nil && equality.Semantic.DeepEqual(object.Spec, old.Spec) {
+	if err != nil || old != nil && sameShoot(object, old) {
 		return finding.Report{}, err
 	}
-	report, err := c.report(ctx, object)
+	report, err := c.validate(ctx, object)
 	if err != nil || old == nil {
 		return report, err
 	}
 	if len(report.Errors) > 0 {
-		before, err := c.report(ctx, old)
+		before, err := c.validate(ctx, old)
 		if err != nil {
 			return finding.Report{}, err
 		}
-		report = ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
+		report = ratchet.Excuse(
+			ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before},
+		)
 	}
 	if c.updates != nil {
 		report.Add(c.updates.ValidateShootUpdate(object, old))
@@ -144,7 +163,8 @@ func (c shootCheck[R]) check(ctx context.Context, object *v1beta1.Shoot, stored 
 	return report, nil
 }
 
-func (c shootCheck[R]) report(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
+// validate judges one version of a Shoot.
+func (c shootCheck[R]) validate(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
 	profile, report, err := c.lookup.profileOf(ctx, shoot)
 	if err != nil || profile == nil {
 		return report, err

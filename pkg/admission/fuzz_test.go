@@ -168,14 +168,14 @@ func asked(t testing.TB) [][]byte {
 	return all
 }
 
-// named tells whether a text is in what the log may show of a request.
+// named reports whether a text is in what the log may show of a request.
 func named(request *admissionv1.AdmissionRequest, text string) bool {
 	return request != nil && strings.Contains(strings.Join([]string{
 		request.Name, request.Namespace, request.Resource.Resource, request.SubResource, string(request.Operation), request.UserInfo.Username, string(request.UID),
 	}, "\n"), text)
 }
 
-// namedInSecret tells whether a text is in what an answer may show of a Secret: in its name, and in the keys of its data.
+// namedInSecret reports whether a text is in what an answer may show of a Secret: in its name, and in the keys of its data.
 func namedInSecret(request *admissionv1.AdmissionRequest, text string) bool {
 	if request == nil {
 		return true // nothing of it could be decoded

@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// mostExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so that
+// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so that
 // a restart helps one that does not get to know of a new certificate.
-const mostExpired = 10 * time.Minute
+const maxExpired = 10 * time.Minute
 
 // health is what /healthz and /readyz are about. docs/admission.md says what each check means.
 type health struct {
@@ -42,7 +42,7 @@ func (h health) add() error {
 	alive := map[string]healthz.Checker{
 		"ping":          healthz.Ping,
 		"informer-sync": synced,
-		"certificate":   func(*http.Request) error { return certificate.valid(time.Now(), mostExpired) },
+		"certificate":   func(*http.Request) error { return certificate.valid(time.Now(), maxExpired) },
 	}
 	ready := map[string]healthz.Checker{
 		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(h.manager.GetCache()),

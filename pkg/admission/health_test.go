@@ -30,8 +30,8 @@ func TestValidCertificate(t *testing.T) {
 		{0, 0, ""},
 		{59 * time.Minute, 0, ""},
 		{61 * time.Minute, 0, "the certificate has expired at "},
-		{61 * time.Minute, mostExpired, ""},
-		{time.Hour + mostExpired + time.Minute, mostExpired, "the certificate has expired at "},
+		{61 * time.Minute, maxExpired, ""},
+		{time.Hour + maxExpired + time.Minute, maxExpired, "the certificate has expired at "},
 		{-24 * time.Hour, 0, "the certificate is not valid before "},
 	} {
 		err := c.valid(now.Add(test.at), test.expired)

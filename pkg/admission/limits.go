@@ -21,15 +21,15 @@ import (
 
 // What requests may take.
 const (
-	// mostReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has two.
-	mostReceived = 7<<20 - 1
-	// mostHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the largest.
+	// maxReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has two.
+	maxReceived = 7<<20 - 1
+	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the largest.
 	// To judge them takes a multiple of it.
-	mostHeld = 64 << 20
-	// mostReceiving is how long a body may take to arrive; the API server waits no longer for its answer.
-	mostReceiving = time.Duration(timeoutSeconds) * time.Second
-	// mostAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
-	mostAnswering = 3 * mostReceiving
+	maxHeld = 64 << 20
+	// maxReceiving is how long a body may take to arrive; the API server waits no longer for its answer.
+	maxReceiving = time.Duration(timeoutSeconds) * time.Second
+	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
+	maxAnswering = 3 * maxReceiving
 )
 
 // errCrowded is about a request for which there is no room.
@@ -57,16 +57,16 @@ func init() {
 // limits keep clients that are slow, or send much, from taking what the others need.
 type limits struct {
 	log logr.Logger
-	// mostHeld, mostReceiving and mostAnswering; tests have smaller ones.
-	mostHeld                     int64
-	mostReceiving, mostAnswering time.Duration
+	// maxHeld, maxReceiving and maxAnswering; tests have smaller ones.
+	maxHeld                    int64
+	maxReceiving, maxAnswering time.Duration
 
 	// held is the number of bytes received of requests that are not answered yet.
 	held atomic.Int64
 }
 
 func newLimits(log logr.Logger) *limits {
-	return &limits{log: log.WithName("limits"), mostHeld: mostHeld, mostReceiving: mostReceiving, mostAnswering: mostAnswering}
+	return &limits{log: log.WithName("limits"), maxHeld: maxHeld, maxReceiving: maxReceiving, maxAnswering: maxAnswering}
 }
 
 // limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one begins,
@@ -74,12 +74,12 @@ func newLimits(log logr.Logger) *limits {
 func (l *limits) limited(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection, now := http.NewResponseController(w), time.Now()
-		err := errors.Join(connection.SetReadDeadline(now.Add(l.mostReceiving)), connection.SetWriteDeadline(now.Add(l.mostAnswering)))
+		err := errors.Join(connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError) // no server of Go's answers so
 			return
 		}
-		received := &counted{from: http.MaxBytesReader(w, r.Body, mostReceived), limits: l}
+		received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
 		defer received.release()
 		body, err := io.ReadAll(received)
 		if err != nil {
@@ -107,7 +107,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		reason, status, message = refusedCrowded, http.StatusServiceUnavailable, errCrowded.Error()
 		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		reason, status, message = refusedTooSlow, http.StatusRequestTimeout, fmt.Sprintf("the request did not arrive within %s", l.mostReceiving)
+		reason, status, message = refusedTooSlow, http.StatusRequestTimeout, fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)
 	}
 	refusals.WithLabelValues(reason).Inc()
 	l.log.Info("Refusing a request", "reason", reason, "path", r.URL.Path, "remoteAddress", r.RemoteAddr)
@@ -124,7 +124,7 @@ type counted struct {
 func (c *counted) Read(into []byte) (int, error) {
 	n, err := c.from.Read(into)
 	c.read += int64(n)
-	if c.limits.held.Add(int64(n)) > c.limits.mostHeld {
+	if c.limits.held.Add(int64(n)) > c.limits.maxHeld {
 		return n, errCrowded
 	}
 	return n, err

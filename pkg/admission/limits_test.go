@@ -34,7 +34,7 @@ func eachProtocol(t *testing.T, handler http.HandlerFunc, test func(t *testing.T
 	for _, second := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %t", second), func(t *testing.T) {
 			t.Parallel()
-			l := &limits{log: logr.Discard(), mostHeld: 1 << 20, mostReceiving: time.Second, mostAnswering: time.Minute}
+			l := &limits{log: logr.Discard(), maxHeld: 1 << 20, maxReceiving: time.Second, maxAnswering: time.Minute}
 			s := limitedServer{httptest.NewUnstartedServer(l.limited(handler)), l}
 			s.EnableHTTP2 = second
 			s.StartTLS()
@@ -124,16 +124,16 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 
 func TestLargeRequestsAreCutOff(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostHeld, s.limits.mostReceiving = mostHeld, time.Minute // the machine may be busy
-		s.expect(t, mostReceived, http.StatusOK, fmt.Sprint(mostReceived, " bytes"))
-		s.expect(t, mostReceived+1, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", mostReceived))
+		s.limits.maxHeld, s.limits.maxReceiving = maxHeld, time.Minute // the machine may be busy
+		s.expect(t, maxReceived, http.StatusOK, fmt.Sprint(maxReceived, " bytes"))
+		s.expect(t, maxReceived+1, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", maxReceived))
 		s.expect(t, 0, http.StatusOK, "0 bytes, <nil>")
 	})
 }
 
 func TestManyBytesAtOnceAreRefused(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostReceiving = time.Minute
+		s.limits.maxReceiving = time.Minute
 		body, feed := io.Pipe()
 		first := make(chan string)
 		go func() {
@@ -201,7 +201,7 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 		}
 	}
 	eachProtocol(t, handler, func(t *testing.T, s limitedServer) {
-		s.limits.mostReceiving, s.limits.mostAnswering = time.Minute, 2*time.Second
+		s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Second
 		if response, err := s.Client().Post(s.URL, "application/json", some(10)); err == nil { // or the time is over already
 			defer func() { _ = response.Body.Close() }()
 		}
@@ -216,7 +216,7 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 // TestAPIServersTryAgain asks as an API server does while there is no room.
 func TestAPIServersTryAgain(t *testing.T) {
 	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.mostReceiving = time.Minute
+		s.limits.maxReceiving = time.Minute
 		var refused atomic.Int32
 		transport := s.Client().Transport
 		counting := func(http.RoundTripper) http.RoundTripper {
@@ -224,7 +224,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 				response, err := transport.RoundTrip(r)
 				if err == nil && response.StatusCode == http.StatusServiceUnavailable {
 					refused.Add(1)
-					s.limits.held.Add(-s.limits.mostHeld)
+					s.limits.held.Add(-s.limits.maxHeld)
 				}
 				return response, err
 			})
@@ -236,7 +236,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.limits.held.Add(s.limits.mostHeld)
+		s.limits.held.Add(s.limits.maxHeld)
 		result, err := api.Post().Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(time.Minute).DoRaw(t.Context())
 		if err != nil || string(result) != "512000 bytes, <nil>" || refused.Load() != 1 {
 			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused.Load())

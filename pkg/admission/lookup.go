@@ -81,9 +81,9 @@ func (l *lookup[R]) get(ctx context.Context, key client.ObjectKey, into client.O
 	return err
 }
 
-// cloudProfile returns a CloudProfile, as it is and compiled; nil if it is of another provider. If there is none of that
-// name the result is nil as well, and the report says so, at the path at. The error is about reading it, and no fault of
-// the user.
+// cloudProfile returns a CloudProfile, as it is and compiled; nil if it is of another provider. If there is none of
+// that name the result is nil as well, and the report says so, at the path at. The error is about reading it, and no
+// fault of the user.
 func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], finding.Report, error) {
 	object := &v1beta1.CloudProfile{}
 	if err := l.get(ctx, client.ObjectKey{Name: name}, object); apierrors.IsNotFound(err) {
@@ -94,8 +94,9 @@ func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Pat
 	return l.profiles.get("CloudProfile", object, &object.Spec), finding.Report{}, nil
 }
 
-// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever can
-// reach the server can send requests: what only a request says is not kept for others.
+// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever
+// can reach the server can send requests: what only a request says decides nothing for others. See [profiles.expect],
+// too.
 func (l *lookup[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
 	known := &v1beta1.CloudProfile{}
 	err := l.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
@@ -108,9 +109,11 @@ func (l *lookup[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *comp
 	return l.profiles.compile(&old.Spec)
 }
 
-// rendered returns the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, as cloudProfile
-// does.
-func (l *lookup[R]) rendered(ctx context.Context, key client.ObjectKey, at *field.Path) (*compiled[R], finding.Report, error) {
+// rendered returns the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, as
+// cloudProfile does.
+func (l *lookup[R]) rendered(
+	ctx context.Context, key client.ObjectKey, at *field.Path,
+) (*compiled[R], finding.Report, error) {
 	object := &v1beta1.NamespacedCloudProfile{}
 	if err := l.get(ctx, key, object); apierrors.IsNotFound(err) {
 		return nil, missing(at, "NamespacedCloudProfile", key.Name), nil
@@ -137,8 +140,8 @@ func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compi
 	return l.cloudProfile(ctx, name, at)
 }
 
-// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without the
-// machine types and images that such a one defines itself.
+// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without
+// the machine types and images that such a one defines itself.
 func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
 	uses, err := l.shoots(ctx, "", "CloudProfile/"+name, nil)
 	if err != nil {
@@ -160,9 +163,12 @@ func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, 
 }
 
 // shoots returns the Shoots that use a profile; all namespaces if namespace is empty.
-func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child *v1beta1.NamespacedCloudProfile) ([]consistency.Use, error) {
+func (l *lookup[R]) shoots(
+	ctx context.Context, namespace, profile string, child *v1beta1.NamespacedCloudProfile,
+) ([]consistency.Use, error) {
 	shoots := &v1beta1.ShootList{}
-	if err := l.cached.List(ctx, shoots, client.InNamespace(namespace), client.MatchingFields{indexProfile: profile}); err != nil {
+	err := l.cached.List(ctx, shoots, client.InNamespace(namespace), client.MatchingFields{indexProfile: profile})
+	if err != nil {
 		return nil, unlisted("Shoot", profile, err)
 	}
 	uses := make([]consistency.Use, 0, len(shoots.Items))
@@ -184,7 +190,8 @@ func (l *lookup[R]) shoots(ctx context.Context, namespace, profile string, child
 func inherited(child *v1beta1.NamespacedCloudProfile, pool provider.Pool) provider.Pool {
 	for _, image := range child.Spec.MachineImages {
 		for _, version := range image.Versions {
-			if image.Name == pool.Image && version.Version == pool.Version && len(version.CapabilityFlavors)+len(version.Architectures) > 0 {
+			defined := len(version.CapabilityFlavors)+len(version.Architectures) > 0
+			if defined && image.Name == pool.Image && version.Version == pool.Version {
 				pool.Image, pool.Version = "", ""
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -22,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// changes returns what is to be changed in an object that is about to be written; old returns the one that is stored, nil
-// on creation. The error is about what that needs, and no fault of the object.
+// changes returns what is to be changed in an object that is about to be written; old returns the one that is stored,
+// nil on creation. The error is about what that needs, and no fault of the object.
 type changes[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) ([]render.Change, error)
 
 // mutating returns the handler that answers with a patch of exactly these changes.
@@ -41,7 +40,8 @@ func mutating[T any, P object[T]](kind schema.GroupVersionKind, changes changes[
 	})
 }
 
-// filled turns core flavors into changes of an object. An update that leaves the rest of the spec alone changes nothing.
+// filled turns core flavors into changes of an object. An update that leaves the rest of the spec alone changes
+// nothing.
 func filled(flavors []consistency.Filled) ([]render.Change, error) {
 	found := make([]render.Change, 0, len(flavors))
 	for _, f := range flavors {
@@ -60,7 +60,9 @@ func filled(flavors []consistency.Filled) ([]render.Change, error) {
 // cloudProfileFilling fills in the core flavors of CloudProfiles (semantics S12).
 type cloudProfileFilling[R any] struct{ provider provider.Provider[R] }
 
-func (c cloudProfileFilling[R]) changes(_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error)) ([]render.Change, error) {
+func (c cloudProfileFilling[R]) changes(
+	_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error),
+) ([]render.Change, error) {
 	if object.Spec.Type != c.provider.Type() {
 		return nil, nil
 	}
@@ -68,7 +70,7 @@ func (c cloudProfileFilling[R]) changes(_ context.Context, object *v1beta1.Cloud
 	if len(flavors) == 0 {
 		return nil, nil
 	}
-	if before, err := old(); err != nil || before != nil && equality.Semantic.DeepEqual(object.Spec, before.Spec) {
+	if before, err := old(); err != nil || before != nil && sameCloudProfile(object, before) {
 		return nil, err
 	}
 	return filled(flavors)
@@ -80,11 +82,13 @@ type namespacedFilling[R any] struct {
 	lookup   *lookup[R]
 }
 
-func (c namespacedFilling[R]) changes(ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error)) ([]render.Change, error) {
+func (c namespacedFilling[R]) changes(
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error),
+) ([]render.Change, error) {
 	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
 		return nil, nil
 	}
-	if before, err := old(); err != nil || before != nil && equality.Semantic.DeepEqual(object.Spec, before.Spec) {
+	if before, err := old(); err != nil || before != nil && sameNamespacedCloudProfile(object, before) {
 		return nil, err
 	}
 	parent, _, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
@@ -94,18 +98,21 @@ func (c namespacedFilling[R]) changes(ctx context.Context, object *v1beta1.Names
 	return filled(consistency.FillNamespacedCloudProfile(c.provider, object, parent.spec))
 }
 
-// rendering merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its parent
-// into the status (semantics S11).
+// rendering merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
+// parent into the status (semantics S11).
 type rendering[R any] struct{ provider provider.Provider[R] }
 
-func (r rendering[R]) changes(ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ func() (*v1beta1.NamespacedCloudProfile, error)) ([]render.Change, error) {
+func (r rendering[R]) changes(
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ func() (*v1beta1.NamespacedCloudProfile, error),
+) ([]render.Change, error) {
 	status := &object.Status.CloudProfileSpec
 	if object.Generation != object.Status.ObservedGeneration || status.Type != r.provider.Type() {
 		return nil, nil // Gardener has yet to render the spec as it is
 	}
 	found, err := render.Config(r.provider, status.MachineCapabilities, object, status.ProviderConfig)
 	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
-		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", cut(err.Error(), mostErrorText))
+		reason := cut(err.Error(), maxErrorText)
+		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)
 		return nil, nil
 	}
 	for i := range found {

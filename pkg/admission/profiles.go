@@ -5,6 +5,8 @@
 package admission
 
 import (
+	"bytes"
+	"reflect"
 	"sync"
 	"time"
 
@@ -15,26 +17,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// mostProfiles bounds the compiled profiles that are kept. Most gardens have a handful of CloudProfiles; the rest is for
+// maxProfiles bounds the compiled profiles that are kept. Most gardens have a handful of CloudProfiles; the rest is for
 // the NamespacedCloudProfiles that are in use.
-const mostProfiles = 64
+const maxProfiles = 64
 
-// compiled is a profile, as it is and compiled, with what is wrong with it.
+// maxExpected bounds the profiles that requests have brought and that are not stored yet, as far as the informers know.
+// They may be as large as requests are, and come from anybody who can reach the server.
+const maxExpected = 4
+
+// compiled is a profile, as it is and compiled.
 type compiled[R any] struct {
 	spec    *v1beta1.CloudProfileSpec
 	profile *consistency.Profile[R]
-	report  finding.Report
+}
+
+// of reports whether it is what a spec is compiled to: whether the two specs are the same in Go. To Kubernetes more is
+// the same.
+func (c *compiled[R]) of(spec *v1beta1.CloudProfileSpec) bool {
+	return bytes.Equal(rawOf(c.spec.ProviderConfig), rawOf(spec.ProviderConfig)) && reflect.DeepEqual(c.spec, spec)
 }
 
 // profiles compiles profiles once for each version of an object. It is safe for concurrent use.
 type profiles[R any] struct {
 	provider provider.Provider[R]
-	lock     sync.Mutex
-	kept     *lru.Cache
+	// lock is for finding and adding together. Each of the caches has one of its own.
+	lock sync.Mutex
+	// kept has the compilation of each object, by profileKey.
+	kept *lru.Cache
+	// expected has what was compiled of CloudProfiles that were admitted, by name. It saves the compilation of the same
+	// once more when it is stored, and counts for nothing else: a request may be anybody's.
+	expected *lru.Cache
 }
 
 // profileKey names an object of either kind.
@@ -51,10 +66,11 @@ type compilation[R any] struct {
 }
 
 func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
-	return &profiles[R]{provider: cloud, kept: lru.New(mostProfiles)}
+	return &profiles[R]{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}
 }
 
-// get returns the spec, which is a part of an object as it is stored, compiled; nil if it is for another provider.
+// get returns the spec, which is a part of an object as it is stored, compiled; nil if it is for another provider. What
+// a request says must not come here.
 func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.CloudProfileSpec) *compiled[R] {
 	if spec.Type != p.provider.Type() {
 		return nil
@@ -64,12 +80,33 @@ func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.Cloud
 	known, found := p.kept.Get(key)
 	c, _ := known.(*compilation[R])
 	if !found || c.uid != object.GetUID() || c.resourceVersion != object.GetResourceVersion() {
-		c = &compilation[R]{object.GetUID(), object.GetResourceVersion(), sync.OnceValue(func() *compiled[R] { return p.compile(spec) })}
+		compile := sync.OnceValue(func() *compiled[R] { return p.first(key, spec) })
+		c = &compilation[R]{object.GetUID(), object.GetResourceVersion(), compile}
 		p.kept.Add(key, c)
 		profilesKept.Set(float64(p.kept.Len()))
 	}
 	p.lock.Unlock()
 	return c.compile()
+}
+
+// expect takes down what a CloudProfile that is admitted was compiled to, until it is stored. Neither of the two is
+// changed any more.
+func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.Profile[R]) {
+	p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
+}
+
+// first returns a spec that is stored, compiled. If that was done when it was admitted, it is not done again: the
+// profile is a function of the spec alone, so what counts is that the two specs are the same, and not who has sent the
+// request.
+func (p *profiles[R]) first(key profileKey, spec *v1beta1.CloudProfileSpec) *compiled[R] {
+	if key.kind == "CloudProfile" {
+		known, _ := p.expected.Get(key.name.Name)
+		if c, _ := known.(*compiled[R]); c != nil && c.of(spec) {
+			p.expected.Remove(key.name.Name)
+			return c
+		}
+	}
+	return p.compile(spec)
 }
 
 func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *compiled[R] {
@@ -79,5 +116,5 @@ func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *compiled[R] {
 		result = resultFaulty
 	}
 	compilationDuration.WithLabelValues(result).Observe(time.Since(start).Seconds())
-	return &compiled[R]{spec, profile, report}
+	return &compiled[R]{spec, profile}
 }

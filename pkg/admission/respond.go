@@ -22,12 +22,12 @@ import (
 )
 
 const (
-	// mostText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit lint.
-	mostText = 64 << 10
-	// mostErrorText bounds one error. Only what no API server sends has names or values of such a size.
-	mostErrorText = 8 << 10
+	// maxText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit lint.
+	maxText = 64 << 10
+	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
+	maxErrorText = 8 << 10
 	// The API server cuts each warning at 256 characters once all together have more than 4096.
-	mostWarningText = 4096
+	maxWarningText = 4096
 )
 
 // deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
@@ -36,8 +36,8 @@ func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apie
 	if len(errs) == 0 {
 		return nil
 	}
-	errs, omitted := mostUseful(shortened(errs), mostText)
-	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, mostErrorText), errs)
+	errs, omitted := mostUseful(shortened(errs), maxText)
+	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, maxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("%d more errors; capkit lint lists all", omitted)
 		invalid.ErrStatus.Message += ": and " + more
@@ -52,11 +52,11 @@ func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apie
 func shortened(errs field.ErrorList) field.ErrorList {
 	short := make(field.ErrorList, 0, len(errs))
 	for _, err := range errs {
-		if len(err.Field)+len(err.Detail) > mostErrorText || len(err.ErrorBody()) > mostErrorText {
+		if len(err.Field)+len(err.Detail) > maxErrorText || len(err.ErrorBody()) > maxErrorText {
 			clone := *err
-			clone.Field, clone.Detail = cut(err.Field, mostErrorText/4), cut(err.Detail, mostErrorText/4)
+			clone.Field, clone.Detail = cut(err.Field, maxErrorText/4), cut(err.Detail, maxErrorText/4)
 			if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
-				clone.BadValue = cut(fmt.Sprint(err.BadValue), mostErrorText/4)
+				clone.BadValue = cut(fmt.Sprint(err.BadValue), maxErrorText/4)
 			}
 			err = &clone
 		}
@@ -102,10 +102,10 @@ func warn(findings field.ErrorList) []string {
 		return nil
 	}
 	const last = 80 // characters for the last one
-	useful, omitted := mostUseful(findings, mostWarningText-last)
+	useful, omitted := mostUseful(findings, maxWarningText-last)
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
-		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, mostWarningText-last))
+		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, maxWarningText-last))
 	}
 	if omitted > 0 {
 		warnings = append(warnings, fmt.Sprintf("and %d more warnings; capkit lint lists all", omitted))
@@ -137,12 +137,12 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 // failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why.
 func failed(ctx context.Context, err error) admission.Response {
 	logFailure(ctx, err)
-	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), mostErrorText))))
+	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), maxErrorText))))
 }
 
 // unusable answers that a request is not one that an API server sends: status 400.
 func unusable(reason string) admission.Response {
-	return refused(apierrors.NewBadRequest(cut(reason, mostErrorText)))
+	return refused(apierrors.NewBadRequest(cut(reason, maxErrorText)))
 }
 
 func refused(err *apierrors.StatusError) admission.Response {

@@ -50,7 +50,7 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 	invalid := deny(coreKind("CloudProfile"), "openstack", errs)
 	causes := invalid.ErrStatus.Details.Causes
 	shown := len(causes) - 1
-	if size := len(invalid.ErrStatus.Message); size > mostText+10<<10 || size < mostText/2 {
+	if size := len(invalid.ErrStatus.Message); size > maxText+10<<10 || size < maxText/2 {
 		t.Errorf("the message has %d bytes", size)
 	}
 	want := fmt.Sprintf("and %d more errors; capkit lint lists all", len(errs)-shown)
@@ -68,7 +68,7 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
 	errs := field.ErrorList{field.Invalid(field.NewPath(strings.Repeat("ö", 1<<20)), strings.Repeat("ü", 1<<20), strings.Repeat("ä", 1<<20)).WithOrigin("a")}
 	invalid := deny(coreKind("CloudProfile"), strings.Repeat("é", 1<<20), errs)
-	if size := len(invalid.ErrStatus.Message); size > 4*mostErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
+	if size := len(invalid.ErrStatus.Message); size > 4*maxErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
 		t.Errorf("the message has %d bytes", size)
 	}
 	if len(errs[0].Detail) != 2<<20 {
@@ -91,7 +91,7 @@ func TestWarn(t *testing.T) {
 					t.Errorf("%v: the warning is %q", test, warning)
 				}
 			}
-			if total > mostWarningText {
+			if total > maxWarningText {
 				t.Errorf("%v: the warnings have %d bytes", test, total)
 			}
 			if test.number > 0 && len(warnings) == 0 {

@@ -21,10 +21,10 @@ import (
 )
 
 const (
-	// mostHeader is how many bytes the header of a request may have, which is some hundred from an API server.
-	mostHeader = 32 << 10
-	// mostIdle is how long a connection is kept that nothing comes from, as API servers do.
-	mostIdle = 90 * time.Second
+	// maxHeader is how many bytes the header of a request may have, which is some hundred from an API server.
+	maxHeader = 32 << 10
+	// maxIdle is how long a connection is kept that nothing comes from, as API servers do.
+	maxIdle = 90 * time.Second
 )
 
 // server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started itself: it
@@ -53,15 +53,15 @@ func (s *server) Start(ctx context.Context) error {
 		Handler:           drained(s.signalled, s.limits.limited(s.registered.WebhookMux())),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 		TLSConfig:         s.tlsConfig(),
-		ReadHeaderTimeout: s.limits.mostReceiving, // and of the handshake
-		IdleTimeout:       mostIdle,
-		MaxHeaderBytes:    mostHeader,
+		ReadHeaderTimeout: s.limits.maxReceiving, // and of the handshake
+		IdleTimeout:       maxIdle,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(quiet{s.log}, "", 0),
 	}
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.mostAnswering)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.limits.maxAnswering)
 		defer cancel()
 		stopped <- serving.Shutdown(ending)
 	}()

@@ -33,7 +33,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, minVersion string, suit
 }
 
 // startImpatient starts a server that waits so long for requests, and for handshakes.
-func startImpatient(t *testing.T, mostReceiving time.Duration, handler http.HandlerFunc, minVersion string, suites ...string) *server {
+func startImpatient(t *testing.T, maxReceiving time.Duration, handler http.HandlerFunc, minVersion string, suites ...string) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,7 +54,7 @@ func startImpatient(t *testing.T, mostReceiving time.Duration, handler http.Hand
 		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: minVersion, cipherSuites: suites},
 		limits: newLimits(logr.Discard()), signalled: t.Context(),
 	}
-	s.limits.mostReceiving, s.limits.mostAnswering = mostReceiving, 2*mostReceiving
+	s.limits.maxReceiving, s.limits.maxAnswering = maxReceiving, 2*maxReceiving
 	if err := s.tls.Complete(); err != nil {
 		t.Fatal(err)
 	}

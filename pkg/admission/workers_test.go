@@ -420,7 +420,7 @@ func TestBadWorkerConfigs(t *testing.T) {
 			if !response.Allowed && response.Result.Code != 422 && response.Result.Code != 400 {
 				t.Errorf("the answer is %.2000v", response.Result)
 			}
-			if size := len(encode(t, response)); size > 4*mostText {
+			if size := len(encode(t, response)); size > 4*maxText {
 				t.Errorf("the answer has %d bytes", size)
 			}
 		})

@@ -190,11 +190,11 @@ func (a *Answer) refuseFor(fault string, workers provider.Workers) {
 // whole is the entry of a pool that is refused without a look at flavors.
 func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
 	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: withoutSuggestions(r)}
-	switch r.Reason {
-	case consistency.ReasonArchitecture:
+	switch {
+	case r.Err.Origin == consistency.RuleArchitecture:
 		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
 		rejected.Worker = []string{r.Pool.Architecture}
-	case consistency.ReasonUnregistered:
+	case r.Reason == consistency.ReasonUnregistered:
 		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
 			rejected.Capability, rejected.Worker = unmet[0].Capability, unmet[0].Values
 		}

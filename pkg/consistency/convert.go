@@ -123,7 +123,7 @@ func (p *Profile[R]) agreedOn(image string, version *imageselector.Version[R]) (
 		places[version.Flavors[i].Path] = true
 	}
 	for _, flavor := range p.catalog.Flavors(image, version.Version) {
-		if _, mine := places[flavor.Path]; mine {
+		if _, mine := places[flavor.Path]; mine && !p.doubtful[flavor.Path] {
 			agreed = append(agreed, flavor)
 			places[flavor.Path] = false
 		}

@@ -106,7 +106,7 @@ func (p *Profile[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []
 			return nil
 		}
 		for _, flavor := range entry.Flavors {
-			declared := carriedOf(p.vocabulary, flavor.Capabilities, nil)
+			declared := carriedOf(p.vocabulary, flavor.Supported(p.vocabulary), nil)
 			set, _ := p.vocabulary.Flavor(declared, undeclaredBy(version), nil)
 			if seen[set] {
 				continue

@@ -96,6 +96,9 @@ func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion
 	c := p.newCorrespondence(image, version, p.at)
 	mapped := map[capability.Set]bool{}
 	for _, f := range p.parent.profile.catalog.Flavors(image, version.Version) {
+		if p.parent.profile.doubtful[f.Path] {
+			continue
+		}
 		set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclared, nil)
 		mapped[c.asCore(f.Capabilities, set)] = true
 	}

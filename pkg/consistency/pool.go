@@ -22,9 +22,6 @@ import (
 const (
 	// ReasonUnknownMachineType says that the profile does not have the machine type.
 	ReasonUnknownMachineType imageselector.Reason = "unknown-machine-type"
-	// ReasonArchitecture says that the machine type does not have the architecture that the pool asks for. It is a
-	// conflict of capabilities like others, between the machine type and the pool.
-	ReasonArchitecture = imageselector.ReasonCapability
 	// ReasonUnregistered says that the pool asks for a worker capability that the profile does not register.
 	ReasonUnregistered imageselector.Reason = "unregistered-capability"
 )
@@ -39,7 +36,9 @@ type Resolution[R any] struct {
 	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for a machine type that is unknown
 	// or of another architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
-	// Reason says why the pool is refused as a whole; empty if flavors were looked at.
+	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is
+	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
+	// flavor that core and provider config agree on.
 	Reason imageselector.Reason
 	// Open tells that the pool leaves its image, or a part of the version, to Gardener's own admission. Err then only says
 	// so, and is no reason to deny a Shoot.
@@ -66,7 +65,7 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 	case !found:
 		r.Reason = ReasonUnknownMachineType
 	case !suits(machine, pool.Architecture):
-		r.Reason = ReasonArchitecture
+		r.Reason = imageselector.ReasonCapability
 	case len(unmet) > 0:
 		r.Reason, r.Err, unmet = ReasonUnregistered, &unmet[0], unmet[1:]
 	default:
@@ -74,6 +73,9 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: asked.set, Order: pool.Order,
 		})
 		r.Reason = r.Decision.Reason
+		if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
+			r.Reason = imageselector.ReasonCapability
+		}
 		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
 	r.Further = append(r.Further, unmet...)
@@ -134,7 +136,7 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 	case r.Reason == ReasonUnknownMachineType:
 		return p.unknown(r, RuleUnknownMachineType, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
 			"machine type %s is not in the profile", finding.Quoted(r.Pool.MachineType)))
-	case r.Reason == ReasonArchitecture:
+	case !suits(r.Machine, r.Pool.Architecture):
 		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
 			"%sthe pool asks for %s, and machine type %s has architecture [%s]%s", poolName(r.Pool), r.Pool.Architecture,
 			r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)), wouldWork(r.Suggestions)))
@@ -153,6 +155,11 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 	case r.Reason == imageselector.ReasonUnknownVersion:
 		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
 			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
+	}
+	if len(r.Decision.Verdicts) == 0 {
+		return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
+			"%s%s@%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image to boot; "+
+				"its operator has to make the two agree%s", poolName(r.Pool), r.Pool.Image, r.Pool.Version, wouldWork(r.Suggestions)))
 	}
 	if culprit := p.culprit(r, asked); culprit != nil {
 		return p.unmetRequest(r, asked, culprit)

@@ -39,6 +39,8 @@ type Profile[R any] struct {
 	validator provider.Validator
 	// unread tells which of them could not be read as they are written.
 	unread provider.Unread
+	// doubtful holds the paths of the flavors in the catalog that the check refuses.
+	doubtful map[*field.Path]bool
 	// report is what was found when the profile was compiled.
 	report finding.Report
 	// parent is that of a NamespacedCloudProfile, nil for a CloudProfile.

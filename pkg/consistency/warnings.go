@@ -97,6 +97,9 @@ func (p *Profile[R]) uncovered() finding.List {
 		for _, version := range image.Versions {
 			flavors := p.catalog.Flavors(image.Name, version.Version)
 			for i := range flavors {
+				if p.doubtful[flavors[i].Path] {
+					continue // an error
+				}
 				for _, warning := range p.coverage(image.Name, version.Version, &flavors[i]) {
 					// A legacy flavor that stands for several core flavors is one to its writer.
 					if !seen[warning.Field] {

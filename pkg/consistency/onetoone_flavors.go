@@ -42,14 +42,15 @@ type correspondence[R any] struct {
 	// others holds further flavors of the provider that correspond to a core flavor, see the method flavor.
 	others map[capability.Set]*field.Path
 	// fits holds what the method fitting has found.
-	fits map[capability.Set][2][]*coreFlavor
+	fits map[shape][2][]*coreFlavor
 	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
 	stray   map[capability.Set]*field.Path
 	unclear []capability.Set
 	// extent is what the version is made of, on both sides; nil until it is asked for.
 	extent []finding.Path
-	// agreed collects the flavors that both sides have.
-	agreed []imageselector.Flavor[R]
+	// usable collects the flavors to choose from, and doubtful the paths of those that the check refuses.
+	usable   []imageselector.Flavor[R]
+	doubtful []*field.Path
 	errs   finding.List
 }
 
@@ -143,7 +144,7 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
 	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclared, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {
-		c.unclearFlavor(set, errs)
+		c.unclearFlavor(flavor, set, errs)
 		return
 	}
 	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
@@ -155,16 +156,23 @@ func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
 	switch first, taken := c.others[set]; {
 	case taken:
 		c.duplicate(flavor, set, first)
+		c.doubt(flavor)
 		return
 	case core.by == nil:
 		core.by, core.own = flavor.Path, set
 	case core.own == set || core.legacy && core.set == set:
 		c.duplicate(flavor, set, core.by)
+		c.doubt(flavor)
 		return
 	default:
 		c.note(set, flavor.Path)
 	}
-	c.agreed = append(c.agreed, *flavor)
+	c.usable = append(c.usable, *flavor)
+}
+
+// doubt keeps a flavor to choose from that the check refuses.
+func (c *correspondence[R]) doubt(flavor *imageselector.Flavor[R]) {
+	c.usable, c.doubtful = append(c.usable, *flavor), append(c.doubtful, flavor.Path)
 }
 
 // note keeps a provider flavor of a core flavor that has another one as well.
@@ -201,7 +209,10 @@ func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, 
 	return carried
 }
 
-func (c *correspondence[R]) unclearFlavor(set capability.Set, errs field.ErrorList) {
+func (c *correspondence[R]) unclearFlavor(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
+	if _, found := c.bySet[c.asCore(flavor.Capabilities, set)]; found {
+		c.doubt(flavor)
+	}
 	c.errs = append(c.errs, about(c.name, c.hiding(finding.Of(errs)...))...)
 	c.unclear = append(c.unclear, set)
 }
@@ -215,17 +226,17 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 		if !entry.Legacy {
 			path = path.Child("capabilities")
 		}
-		set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclared, path)
+		set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclared, path)
 		if len(errs) > 0 {
 			for _, err := range errs {
 				if entry.Legacy { // which writes its architecture as one value, not as a list
 					err.Field = strings.TrimSuffix(err.Field, "[0]")
 				}
 			}
-			c.unclearFlavor(set, errs)
+			c.unclearFlavor(flavor, set, errs)
 			continue
 		}
-		fitting, alike := c.fitting(set)
+		fitting, alike := c.fitting(shape{set, c.implied(flavor)})
 		switch {
 		case len(fitting) == 0:
 			c.unexpected(flavor, set)
@@ -242,25 +253,49 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 	}
 }
 
-// fitting returns the core flavors of the architectures in set, and those among them that share one with another. Many
-// entries may ask about few sets.
-func (c *correspondence[R]) fitting(set capability.Set) (fitting, alike []*coreFlavor) {
-	known, found := c.fits[set]
-	if !found {
-		known[0], known[1] = c.findFitting(set)
-		if c.fits == nil {
-			c.fits = map[capability.Set][2][]*coreFlavor{}
+// shape is what decides which core flavors a legacy flavor corresponds to: what it supports, and the names of the
+// capabilities besides the architecture about which its fields say that.
+type shape struct {
+	set     capability.Set
+	implied string
+}
+
+// implied returns the names of the registered capabilities that a legacy flavor implies, sorted and joined.
+func (c *correspondence[R]) implied(flavor *imageselector.Flavor[R]) string {
+	var names []string
+	for name := range flavor.Implied {
+		if c.vocabulary.IsRegistered(name) {
+			names = append(names, name)
 		}
-		c.fits[set] = known
+	}
+	slices.Sort(names)
+	return strings.Join(names, ",")
+}
+
+// fitting returns the core flavors that a legacy flavor corresponds to: those of its architectures that support the same of
+// what it implies; and those among them that share an architecture with another. Many entries may have few shapes.
+func (c *correspondence[R]) fitting(flavor shape) (fitting, alike []*coreFlavor) {
+	known, found := c.fits[flavor]
+	if !found {
+		known[0], known[1] = c.findFitting(flavor)
+		if c.fits == nil {
+			c.fits = map[shape][2][]*coreFlavor{}
+		}
+		c.fits[flavor] = known
 	}
 	return known[0], known[1]
 }
 
-func (c *correspondence[R]) findFitting(set capability.Set) (fitting, alike []*coreFlavor) {
+func (c *correspondence[R]) findFitting(flavor shape) (fitting, alike []*coreFlavor) {
 	byArchitecture := map[string][]*coreFlavor{}
+	differ := func(core *coreFlavor) bool {
+		return flavor.implied != "" && slices.ContainsFunc(strings.Split(flavor.implied, ","), func(name string) bool {
+			return !slices.Equal(core.set.Values(name), flavor.set.Values(name))
+		})
+	}
 	for i := range c.core {
 		core := &c.core[i]
-		if !core.set.Compatible(set) {
+		if !core.set.Compatible(flavor.set) || differ(core) {
 			continue
 		}
 		fitting = append(fitting, core)
@@ -289,6 +324,9 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 		}
 		if first != nil {
 			c.duplicate(flavor, set, first)
+			for _, core := range fitting {
+				c.doubt(asCoreSays(flavor, set, core))
+			}
 			return
 		}
 	}
@@ -297,10 +335,16 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 			c.note(core.own, core.by)
 		}
 		core.by, core.own, core.legacy = flavor.Path, set, true
-		resolved := *flavor
-		resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
-		c.agreed = append(c.agreed, resolved)
+		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
 	}
+}
+
+// asCoreSays returns a legacy flavor, which supports set, as a flavor that supports what a core flavor does, on the
+// architectures that they share.
+func asCoreSays[R any](flavor *imageselector.Flavor[R], set capability.Set, core *coreFlavor) *imageselector.Flavor[R] {
+	resolved := *flavor
+	resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
+	return &resolved
 }
 
 // ofArchitectures returns what a core flavor supports on some of its architectures only: one that leaves its architecture

@@ -19,11 +19,13 @@ import (
 )
 
 // correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images that
-// deciding works with, in core's order: the flavors that core and the provider config agree on.
+// selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the check (S7): a
+// flavor that is there twice adds up, and names that the vocabulary does not know count for nothing. Such flavors are noted
+// as doubtful.
 func (p *Profile[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	provided, errs := p.byName()
 	seen := map[imageVersion]bool{}
-	agreed := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
+	usable := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
 		path := p.at.Child("machineImages").Index(i)
@@ -47,15 +49,15 @@ func (p *Profile[R]) correspond() ([]imageselector.Image[R], finding.List) {
 			}
 			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, found...)
-			if len(flavors) > 0 {
+			if entries != nil && len(entries.versions[version.Version]) > 0 {
 				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version)})
 			}
 		}
 		if found {
-			agreed = append(agreed, imageselector.Image[R]{Name: image.Name, Versions: versions})
+			usable = append(usable, imageselector.Image[R]{Name: image.Name, Versions: versions})
 		}
 	}
-	return agreed, errs
+	return usable, errs
 }
 
 type imageVersion struct{ image, version string }
@@ -93,7 +95,18 @@ func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineIma
 		c.report(RuleVersionMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"the provider config has no entry for this version; add one under %s", entries.images[0].Path.Child("versions")))
 	}
-	return c.agreed, c.errs
+	p.doubt(c.doubtful)
+	return c.usable, c.errs
+}
+
+// doubt notes the paths of flavors that selection takes and the check refuses.
+func (p *Profile[R]) doubt(flavors []*field.Path) {
+	if p.doubtful == nil && len(flavors) > 0 {
+		p.doubtful = map[*field.Path]bool{}
+	}
+	for _, path := range flavors {
+		p.doubtful[path] = true
+	}
 }
 
 // newCorrespondence compiles the core flavors of a version.

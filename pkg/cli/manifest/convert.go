@@ -73,7 +73,7 @@ func (c *converter) content(n *yaml.Node) *value {
 }
 
 func (c *converter) members(n *yaml.Node) []member {
-	m := newMapping(len(n.Content) / 2)
+	m := &mapping{members: make([]member, 0, len(n.Content)/2)}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		keyNode, valueNode := n.Content[i], n.Content[i+1]
 		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {

@@ -33,6 +33,7 @@ const maxFile = 32 << 20
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
 	var errs []error
 	seen := map[string]bool{}
+	var scratch encoder
 	for _, arg := range args {
 		files, err := expand(arg)
 		errs = append(errs, err)
@@ -42,7 +43,7 @@ func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem
 				continue
 			}
 			seen[key] = true
-			src := source{name: file}
+			src := source{name: file, encoder: &scratch}
 			if err := src.load(stdin); err != nil {
 				errs = append(errs, err)
 				continue

@@ -23,6 +23,7 @@ type source struct {
 	name     string
 	objects  []*Object
 	problems []Problem
+	encoder  *encoder
 
 	expanded int // what is left of maxExpanded
 	merged   int // what is left of maxMerged
@@ -116,7 +117,7 @@ func lineEnd(data []byte, pos int) int {
 // breaks counts the line breaks of YAML 1.1.
 func breaks(text []byte) int {
 	at := place{line: 0}
-	at.advance(text)
+	at.advance(string(text))
 	return at.line
 }
 
@@ -140,11 +141,11 @@ func parts(text []byte) int {
 type place struct{ line, column int }
 
 // advance moves the place over text.
-func (p *place) advance(text []byte) {
+func (p *place) advance(text string) {
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
+			r, size = utf8.DecodeRuneInString(text[i:])
 		}
 		if r == '\r' && i+1 < len(text) && text[i+1] == '\n' {
 			size = 2

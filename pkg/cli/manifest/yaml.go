@@ -77,7 +77,7 @@ func unreadable(c chunk) *fault {
 		}
 		if message != "" {
 			at := place{c.line + 1, 1}
-			at.advance(c.text[:i])
+			at.advance(string(c.text[:i]))
 			return &fault{at, RuleSyntax, message}
 		}
 		i += size

@@ -7,6 +7,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // maxDepth is how deep lists and mappings may nest; the outermost is at depth 1.
@@ -110,5 +111,6 @@ func appendString(out []byte, s string) []byte {
 			return append(out, text...)
 		}
 	}
+	out = slices.Grow(out, len(s)+2)
 	return append(append(append(out, '"'), s...), '"')
 }

@@ -58,8 +58,8 @@ func (s *source) problem(at place, rule, message string) {
 }
 
 // split cuts a stream at its document markers, so that an error in one document does not reach the next. It may do so
-// without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker lines
-// stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
+// without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker
+// lines stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
 func split(data []byte) []chunk {
 	var chunks []chunk
 	start, line := 0, 0

@@ -10,10 +10,13 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// lint checks everything in the garden.
+// lint checks everything in the garden, and drops what is not needed any more.
 func lint(g *garden) Report {
 	for _, name := range g.profileNames {
 		g.lintProfile(g.profiles[name])
+		if !g.asksForProfiles() {
+			delete(g.profiles, name)
+		}
 	}
 	for _, id := range g.namespacedNames {
 		g.lintNamespaced(g.namespaced[id])
@@ -33,6 +36,9 @@ func lint(g *garden) Report {
 	return r
 }
 
+// asksForProfiles reports whether there are objects that are checked against CloudProfiles.
+func (g *garden) asksForProfiles() bool { return len(g.namespaced)+len(g.shoots) > 0 }
+
 // lintProfile checks a CloudProfile. What is being deleted need not be right.
 func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
@@ -43,7 +49,9 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
-		g.compiled[object.Name] = compiled
+		if g.asksForProfiles() {
+			g.compiled[object.Name] = compiled
+		}
 		g.report(s.manifest, report)
 	case object.Spec.Type != "": // core reports that one
 		g.warning(s.manifest, g.unknownProvider(object.Spec.Type))

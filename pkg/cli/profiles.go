@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -39,8 +40,14 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 // stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
 // Gardener its defaults, to which the architecture of machine types without capabilities belongs.
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	object := defaulted(filled(s.object, g.providers[s.object.Spec.Type]))
-	object.Spec.MachineTypes = canonical(object).Spec.MachineTypes
+	object := s.object.DeepCopy()
+	if provider := g.providers[object.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, provider.fill(&s.object.Spec))
+	}
+	api.Scheme.Default(object)
+	types := canonical(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes}})
+	object.Spec.MachineTypes = types.Spec.MachineTypes
 	return object
 }
 

@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -127,7 +128,7 @@ func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, 
 func (s *source) load(stdin io.Reader) error {
 	if s.name == "-" {
 		s.name = Stdin
-		return s.readFrom(stdin)
+		return s.readFrom(stdin, 0)
 	}
 	file, err := os.Open(s.name)
 	if err != nil {
@@ -142,22 +143,23 @@ func (s *source) load(stdin io.Reader) error {
 		s.tooBig()
 		return nil
 	}
-	return s.readFrom(file)
+	return s.readFrom(file, int(info.Size()))
 }
 
-func (s *source) readFrom(r io.Reader) error {
+// readFrom reads everything from r, which is expected to have size bytes.
+func (s *source) readFrom(r io.Reader, size int) error {
 	if r == nil {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
+	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(r, maxFile+1)); err != nil {
 		return fmt.Errorf("read %s: %w", s.name, err)
 	}
-	if len(data) > maxFile {
+	if data.Len() > maxFile {
 		s.tooBig()
 		return nil
 	}
-	s.parse(data)
+	s.parse(data.Bytes())
 	return nil
 }
 

@@ -66,7 +66,9 @@ func split(data []byte) []chunk {
 	cut := func(end int) {
 		text := bytes.TrimPrefix(data[start:end], byteOrderMark)
 		chunks = append(chunks, chunk{text, line})
-		line += breaks(data[start:end])
+		if end < len(data) {
+			line += breaks(data[start:end])
+		}
 		start = end
 	}
 	prologue, directive := true, false // of the current chunk: no content yet; a directive, which needs its "---"

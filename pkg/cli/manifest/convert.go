@@ -69,6 +69,7 @@ func (c *converter) content(n *yaml.Node) *value {
 			return c.fail(n, RuleSyntax, err.Error())
 		}
 	}
+	n.Content = nil // no node is converted twice, and the parser's are large
 	return v
 }
 

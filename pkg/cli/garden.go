@@ -171,11 +171,12 @@ func problem(rule string, kind field.ErrorType, at string, value any, detail str
 }
 
 // decode decodes a manifest as the API server does with strict field validation. The object, which is nil in the result
-// if there were errors, has no defaults filled in: what the user left out can still be told from what was written. The
-// errors are noted as findings.
+// if there were errors, has no defaults filled in: what the user left out can still be told from what was written. Equal
+// flavors in it may share their capabilities, so it must not be changed. The errors are noted as findings.
 func decode[T any](g *garden, o *manifest.Object, into *T) *source[T] {
 	g.objects++
-	errs := strictjson.Decode(o.JSON, into, nil)
+	errs := strictjson.Decode(o.JSON, into, nil,
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
 	for _, err := range errs {
 		if wrapped := wrappedFlavor(o, err); wrapped != nil {
 			err = wrapped

@@ -85,10 +85,13 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 	return nil
 }
 
-// lint checks everything in the garden.
+// lint checks everything in the garden, and drops what is not needed any more.
 func lint(g *garden) report.Report {
 	for _, name := range g.profileNames {
 		g.lintProfile(g.profiles[name])
+		if !g.asksForProfiles() {
+			delete(g.profiles, name)
+		}
 	}
 	for _, id := range g.namespacedNames {
 		g.lintNamespaced(g.namespaced[id])
@@ -98,6 +101,9 @@ func lint(g *garden) report.Report {
 	}
 	return report.New(g.findings, report.Summary{Objects: g.objects, Skipped: g.skipped, Unread: g.unread})
 }
+
+// asksForProfiles reports whether there are objects that are checked against CloudProfiles.
+func (g *garden) asksForProfiles() bool { return len(g.namespaced)+len(g.shoots) > 0 }
 
 // lintProfile checks a CloudProfile. What is being deleted need not be right.
 func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
@@ -109,7 +115,9 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
-		g.compiled[object.Name] = compiled
+		if g.asksForProfiles() {
+			g.compiled[object.Name] = compiled
+		}
 		g.report(s.manifest, report)
 	case object.Spec.Type != "": // core reports that one
 		g.warning(s.manifest, g.unknownProvider(object.Spec.Type, "spec.type"))

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -44,8 +45,15 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 // stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
 // Gardener its defaults, to which the architecture of machine types without capabilities belongs.
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	object := gardener.Default(filled(s.object, g.providers[s.object.Spec.Type]))
-	object.Spec.MachineTypes = gardener.SyncArchitectures(object).Spec.MachineTypes
+	object := s.object.DeepCopy()
+	if provider := g.providers[object.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, provider.fill(&s.object.Spec))
+	}
+	gardener.SetDefaults(object)
+	types := gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
+	}})
+	object.Spec.MachineTypes = types.Spec.MachineTypes
 	return object
 }
 
@@ -125,7 +133,8 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 func (g *garden) storedNamespaced(
 	s *source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
 ) *v1beta1.NamespacedCloudProfile {
-	object := gardener.Default(s.object)
+	object := s.object.DeepCopy()
+	gardener.SetDefaults(object)
 	if provider := g.providers[parent.Spec.Type]; provider != nil {
 		fillIn(object.Spec.MachineImages, provider.fillNamespaced(object, &parent.Spec))
 	}

@@ -31,12 +31,13 @@ type wording struct {
 
 // wordings are the types that read their JSON themselves and occur in Kubernetes API types.
 var wordings = map[reflect.Type]wording{
-	reflect.TypeFor[resource.Quantity]():  like("a quantity", "quantities", "4Gi", "a string, a number", true),
-	reflect.TypeFor[metav1.Duration]():    like("a duration", "durations", "60s or 1h30m", "a string", true),
-	reflect.TypeFor[metav1.Time]():        like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
-	reflect.TypeFor[metav1.MicroTime]():   like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
-	reflect.TypeFor[intstr.IntOrString](): {"a whole number or a string", "whole numbers or strings", "a string, a number", false},
-	reflect.TypeFor[json.Number]():        {"a number", "numbers", "a number", false},
+	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", true),
+	reflect.TypeFor[metav1.Duration]():   like("a duration", "durations", "60s or 1h30m", "a string", true),
+	reflect.TypeFor[metav1.Time]():       like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
+	reflect.TypeFor[metav1.MicroTime]():  like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
+	reflect.TypeFor[intstr.IntOrString](): {
+		"a whole number or a string", "whole numbers or strings", "a string, a number", false},
+	reflect.TypeFor[json.Number](): {"a number", "numbers", "a number", false},
 }
 
 // like returns a wording that gives an example.

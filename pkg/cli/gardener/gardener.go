@@ -32,7 +32,9 @@ var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 // errors come in a stable order, with a stable text, each once, and have [RuleCore] as their origin.
 func Validate(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
-	internal, err := api.Scheme.ConvertToVersion(Default(object), core.SchemeGroupVersion)
+	defaulted := object.DeepCopyObject()
+	SetDefaults(defaulted)
+	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
 	if err != nil {
 		detail := fmt.Sprintf("converting the object: %v", err)
 		return field.ErrorList{(&field.Error{Type: field.ErrorTypeInternal, Detail: detail}).WithOrigin(RuleCore)}
@@ -59,13 +61,8 @@ func byCore(errs field.ErrorList) field.ErrorList {
 	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
 }
 
-// Default returns a copy of an object with Gardener's defaults filled in, as everyone sees it who reads it from the API
-// server.
-func Default[T runtime.Object](object T) T {
-	filled := object.DeepCopyObject()
-	api.Scheme.Default(filled)
-	return filled.(T)
-}
+// SetDefaults fills Gardener's defaults into an object, as everyone sees it who reads it from the API server.
+func SetDefaults(object runtime.Object) { api.Scheme.Default(object) }
 
 // Recognizes reports whether Gardener's API has a kind in an API version, as GROUP/VERSION.
 func Recognizes(apiVersion, kind string) bool {

@@ -69,11 +69,12 @@ func (c *converter) content(n *yaml.Node) *value {
 			return c.fail(n, RuleSyntax, err.Error())
 		}
 	}
+	n.Content = nil // no node is converted twice, and the parser's are large
 	return v
 }
 
 func (c *converter) members(n *yaml.Node) []member {
-	m := newMapping(len(n.Content) / 2)
+	m := &mapping{members: make([]member, 0, len(n.Content)/2)}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		keyNode, valueNode := n.Content[i], n.Content[i+1]
 		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {

@@ -6,8 +6,9 @@
 // file every value was written.
 //
 // Start reading at Load. It finds the files (files.go), splits each into documents (split.go), turns a document into a
-// tree of values with positions (yaml.go, convert.go and scalar.go, or json.go; tree.go), and the tree into Objects with their JSON
-// (document.go, encode.go). Object.Position (position.go) leads from a field path back to the line.
+// tree of values with positions (yaml.go, convert.go and scalar.go, or json.go; tree.go), and the tree into Objects,
+// each with its JSON and a table of the places of its values (document.go, encode.go). Then the text and the tree go.
+// Object.Position (position.go) leads from a field path back to the line.
 //
 // What YAML means here is what kubectl makes of it: the JSON of a document is the JSON of sigs.k8s.io/yaml, except that
 // keys keep their order. Whatever cannot be read is a Problem and stops nothing but its own document.

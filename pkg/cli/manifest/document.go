@@ -5,7 +5,9 @@
 package manifest
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -27,8 +29,7 @@ func (s *source) document(root *value, faults []*fault, budget *int) {
 	}
 }
 
-// object takes over one object, or the items of a List. A fault about size ends the
-// document.
+// object takes over one object, or the items of a List. A fault about size ends the document.
 func (s *source) object(v *value, depth int, budget *int) *fault {
 	who := identify(v)
 	if f := misshapen(v); f != nil {
@@ -38,11 +39,13 @@ func (s *source) object(v *value, depth int, budget *int) *fault {
 	if items, ok := itemsOf(v, who); ok {
 		return s.list(items, depth, budget)
 	}
-	e := encoder{budget: budget}
-	if f := e.append(v, depth); f != nil {
+	e := s.encoder
+	e.begin(budget)
+	if f := e.value(v, v.at, noKey, depth); f != nil {
 		return f
 	}
-	s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: e.out, root: v})
+	s.objects = append(s.objects, &Object{Identity: who, File: s.name,
+		JSON: bytes.Clone(e.out), places: slices.Clone(e.places), repeated: e.repeated})
 	return nil
 }
 
@@ -117,5 +120,6 @@ func text(v *value) string {
 }
 
 func (s *source) fault(f *fault, who Identity) {
-	s.problems = append(s.problems, Problem{Identity: who, File: s.name, Line: f.at.line, Column: f.at.column, Rule: f.rule, Message: f.message})
+	s.problems = append(s.problems, Problem{Identity: who, File: s.name,
+		Line: f.at.line, Column: f.at.column, Rule: f.rule, Message: f.message})
 }

@@ -7,15 +7,32 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // maxDepth is how deep lists and mappings may nest; the outermost is at depth 1.
 const maxDepth = 200
 
-// encoder writes values as JSON.
+// encoder writes a value as JSON, and where it and all that it contains was written.
 type encoder struct {
-	out    []byte
-	budget *int // bytes that may still be written; nil: no limit
+	out      []byte
+	places   []valuePlace
+	repeated []repeatedKey
+	budget   *int // bytes that may still be written; nil: no limit
+}
+
+// begin makes the encoder ready for another value. What it has returned before must have been copied.
+func (e *encoder) begin(budget *int) {
+	e.out, e.places, e.repeated, e.budget = e.out[:0], e.places[:0], nil, budget
+}
+
+// value writes v, which is at the given depth, with its place. The key begins at an offset of the JSON.
+func (e *encoder) value(v *value, at place, key, depth int) *fault {
+	i := len(e.places)
+	e.places = append(e.places, valuePlace{line: int32(at.line), column: int32(at.column), key: int32(key)})
+	f := e.append(v, depth)
+	e.places[i].next = int32(len(e.places))
+	return f
 }
 
 // append writes v, which is at the given depth.
@@ -37,7 +54,7 @@ func (e *encoder) list(v *value, depth int) *fault {
 	e.out = append(e.out, '[')
 	for i, item := range v.items {
 		e.separate(i)
-		if f := e.append(item, depth+1); f != nil {
+		if f := e.value(item, item.at, noKey, depth+1); f != nil {
 			return f
 		}
 	}
@@ -49,8 +66,12 @@ func (e *encoder) object(v *value, depth int) *fault {
 	e.out = append(e.out, '{')
 	for i, m := range v.members {
 		e.separate(i)
+		if m.again != nil {
+			e.repeated = append(e.repeated, repeatedKey{len(e.places), m.again.message})
+		}
+		key := len(e.out)
 		e.out = append(appendString(e.out, m.key), ':')
-		if f := e.append(m.value, depth+1); f != nil {
+		if f := e.value(m.value, m.at, key, depth+1); f != nil {
 			return f
 		}
 		if f := e.spend(len(m.key)+4, m.at); f != nil {
@@ -90,5 +111,6 @@ func appendString(out []byte, s string) []byte {
 			return append(out, text...)
 		}
 	}
+	out = slices.Grow(out, len(s)+2)
 	return append(append(append(out, '"'), s...), '"')
 }

@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ const maxFile = 32 << 20
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
 	var errs []error
 	seen := map[string]bool{}
+	var scratch encoder
 	for _, arg := range args {
 		files, err := expand(arg)
 		errs = append(errs, err)
@@ -42,7 +44,7 @@ func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem
 				continue
 			}
 			seen[key] = true
-			src := source{name: file}
+			src := source{name: file, encoder: &scratch}
 			if err := src.load(stdin); err != nil {
 				errs = append(errs, err)
 				continue
@@ -126,7 +128,7 @@ func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, 
 func (s *source) load(stdin io.Reader) error {
 	if s.name == "-" {
 		s.name = Stdin
-		return s.readFrom(stdin)
+		return s.readFrom(stdin, 0)
 	}
 	file, err := os.Open(s.name)
 	if err != nil {
@@ -141,22 +143,23 @@ func (s *source) load(stdin io.Reader) error {
 		s.tooBig()
 		return nil
 	}
-	return s.readFrom(file)
+	return s.readFrom(file, int(info.Size()))
 }
 
-func (s *source) readFrom(r io.Reader) error {
+// readFrom reads everything from r, which is expected to have size bytes.
+func (s *source) readFrom(r io.Reader, size int) error {
 	if r == nil {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
+	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(r, maxFile+1)); err != nil {
 		return fmt.Errorf("read %s: %w", s.name, err)
 	}
-	if len(data) > maxFile {
+	if data.Len() > maxFile {
 		s.tooBig()
 		return nil
 	}
-	s.parse(data)
+	s.parse(data.Bytes())
 	return nil
 }
 

@@ -10,7 +10,10 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // parseJSON reads a chunk of one or several JSON documents. It reports false, having done nothing, if there is anything
@@ -20,8 +23,8 @@ func (s *source) parseJSON(c chunk) bool {
 	if len(body) == 0 || body[0] != '{' && body[0] != '[' || !utf8.Valid(body) {
 		return false
 	}
-	r := jsonReader{text: c.text, decoder: json.NewDecoder(bytes.NewReader(c.text)), mark: mark{at: place{c.line + 1, 1}}}
-	r.decoder.UseNumber()
+	r := jsonReader{text: string(c.text), mark: mark{at: place{c.line + 1, 1}}, decoder: jsontext.NewDecoder(
+		bytes.NewBuffer(c.text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	var documents []func()
 	broken := r.documents(func(v *value, faults []*fault) {
 		documents = append(documents, func() { s.document(v, faults, nil) })
@@ -40,8 +43,8 @@ func (s *source) parseJSON(c chunk) bool {
 
 // jsonReader builds values from a stream of JSON tokens.
 type jsonReader struct {
-	text    []byte
-	decoder *json.Decoder
+	text    string
+	decoder *jsontext.Decoder
 	mark             // end of the last token
 	start   mark     // of the current document
 	faults  []*fault // of the current document
@@ -57,14 +60,14 @@ type mark struct {
 func (r *jsonReader) documents(yield func(*value, []*fault)) *fault {
 	for {
 		r.start, r.faults = r.mark, nil
-		token, raw, at, err := r.next()
+		t, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return r.broken(err)
 		}
-		v, broken := r.value(token, raw, at, 1)
+		v, broken := r.value(t, 1)
 		if broken != nil {
 			return broken
 		}
@@ -72,46 +75,53 @@ func (r *jsonReader) documents(yield func(*value, []*fault)) *fault {
 	}
 }
 
-// next returns the next token, its text and its place.
-func (r *jsonReader) next() (token json.Token, raw []byte, at place, err error) {
-	token, err = r.decoder.Token()
-	if err != nil {
-		return nil, nil, place{}, err
-	}
-	end := int(r.decoder.InputOffset())
-	between := len(r.text[r.pos:end]) - len(bytes.TrimLeft(r.text[r.pos:end], " \t\r\n,:"))
-	r.at.advance(r.text[r.pos : r.pos+between])
-	raw, at = r.text[r.pos+between:end], r.at
-	r.at.advance(raw)
-	r.pos = end
-	return token, raw, at, nil
+// token is a token with its text, which shares memory with that of the chunk, and its place.
+type token struct {
+	jsontext.Token
+	raw string
+	at  place
 }
 
-// value reads the rest of the value that begins with token, at the given depth.
-func (r *jsonReader) value(token json.Token, raw []byte, at place, depth int) (*value, *fault) {
+// next returns the next token. Its Token is valid until the next call.
+func (r *jsonReader) next() (token, error) {
+	read, err := r.decoder.ReadToken()
+	if err != nil {
+		return token{}, err
+	}
+	end := int(r.decoder.InputOffset())
+	raw := strings.TrimLeft(r.text[r.pos:end], " \t\r\n,:")
+	r.at.advance(r.text[r.pos : end-len(raw)])
+	t := token{read, raw, r.at}
+	r.at.advance(raw)
+	r.pos = end
+	return t, nil
+}
+
+// value reads the rest of the value that begins with a token, at the given depth.
+func (r *jsonReader) value(t token, depth int) (*value, *fault) {
 	if depth > maxDepth {
-		return nil, tooDeep(at)
+		return nil, tooDeep(t.at)
 	}
-	switch token {
-	case json.Delim('{'):
-		return r.object(at, depth)
-	case json.Delim('['):
-		return r.list(at, depth)
+	switch t.Kind() {
+	case '{':
+		return r.object(t.at, depth)
+	case '[':
+		return r.list(t.at, depth)
 	}
-	return &value{at: at, text: string(raw)}, nil
+	return &value{at: t.at, text: t.raw}, nil
 }
 
 func (r *jsonReader) list(at place, depth int) (*value, *fault) {
 	v := &value{at: at, kind: kindList}
 	for {
-		token, raw, at, err := r.next()
+		t, err := r.next()
 		if err != nil {
 			return nil, r.broken(err)
 		}
-		if token == json.Delim(']') {
+		if t.Kind() == ']' {
 			return v, nil
 		}
-		item, broken := r.value(token, raw, at, depth+1)
+		item, broken := r.value(t, depth+1)
 		if broken != nil {
 			return nil, broken
 		}
@@ -120,27 +130,36 @@ func (r *jsonReader) list(at place, depth int) (*value, *fault) {
 }
 
 func (r *jsonReader) object(at place, depth int) (*value, *fault) {
-	m := newMapping(0)
+	var m mapping
 	for {
-		key, _, keyAt, err := r.next()
+		key, err := r.next()
 		if err != nil {
 			return nil, r.broken(err)
 		}
-		if key == json.Delim('}') {
+		if key.Kind() == '}' {
 			return &value{at: at, kind: kindObject, members: m.members}, nil
 		}
-		token, raw, at, err := r.next()
+		name := key.name()
+		t, err := r.next()
 		if err != nil {
 			return nil, r.broken(err)
 		}
-		v, broken := r.value(token, raw, at, depth+1)
+		v, broken := r.value(t, depth+1)
 		if broken != nil {
 			return nil, broken
 		}
-		if f := m.putOwn(member{key: key.(string), at: keyAt, value: v}); f != nil {
+		if f := m.putOwn(member{key: name, at: key.at, value: v}); f != nil {
 			r.faults = append(r.faults, f)
 		}
 	}
+}
+
+// name returns the text of a string.
+func (t token) name() string {
+	if strings.IndexByte(t.raw, '\\') < 0 {
+		return t.raw[1 : len(t.raw)-1]
+	}
+	return t.String()
 }
 
 // broken returns the fault for an error in the current document. The decoder does not tell well where in a stream an
@@ -149,10 +168,10 @@ func (r *jsonReader) broken(err error) *fault {
 	at, message := r.start.at, err.Error()
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
-	if text := r.text[r.start.pos:]; errors.As(json.Unmarshal(text, &raw), &syntax) {
+	if text := r.text[r.start.pos:]; errors.As(json.Unmarshal([]byte(text), &raw), &syntax) {
 		message = syntax.Error()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			message, text = "unexpected end of the input", bytes.TrimRight(text, " \t\r\n")
+			message, text = "unexpected end of the input", strings.TrimRight(text, " \t\r\n")
 		} else {
 			text = text[:min(max(int(syntax.Offset)-1, 0), len(text))]
 		}

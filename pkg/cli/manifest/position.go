@@ -5,6 +5,8 @@
 package manifest
 
 import (
+	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,82 +19,102 @@ import (
 // alias or merge key brings in is where it is written. A path that does not exist is at its nearest ancestor that does,
 // which is where something is missing.
 func (o *Object) Position(fieldPath string) (line, column int) {
-	at, _, _ := o.find(fieldPath)
-	return at.line, at.column
+	through, _ := o.find(fieldPath)
+	at := o.places[through[len(through)-1]]
+	return int(at.line), int(at.column)
 }
 
 // HasPath reports whether the whole path exists, so that Position is the value's own and not that of an ancestor.
 func (o *Object) HasPath(fieldPath string) bool {
-	_, _, exact := o.find(fieldPath)
+	_, exact := o.find(fieldPath)
 	return exact
 }
 
-// DuplicateKey returns the message of the first Problem about a key that the value of a field path depends on: one of the
-// path itself, or one within the value. It is empty if there is none, and if the path does not exist.
+// DuplicateKey returns the message of the first Problem about a key that the value of a field path depends on: one of
+// the path itself, or one within the value. It is empty if there is none, and if the path does not exist.
 func (o *Object) DuplicateKey(fieldPath string) string {
-	_, through, exact := o.find(fieldPath)
+	through, exact := o.find(fieldPath)
 	if !exact {
 		return ""
 	}
-	for _, m := range through {
-		if m.again != nil {
-			return m.again.message
+	last := through[len(through)-1]
+	for _, key := range o.repeated {
+		within := last < key.index && key.index < int(o.places[last].next)
+		if within || slices.Contains(through, key.index) {
+			return key.message
 		}
-	}
-	if again := through[len(through)-1].value.duplicate(map[*value]bool{}); again != nil {
-		return again.message
 	}
 	return ""
 }
 
-// duplicate returns the first key that is given more than once within a value. Values that were seen are left out.
-func (v *value) duplicate(seen map[*value]bool) *fault {
-	if seen[v] {
-		return nil
-	}
-	seen[v] = true
-	for _, m := range v.members {
-		if m.again != nil {
-			return m.again
-		}
-		if again := m.value.duplicate(seen); again != nil {
-			return again
-		}
-	}
-	for _, item := range v.items {
-		if again := item.duplicate(seen); again != nil {
-			return again
-		}
-	}
-	return nil
-}
-
-// find walks along a path, as far as it exists, and returns what it came through, the last of which stands at at.
-func (o *Object) find(path string) (at place, through []member, exact bool) {
-	last := member{at: o.root.at, value: o.root}
+// find walks along a path, as far as it exists, and returns the indices of the places that it came through: the object,
+// and at last the value that the path leads to, or its nearest ancestor that exists.
+func (o *Object) find(path string) (through []int, exact bool) {
+	last := 0
 	through = append(through, last)
 	for rest := strings.TrimPrefix(path, "."); rest != ""; {
-		next, length := step(last.value, rest)
-		if next.value == nil {
-			return last.at, through, false
+		next, length := o.step(last, rest)
+		if length == 0 {
+			return through, false
 		}
 		last, rest = next, strings.TrimPrefix(rest[length:], ".")
 		through = append(through, last)
 	}
-	return last.at, through, true
+	return through, true
 }
 
-// step resolves the first element of a path and returns its length, or a nil value if v has no such child.
-func step(v *value, path string) (child member, length int) {
-	if v.kind == kindList {
-		return item(v, path)
+// step resolves the first element of a path below the value at an index. It returns the index of the child, and the
+// length of the element, or 0 if there is no such child.
+func (o *Object) step(parent int, path string) (child, length int) {
+	first, end := parent+1, int(o.places[parent].next)
+	if first == end {
+		return 0, 0
 	}
-	for i := range v.members {
-		if n := match(path, v.members[i].key); n > length {
-			child, length = v.members[i], n
+	if o.places[first].key == noKey {
+		return o.item(first, end, path)
+	}
+	for i := first; i < end; i = int(o.places[i].next) {
+		if n := match(path, o.key(i)); n > length {
+			child, length = i, n
 		}
 	}
 	return child, length
+}
+
+// key returns the key of the member at an index.
+func (o *Object) key(i int) string {
+	quoted := o.JSON[o.places[i].key:]
+	end, escaped := 1, false
+	for ; quoted[end] != '"'; end++ {
+		if quoted[end] == '\\' {
+			end, escaped = end+1, true
+		}
+	}
+	if !escaped {
+		return string(quoted[1:end])
+	}
+	var key string
+	_ = json.Unmarshal(quoted[:end+1], &key) // written by the encoder
+	return key
+}
+
+// item resolves an index like [3] among the items from one place to another.
+func (o *Object) item(first, end int, path string) (child, length int) {
+	closing := strings.IndexByte(path, ']')
+	if closing < 0 || path[0] != '[' {
+		return 0, 0
+	}
+	n, err := strconv.ParseUint(path[1:closing], 10, 31)
+	if err != nil {
+		return 0, 0
+	}
+	for i := first; i < end; i = int(o.places[i].next) {
+		if n == 0 {
+			return i, closing + 1
+		}
+		n--
+	}
+	return 0, 0
 }
 
 // match returns the length of the first elements of path if they spell key: as a field, or in brackets, quoted or not.
@@ -110,17 +132,4 @@ func match(path, key string) int {
 		}
 	}
 	return 0
-}
-
-// item resolves an index like [3].
-func item(v *value, path string) (child member, length int) {
-	end := strings.IndexByte(path, ']')
-	if end < 0 || path[0] != '[' {
-		return member{}, 0
-	}
-	i, err := strconv.ParseUint(path[1:end], 10, 31)
-	if err != nil || int(i) >= len(v.items) {
-		return member{}, 0
-	}
-	return member{at: v.items[i].at, value: v.items[i]}, end + 1
 }

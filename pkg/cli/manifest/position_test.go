@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -100,6 +101,9 @@ func TestDuplicateKey(t *testing.T) {
 		"x: &x {a: 1, a: 2}\nb: *x\nc: {<<: *x}\nd: {<<: *x, a: 3}\nx2: [*x, *x]\n": {"b": "a", "c": "a", "x2": "a"},
 		`{"apiVersion": "v1", "kind": "A", "a": {"b": [{"c": 1, "c": 2}]}, "d": 1}`: {"": "c", "a.b[0]": "c", "d": ""},
 		"a: 1\n": {"": "", "a": ""},
+		"m: &m {" + keys(30) + "}\na: {" + keys(30) + ", k7: 2}\nb: {k20: 1, <<: *m}\nc: {k20: 1, <<: *m, k20: 2}\n": {
+			"": "k7", "m": "", "a": "k7", "a.k7": "k7", "a.k8": "", "b": "", "c": "k20", "c.k20": "k20", "c.k21": "",
+		},
 	} {
 		if !strings.HasPrefix(text, "{") {
 			text = "apiVersion: v1\nkind: A\n" + text
@@ -110,6 +114,32 @@ func TestDuplicateKey(t *testing.T) {
 				t.Errorf("%s of %s: got %q, want %q", path, text, got, key)
 			}
 		}
+	}
+}
+
+// keys returns the members of a mapping with n keys.
+func keys(n int) string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("k%d: %d", i, i)
+	}
+	return strings.Join(all, ", ")
+}
+
+// What is kept of a file is its JSON, and a few bytes for each position.
+func TestObjectsKeepLittle(t *testing.T) {
+	text := doc("a") + "x:\n" + strings.Repeat("- {name: gardenlinux, version: 1.2.3, architectures: [amd64, arm64]}\n", 10_000)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	objects, _ := read(t, text)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int(after.HeapAlloc) - int(before.HeapAlloc); kept > 4*len(text) {
+		t.Errorf("%d bytes are kept of %d", kept, len(text))
+	}
+	if line, column := objects[0].Position("x[9999].architectures[1]"); line != 10_004 || column != 62 {
+		t.Errorf("the last value is at %d:%d", line, column)
 	}
 }
 

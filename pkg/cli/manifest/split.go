@@ -23,6 +23,7 @@ type source struct {
 	name     string
 	objects  []*Object
 	problems []Problem
+	encoder  *encoder
 
 	expanded int // what is left of maxExpanded
 	merged   int // what is left of maxMerged
@@ -57,15 +58,17 @@ func (s *source) problem(at place, rule, message string) {
 }
 
 // split cuts a stream at its document markers, so that an error in one document does not reach the next. It may do so
-// without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker lines
-// stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
+// without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker
+// lines stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
 func split(data []byte) []chunk {
 	var chunks []chunk
 	start, line := 0, 0
 	cut := func(end int) {
 		text := bytes.TrimPrefix(data[start:end], byteOrderMark)
 		chunks = append(chunks, chunk{text, line})
-		line += breaks(data[start:end])
+		if end < len(data) {
+			line += breaks(data[start:end])
+		}
 		start = end
 	}
 	prologue, directive := true, false // of the current chunk: no content yet; a directive, which needs its "---"
@@ -116,7 +119,7 @@ func lineEnd(data []byte, pos int) int {
 // breaks counts the line breaks of YAML 1.1.
 func breaks(text []byte) int {
 	at := place{line: 0}
-	at.advance(text)
+	at.advance(string(text))
 	return at.line
 }
 
@@ -140,11 +143,11 @@ func parts(text []byte) int {
 type place struct{ line, column int }
 
 // advance moves the place over text.
-func (p *place) advance(text []byte) {
+func (p *place) advance(text string) {
 	for i := 0; i < len(text); {
 		r, size := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
+			r, size = utf8.DecodeRuneInString(text[i:])
 		}
 		if r == '\r' && i+1 < len(text) && text[i+1] == '\n' {
 			size = 2

@@ -4,7 +4,10 @@
 
 package manifest
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // kind tells the values of a document apart.
 type kind byte
@@ -15,8 +18,8 @@ const (
 	kindObject
 )
 
-// value is a JSON value and where it was written. Values are shared where a document uses aliases; they never contain
-// themselves, and do not change once built.
+// value is a JSON value and where it was written, while its document is read. Values are shared where a document uses
+// aliases; they never contain themselves, and do not change once built.
 type value struct {
 	at      place
 	kind    kind
@@ -30,6 +33,7 @@ type member struct {
 	at    place // of the key
 	value *value
 	again *fault // set if the mapping has the key more than once
+	own   int    // line in which the mapping itself has the key for the first time; 0: only merge keys bring it in
 }
 
 // get returns the value of a key, or nil. v may be nil.
@@ -55,37 +59,63 @@ type fault struct {
 	rule, message string
 }
 
+// maxSearch is the number of members up to which a mapping is searched from the front, without an index.
+const maxSearch = 16
+
 // mapping builds the members of an object.
 type mapping struct {
 	members []member
-	index   map[string]int   // key -> place in members
-	own     map[string]place // keys written in the mapping itself
+	index   map[string]int // key -> place in members; nil for up to maxSearch members
 }
 
-// newMapping returns a builder with room for size members.
-func newMapping(size int) *mapping {
-	return &mapping{members: make([]member, 0, size), index: make(map[string]int, size), own: make(map[string]place, size)}
+// find returns the place of a key in the members, or -1.
+func (m *mapping) find(key string) int {
+	if m.index != nil {
+		if i, found := m.index[key]; found {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(m.members, func(known member) bool { return known.key == key })
 }
 
-// put adds a member or gives it a new value and place, as the last one wins.
+// put adds a member that a merge key brings in, or gives it a new value and place, as the last one wins.
 func (m *mapping) put(add member) {
-	if i, ok := m.index[add.key]; ok {
+	add.own = 0
+	m.set(m.find(add.key), add)
+}
+
+// putOwn adds a member that is written in the mapping itself, or gives it a new value and place. It returns a fault if
+// the mapping itself had the key before.
+func (m *mapping) putOwn(add member) *fault {
+	add.own = add.at.line
+	i := m.find(add.key)
+	if i >= 0 && m.members[i].own > 0 {
+		add.own = m.members[i].own
+		add.again = &fault{add.at, RuleDuplicateKey,
+			fmt.Sprintf("the key %s is already given in line %d", quoteKey(add.key), add.own)}
+	}
+	m.set(i, add)
+	return add.again
+}
+
+// set replaces the member at i, or adds one if i is negative.
+func (m *mapping) set(i int, add member) {
+	if i >= 0 {
+		add.own = max(add.own, m.members[i].own)
 		m.members[i] = add
 		return
 	}
-	m.index[add.key] = len(m.members)
-	m.members = append(m.members, add)
-}
-
-// putOwn is put for a key written in the mapping itself. It returns a fault if that key was written there before.
-func (m *mapping) putOwn(add member) *fault {
-	if first, again := m.own[add.key]; again {
-		add.again = &fault{add.at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(add.key), first.line)}
-	} else {
-		m.own[add.key] = add.at
+	if m.index != nil {
+		m.index[add.key] = len(m.members)
 	}
-	m.put(add)
-	return add.again
+	m.members = append(m.members, add)
+	if m.index == nil && len(m.members) > maxSearch {
+		m.index = make(map[string]int, 2*len(m.members))
+		for i := range m.members {
+			m.index[m.members[i].key] = i
+		}
+	}
 }
 
 // quoteKey quotes a key for a message, cut if it is long.

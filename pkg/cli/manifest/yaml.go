@@ -77,7 +77,7 @@ func unreadable(c chunk) *fault {
 		}
 		if message != "" {
 			at := place{c.line + 1, 1}
-			at.advance(c.text[:i])
+			at.advance(string(c.text[:i]))
 			return &fault{at, RuleSyntax, message}
 		}
 		i += size
@@ -139,7 +139,7 @@ func search(text []byte, message string) int {
 		pos = lineEnd(text, pos)
 		ends = append(ends, pos)
 	}
-	low, high := 0, len(ends)-1 // the error occurs by high, and not before low
+	low, high := firstContent(text, ends), len(ends)-1 // the error occurs by high, and not before low
 	for low < high {
 		middle := (low + high) / 2
 		if failure(text[:ends[middle]]) == message {
@@ -156,6 +156,20 @@ func search(text []byte, message string) int {
 		begin = ends[high-1]
 	}
 	return 1 + breaks(text[:begin])
+}
+
+// firstContent returns the index of the first of the lines, which end at ends, that is more than a comment or "---". No
+// text that ends before it is wrong.
+func firstContent(text []byte, ends []int) int {
+	begin := 0
+	for i, end := range ends {
+		line := bytes.TrimSpace(text[begin:end])
+		if len(line) > 0 && line[0] != '#' && string(line) != "---" {
+			return i
+		}
+		begin = end
+	}
+	return 0
 }
 
 // failure returns the parser's message about text, or "".

@@ -2,10 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package constraints holds the rules of the OpenStack provider that are not about images: what a CloudProfileConfig may
+// Package rules holds the rules of the OpenStack provider that are not about images: what a CloudProfileConfig may
 // say, what a Shoot may have in its profile, and what credentials look like. It puts together what
 // pkg/apis/openstack/validation says about single objects and what pkg/apis/openstack/lookup finds, for
-// [provider.Validator] and the other interfaces of that package.
+// [provider.Validator] and the other interfaces of that package. Start reading at shoot.go, which lists what a Shoot is
+// checked for; each of these has a file of its own.
 package rules
 
 import (
@@ -21,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Of returns the constraints of a provider config, which must not be changed any more.
+// Of returns the rules over a provider config, which must not be changed any more.
 func Of(config *v1alpha1.CloudProfileConfig) provider.Validator {
 	c := rules{*config}
 	c.config.MachineImages = nil // not needed, and most of it

@@ -5,19 +5,16 @@
 package rules
 
 import (
-	"fmt"
 	"slices"
-
-	"github.com/capkit/capkit/pkg/finding"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -102,8 +99,8 @@ func (s *subject) inProfile() bool {
 	return len(s.Profile.Regions) == 0 || slices.ContainsFunc(s.Profile.Regions, func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region })
 }
 
-// decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could not
-// be read what the errors leave.
+// decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could
+// not be read what the errors leave.
 func decode[C any, P interface {
 	*C
 	provider.Object
@@ -125,16 +122,6 @@ func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
 		config = &v1alpha1.WorkerConfig{}
 	}
 	return worker{pool, at, config, errs}
-}
-
-// checkKeystone checks that the Shoot's region has an identity service, without which nothing can be created there.
-func checkKeystone(s *subject) validation.Findings {
-	region := s.Shoot.Spec.Region
-	if _, found := lookup.Keystone(s.config, region); found {
-		return validation.Findings{}
-	}
-	return failed(finding.New(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
-		fmt.Sprintf("the profile has no identity service for region %s, so that nothing can be created there; choose another region, or ask its operator for one", region)))
 }
 
 func checkInfrastructure(s *subject) validation.Findings {

@@ -28,9 +28,9 @@ import (
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same findings
-// each time, each of a rule in the catalogue, and a config that can be read says the same after it was written and read
-// again.
+// FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same
+// findings each time, each of a rule in the catalogue, and a config that can be read says the same after it was written
+// and read again.
 func FuzzShootConfigs(f *testing.F) {
 	seeds := []string{"", "null", "[]", "{", `"text"`}
 	for _, pattern := range []string{"testdata/bad-*.yaml", "../../apis/openstack/v1alpha1/testdata/complete-*.yaml"} {

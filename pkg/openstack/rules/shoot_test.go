@@ -6,7 +6,6 @@ package rules_test
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 
 	"k8s.io/utils/ptr"
@@ -31,34 +30,3 @@ func runShoots(t *testing.T, archive string) {
 }
 
 func TestConfigsOfShoots(t *testing.T) { runShoots(t, "configs") }
-
-func TestFloatingPool(t *testing.T) { runShoots(t, "floating-pool") }
-
-func TestLoadBalancerProvider(t *testing.T) { runShoots(t, "load-balancer-provider") }
-
-func TestLoadBalancerClasses(t *testing.T) { runShoots(t, "load-balancer-classes") }
-
-func TestZonesAndVolumes(t *testing.T) { runShoots(t, "zones-and-volumes") }
-
-func TestWorkerConfigs(t *testing.T) { runShoots(t, "worker-configs") }
-
-func TestRegionWithoutKeystone(t *testing.T) { runShoots(t, "region-without-keystone") }
-
-// What a profile does not have for a Shoot is told from what it has: what nobody can write is left out, a pattern is named as
-// one and never suggested. The choices stand at the end of the first error.
-func TestChoices(t *testing.T) {
-	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
-		shoot, _ := shootsOf(c)
-		domain := strings.TrimSpace(c.Text("domain"))
-		report := profileOf(c).ValidateShoot(shoot, &domain)
-		if len(report.Errors) == 0 {
-			return "no error"
-		}
-		detail := report.Errors[0].Detail
-		if strings.Contains(detail, "mean") {
-			c.T().Error(detail)
-		}
-		_, choices, _ := strings.Cut(detail, "; ")
-		return choices
-	})
-}

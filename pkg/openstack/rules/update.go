@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is not
-// compared: it may be the update that repairs it.
+// ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is
+// not compared: it may be the update that repairs it.
 func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	var found validation.Findings
 	was, wrong := decode[v1alpha1.InfrastructureConfig](old.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
@@ -75,8 +75,8 @@ func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findin
 	return found
 }
 
-// sameConfig reports whether the configs of two worker pools say the same, as far as they can be read. One that says nothing
-// is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
+// sameConfig reports whether the configs of two worker pools say the same, as far as they can be read. One that says
+// nothing is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
 	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
 		if w.ProviderConfig == nil || len(w.ProviderConfig.Raw) == 0 || string(w.ProviderConfig.Raw) == "null" {

@@ -132,7 +132,7 @@ func allowing(constraining, matched [scopes]bool) [scopes]bool {
 	return allowed
 }
 
-// better tells whether of two entries that match a name the first is the one to take.
+// better reports whether of two entries that match a name the first is the one to take.
 func better(a, b *v1alpha1.FloatingPool) bool {
 	return cmp.Or(
 		cmp.Compare(scope(a), scope(b)),
@@ -150,7 +150,7 @@ func comparePatterns(a, b string) int {
 	)
 }
 
-// matches tells whether a name is that of a pattern: a name, * alone, or a name with * at the beginning or at the end.
+// matches reports whether a name is that of a pattern: a name, * alone, or a name with * at the beginning or at the end.
 func matches(pattern, name string) bool {
 	if prefix, found := strings.CutSuffix(pattern, "*"); found {
 		return strings.HasPrefix(name, prefix)

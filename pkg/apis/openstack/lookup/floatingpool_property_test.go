@@ -211,7 +211,7 @@ func TestFloatingPoolsListsTheChoices(t *testing.T) {
 	})
 }
 
-// overlap tells whether a name can be chosen by two patterns only, of which neither is the narrower one.
+// overlap reports whether a name can be chosen by two patterns only, of which neither is the narrower one.
 func overlap(o oracle, name string) bool {
 	match := func(list oracle) oracle {
 		return slices.DeleteFunc(slices.Clone(list), func(p v1alpha1.FloatingPool) bool { return !matches(&p, name) })

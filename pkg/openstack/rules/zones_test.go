@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package rules_test
+
+import (
+	"testing"
+)
+
+func TestZones(t *testing.T) { runShoots(t, "zones") }

@@ -22,6 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
 )
 
@@ -202,6 +204,17 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 				profile := &v1beta1.CloudProfile{}
 				decode(profile, l.create)
 				configOf(b, &profile.Spec)
+			})
+		})
+		b.Run(size.name+"/validate-create-openstack", func(b *testing.B) {
+			req := request(b, "CloudProfile", &v1beta1.CloudProfile{Spec: *generate.OpenStack(size.bytes)}, nil)
+			validate := handlersOf(b, openstack.Provider{}, newGarden(b))["validate-cloudprofile"]
+			compare(b, "decode", asking(b, req, validate), func() {
+				profile := &v1beta1.CloudProfile{}
+				decode(profile, req)
+				if err := json.Unmarshal(profile.Spec.ProviderConfig.Raw, &v1alpha1.CloudProfileConfig{}); err != nil {
+					b.Fatal(err)
+				}
 			})
 		})
 		b.Run(size.name+"/shoot-cold", func(b *testing.B) {

@@ -20,8 +20,10 @@ import (
 
 	"github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
@@ -132,6 +134,7 @@ func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfi
 }
 
 func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // admission would log what it refuses
 	profiles = []*profile{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
 	code := m.Run()
 	for _, p := range profiles {

@@ -28,6 +28,7 @@ import (
 
 	capkit "github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // garden is as much of a manager, its cache and its clients as webhooks ask for. It has CloudProfiles and nothing else.
@@ -88,8 +89,14 @@ func (g *garden) List(context.Context, client.ObjectList, ...client.ListOption) 
 // ours returns the webhooks of the admission component for provider local, by name. Nothing is compiled yet.
 func (g *garden) ours(tb testing.TB) map[string]admission.Handler {
 	tb.Helper()
+	return handlersOf(tb, local.Provider{}, g)
+}
+
+// handlersOf returns those for any provider.
+func handlersOf[R any](tb testing.TB, cloud provider.Provider[R], g *garden) map[string]admission.Handler {
+	tb.Helper()
 	handlers := map[string]admission.Handler{}
-	for _, webhook := range capkit.Switches(local.Provider{}) {
+	for _, webhook := range capkit.Switches(cloud) {
 		built, err := webhook.Func(asManager{garden: g})
 		if err != nil {
 			tb.Fatal(err)

@@ -26,6 +26,9 @@ type side struct {
 // least is how much of a processor a turn takes at least.
 const least = 100 * time.Millisecond
 
+// turns is how many there are at least: one alone may have been disturbed.
+const turns = 5
+
 // turn lets the side work. Whatever else the machine has to do does not count, and collecting the garbage of this process does.
 func (s *side) turn() {
 	if s.times == 0 {
@@ -68,8 +71,10 @@ func compare(b *testing.B, other string, ours, theirs func()) {
 	b.Helper()
 	a, z := &side{work: ours}, &side{work: theirs}
 	for b.Loop() {
-		a.turn()
-		z.turn()
+		for range turns {
+			a.turn()
+			z.turn()
+		}
 	}
 	b.ReportMetric(0, "ns/op") // a turn of both is nothing that anyone wants to know
 	b.ReportMetric(float64(median(a.cpu))/float64(max(1, median(z.cpu))), "cpu/"+other)

@@ -51,5 +51,6 @@ func (d domains) of(all domains) string {
 // dependsOnDomain warns that what was written is right for some domains only, and that of the Shoot is not known.
 func dependsOnDomain(at *field.Path, value any, what string, right, all domains) validation.Findings {
 	return warned(finding.New(RuleFloatingPoolDomain, field.ErrorTypeInvalid, at, value, fmt.Sprintf(
-		"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; capkit lint --domain NAME checks it", what, right.of(all))))
+		"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; "+
+			"capkit lint --domain NAME checks it", what, right.of(all))))
 }

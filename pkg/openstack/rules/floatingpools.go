@@ -23,14 +23,17 @@ func checkFloatingPool(s *subject) validation.Findings {
 	}
 	pools, region := s.config.Constraints.FloatingPools, s.Shoot.Spec.Region
 	name, at := strings.TrimSpace(s.infrastructure.FloatingPoolName), infrastructurePath.Child("floatingPoolName")
-	allowed := s.domains.where(func(domain string) bool { return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil })
+	allowed := s.domains.where(func(domain string) bool {
+		return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil
+	})
 	switch len(allowed.names) {
 	case len(s.domains.names):
 		return validation.Findings{}
 	case 0:
 		return failed(s.noFloatingPool(name, at))
 	}
-	return dependsOnDomain(at, name, fmt.Sprintf("floating pool %s is allowed in region %s", name, region), allowed, s.domains)
+	what := fmt.Sprintf("floating pool %s is allowed in region %s", name, region)
+	return dependsOnDomain(at, name, what, allowed, s.domains)
 }
 
 // noFloatingPool says which floating pools there are instead of one, in the Shoot's region and for its domain.

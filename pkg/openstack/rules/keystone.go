@@ -20,6 +20,8 @@ func checkKeystone(s *subject) validation.Findings {
 	if _, found := lookup.Keystone(s.config, region); found {
 		return validation.Findings{}
 	}
-	return failed(finding.New(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
-		fmt.Sprintf("the profile has no identity service for region %s, so that nothing can be created there; choose another region, or ask its operator for one", region)))
+	at := field.NewPath("spec", "region")
+	return failed(finding.New(RuleRegionWithoutKeystone, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
+		"the profile has no identity service for region %s, so that nothing can be created there; "+
+			"choose another region, or ask its operator for one", region)))
 }

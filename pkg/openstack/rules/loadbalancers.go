@@ -28,7 +28,8 @@ func checkLoadBalancerProvider(s *subject) validation.Findings {
 	if name != "" && slices.Contains(has, name) {
 		return validation.Findings{}
 	}
-	return failed(notAmong(RuleLoadBalancerProvider, controlPlanePath.Child("loadBalancerProvider"), name, has, "load balancer provider", "in region "+region))
+	at := controlPlanePath.Child("loadBalancerProvider")
+	return failed(notAmong(RuleLoadBalancerProvider, at, name, has, "load balancer provider", "in region "+region))
 }
 
 // checkLoadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows.
@@ -38,8 +39,9 @@ func checkLoadBalancerClasses(s *subject) validation.Findings {
 	if s.infrastructure == nil || s.controlPlane == nil {
 		return found
 	}
+	pools, name := s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName
 	pool := func(domain string) *v1alpha1.FloatingPool {
-		return lookup.FloatingPool(s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName, s.Shoot.Spec.Region, domain)
+		return lookup.FloatingPool(pools, name, s.Shoot.Spec.Region, domain)
 	}
 	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
 	if len(of.names) == 0 {
@@ -56,7 +58,8 @@ func checkLoadBalancerClasses(s *subject) validation.Findings {
 		case 0:
 			found.Add(failed(otherNetworks(class, pool(of.names[0]).LoadBalancerClasses, at)))
 		default:
-			found.Add(dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, s.domains))
+			const what = "the networks of this class are allowed"
+			found.Add(dependsOnDomain(at, networksOf(class), what, allowed, s.domains))
 		}
 	}
 	return found
@@ -73,18 +76,25 @@ func (s *subject) uncheckedClasses() validation.Findings {
 	for i := range classes {
 		networks = append(networks, networksOf(&classes[i]))
 	}
-	return failed(finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, controlPlanePath.Child("loadBalancerClasses"), strings.Join(networks, ", "),
-		"which networks the classes may use depends on the floating pool, which the profile does not have; see floatingPoolName"))
+	at := controlPlanePath.Child("loadBalancerClasses")
+	const detail = "which networks the classes may use depends on the floating pool, which the profile does not have; " +
+		"see floatingPoolName"
+	return failed(
+		finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, at, strings.Join(networks, ", "), detail))
 }
 
 // allows reports whether a class uses the same networks as one of the classes of a floating pool, if it has any.
 func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerClass) bool {
-	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool { return len(differences(class, &c)) == 0 })
+	return len(classes) == 0 || slices.ContainsFunc(classes, func(c v1alpha1.LoadBalancerClass) bool {
+		return len(differences(class, &c)) == 0
+	})
 }
 
 // otherNetworks says in what a class differs from the one of the floating pool that is closest to it, the first of
 // several.
-func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path) finding.Finding {
+func otherNetworks(
+	class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path,
+) finding.Finding {
 	closest, least := &classes[0], differences(class, &classes[0])
 	for i := range classes {
 		if d := differences(class, &classes[i]); len(d) < len(least) {
@@ -95,8 +105,10 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBal
 	if len(classes) > 1 {
 		others = fmt.Sprintf(", or use the networks of one of its %d other classes", len(classes)-1)
 	}
-	return finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), fmt.Sprintf(
-		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s", finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(least, " and "), others))
+	detail := fmt.Sprintf(
+		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s",
+		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(least, " and "), others)
+	return finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), detail)
 }
 
 // classNetworks are the fields of a class that say which networks it uses, with the form in which their values are

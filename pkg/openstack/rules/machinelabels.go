@@ -21,8 +21,11 @@ func checkMachineLabels(s *subject) validation.Findings {
 		for i, label := range w.config.MachineLabels {
 			if _, both := w.Labels[label.Name]; both && !said[label.Name] {
 				said[label.Name] = true
-				found.Add(failed(finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, w.at.Child("providerConfig", "machineLabels").Index(i).Child("name"), label.Name,
-					fmt.Sprintf("machines have the labels of their worker pool as well, which has %s already; rename or remove one of the two", label.Name))))
+				at := w.at.Child("providerConfig", "machineLabels").Index(i).Child("name")
+				detail := fmt.Sprintf("machines have the labels of their worker pool as well, which has %s already; "+
+					"rename or remove one of the two", label.Name)
+				found.Add(failed(
+					finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at, label.Name, detail)))
 			}
 		}
 	}

@@ -36,14 +36,18 @@ func (w *worker) serverGroup(has []string) finding.List {
 	switch {
 	case group == nil:
 	case len(has) == 0:
-		return finding.List{finding.New(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy, "the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")}
+		return finding.List{finding.New(RuleServerGroup, field.ErrorTypeNotSupported, at, group.Policy,
+			"the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")}
 	case strings.TrimSpace(group.Policy) == "":
-		return finding.List{validation.NotAmong(validation.OriginSettingMissing, at, "", has, "write a policy of the profile, or remove serverGroup")}
+		return finding.List{validation.NotAmong(validation.OriginSettingMissing, at, "", has,
+			"write a policy of the profile, or remove serverGroup")}
 	case !slices.Contains(has, group.Policy):
-		return finding.List{validation.NotAmong(RuleServerGroup, at, group.Policy, has, fmt.Sprintf("the profile has no server group policy %s", group.Policy))}
+		return finding.List{validation.NotAmong(RuleServerGroup, at, group.Policy, has,
+			fmt.Sprintf("the profile has no server group policy %s", group.Policy))}
 	case group.Policy == affinity && len(w.Zones) > 1:
 		return finding.List{finding.New(RuleServerGroup, field.ErrorTypeForbidden, at, group.Policy, fmt.Sprintf(
-			"machines with policy affinity are all on one host, which cannot be in several zones (%s); keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))}
+			"machines with policy affinity are all on one host, which cannot be in several zones (%s); "+
+				"keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones)))}
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func checkVolumes(s *subject) validation.Findings {
 	}
 	check := func(name *string, at *field.Path) {
 		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !found.Full() {
-			found.Add(failed(validation.NotAmong(RuleVolumeType, at.Child("type"), *name, has, fmt.Sprintf("the profile has no volume type %s", finding.Quoted(*name)))))
+			found.Add(failed(validation.NotAmong(RuleVolumeType, at.Child("type"), *name, has,
+				fmt.Sprintf("the profile has no volume type %s", finding.Quoted(*name)))))
 		}
 	}
 	for _, w := range s.workers {

@@ -23,9 +23,11 @@ func notAmong(rule string, at *field.Path, name string, has []string, thing, pla
 	has = validation.Choices(has)
 	switch {
 	case len(has) == 0 && name == "":
-		return finding.New(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf("write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
+		return finding.New(rule, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+			"write the name of a %s; but the profile has none %s, ask its operator for one", thing, place))
 	case len(has) == 0:
-		return finding.New(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf("the profile has no %s %s, so not %s; ask its operator for one", thing, place, name))
+		return finding.New(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
+			"the profile has no %s %s, so not %s; ask its operator for one", thing, place, name))
 	case name == "":
 		return validation.NotAmong(rule, at, name, has, fmt.Sprintf("write the name of a %s", thing))
 	}

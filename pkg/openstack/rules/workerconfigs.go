@@ -46,7 +46,7 @@ var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
 func checkWorkerConfigs(s *subject) validation.Findings {
 	var found validation.Findings
 	for _, w := range s.workers {
-		found.Warnings = append(found.Warnings, validation.WorkerConfig(w.config, w.at.Child("providerConfig")).Warnings...)
+		found.Add(validation.Findings{Warnings: validation.WorkerConfig(w.config, w.at.Child("providerConfig")).Warnings})
 	}
 	return found
 }

@@ -42,7 +42,8 @@ func checkZones(s *subject) validation.Findings {
 			if !slices.Contains(has, zone) {
 				found.Add(failed(notAmong(RuleZone, at.Index(i), zone, has, "zone", place)))
 			} else if first := slices.Index(w.Zones, zone); first < i {
-				found.Add(failed(finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone, fmt.Sprintf("%s is zone %s already; remove one of the two", at.Index(first), zone))))
+				found.Add(failed(finding.New(validation.OriginEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone,
+					fmt.Sprintf("%s is zone %s already; remove one of the two", at.Index(first), zone))))
 			}
 		}
 	}

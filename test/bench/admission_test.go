@@ -60,6 +60,15 @@ func newLandscape(tb testing.TB, size int) *landscape {
 	}
 }
 
+// openstackCreation is the request to create a CloudProfile for OpenStack.
+func openstackCreation(tb testing.TB, size int) admission.Request {
+	tb.Helper()
+	return request(tb, "CloudProfile", &v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *generate.OpenStack(size),
+	}, nil)
+}
+
 // changeImage gives one flavor another image.
 func changeImage(tb testing.TB, spec *v1beta1.CloudProfileSpec) {
 	tb.Helper()
@@ -207,7 +216,7 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 			})
 		})
 		b.Run(size.name+"/validate-create-openstack", func(b *testing.B) {
-			req := request(b, "CloudProfile", &v1beta1.CloudProfile{Spec: *generate.OpenStack(size.bytes)}, nil)
+			req := openstackCreation(b, size.bytes)
 			validate := handlersOf(b, openstack.Provider{}, newGarden(b))["validate-cloudprofile"]
 			compare(b, "decode", asking(b, req, validate), func() {
 				profile := &v1beta1.CloudProfile{}
@@ -267,6 +276,10 @@ func TestWhatAdmissionDoes(t *testing.T) {
 				t.Errorf("%s: %d patches", name, patched)
 			}
 		}
+	}
+	validate := handlersOf(t, openstack.Provider{}, newGarden(t))["validate-cloudprofile"]
+	if response := validate.Handle(t.Context(), openstackCreation(t, 25<<10)); !response.Allowed {
+		t.Error(response.Result)
 	}
 	for _, with := range []func(*extensionswebhook.HandlerBuilder, manager.Manager){validator, mutator} {
 		for _, req := range []admission.Request{l.create, l.update, l.metadata} {

@@ -36,11 +36,7 @@ type Conversion struct {
 // which they are written. capabilities, the parent's spec.machineCapabilities, decide which one that is. A version stays as
 // it is if it has errors, or if the other format cannot say the same. The profile is not changed.
 func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile) []Conversion {
-	p := &Profile[R]{
-		provider: cloud, at: field.NewPath("spec"), machines: map[string]machine{},
-		spec:   &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: ownConfig(profile)},
-		parent: &parent[R]{profile: &Profile[R]{spec: &v1beta1.CloudProfileSpec{}}},
-	}
+	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, &v1beta1.CloudProfileSpec{}, nil))
 	p.vocabulary, _ = capability.Compile(capabilities, nil, cloud.Workers().Definitions()...)
 	p.compile()
 	var conversions []Conversion
@@ -59,7 +55,7 @@ var errOtherFlavors = errors.New("core lists other flavors")
 
 // inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error says
 // why it cannot be written so.
-func (p *Profile[R]) inFormatOfParent(image string, version *imageselector.Version[R]) ([]json.RawMessage, error) {
+func (p *compiler[R]) inFormatOfParent(image string, version *imageselector.Version[R]) ([]json.RawMessage, error) {
 	if version.Legacy == p.vocabulary.Legacy() || p.unread.Touches(version.Path) {
 		return nil, nil
 	}
@@ -77,7 +73,7 @@ func (p *Profile[R]) inFormatOfParent(image string, version *imageselector.Versi
 }
 
 // encode has the provider write a version, unless there is a reason not to, and reads it again to see that nothing is lost.
-func (p *Profile[R]) encode(version string, format provider.Format, flavors []imageselector.Flavor[R], reason error) ([]json.RawMessage, error) {
+func (p *compiler[R]) encode(version string, format provider.Format, flavors []imageselector.Flavor[R], reason error) ([]json.RawMessage, error) {
 	if reason != nil {
 		return nil, reason
 	}
@@ -116,7 +112,7 @@ func withoutNulls(entry any) (json.RawMessage, error) {
 }
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
-func (p *Profile[R]) agreedOn(image string, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
+func (p *compiler[R]) agreedOn(image string, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
 	var agreed []imageselector.Flavor[R]
 	places := map[*field.Path]bool{}
 	for i := range version.Flavors {
@@ -138,7 +134,7 @@ func (p *Profile[R]) agreedOn(image string, version *imageselector.Version[R]) (
 
 // listedByCore returns an error if core lists other flavors than these: one, say, that leaves out its architecture, for
 // images of several.
-func (p *Profile[R]) listedByCore(image, version string, flavors []imageselector.Flavor[R]) error {
+func (p *compiler[R]) listedByCore(image, version string, flavors []imageselector.Flavor[R]) error {
 	core := p.coreOf(imageVersion{image, version})
 	for i := range flavors {
 		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclared, nil)
@@ -150,7 +146,7 @@ func (p *Profile[R]) listedByCore(image, version string, flavors []imageselector
 }
 
 // coreOf returns the core flavors of an image version.
-func (p *Profile[R]) coreOf(id imageVersion) *correspondence[R] {
+func (p *compiler[R]) coreOf(id imageVersion) *correspondence[R] {
 	if version := p.core[id]; version != nil {
 		return p.newCorrespondence(id.image, version, p.at)
 	}
@@ -159,7 +155,7 @@ func (p *Profile[R]) coreOf(id imageVersion) *correspondence[R] {
 
 // hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has no
 // place. The parent registers no other ones.
-func (p *Profile[R]) hasReserved(image string, version *imageselector.Version[R]) error {
+func (p *compiler[R]) hasReserved(image string, version *imageselector.Version[R]) error {
 	undeclared := p.coreOf(imageVersion{image, version.Version}).undeclared
 	for i := range version.Flavors {
 		declared := version.Flavors[i].Capabilities
@@ -180,7 +176,7 @@ func architectureOf(capabilities v1beta1.Capabilities) string {
 }
 
 // saysTheSame reports whether the provider reads entries of one version as these flavors.
-func (p *Profile[R]) saysTheSame(entries []json.RawMessage, flavors []imageselector.Flavor[R]) bool {
+func (p *compiler[R]) saysTheSame(entries []json.RawMessage, flavors []imageselector.Flavor[R]) bool {
 	var kind metav1.TypeMeta
 	if json.Unmarshal(p.spec.ProviderConfig.Raw, &kind) != nil {
 		return false

@@ -27,28 +27,21 @@ type Filled struct {
 
 // FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile that
 // have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left as it is
-// if its mapping is missing, if core and mapping would not correspond one to one, which is for [CheckCloudProfile] to
+// if its mapping is missing, if core and mapping would not correspond one to one, which is for [ValidateCloudProfile] to
 // report, if the field architectures says something else, or if Gardener would refuse a flavor for its architectures. The
 // spec is not changed, and the result shares nothing with it.
 func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
-	p := &Profile[R]{provider: cloud, spec: spec, at: field.NewPath("spec")}
-	return p.fill(spec.MachineCapabilities)
+	return newCompiler(cloud, spec, field.NewPath("spec")).fill(spec.MachineCapabilities)
 }
 
 // FillNamespacedCloudProfile does the same for the versions that a NamespacedCloudProfile defines itself, with the
 // vocabulary of its parent.
 func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, above *v1beta1.CloudProfileSpec) []Filled {
-	p := &Profile[R]{provider: cloud, at: field.NewPath("spec"), parent: &parent[R]{versions: map[imageVersion]bool{}}}
-	p.spec = &v1beta1.CloudProfileSpec{MachineImages: profile.Spec.MachineImages, ProviderConfig: ownConfig(profile)}
-	for _, image := range above.MachineImages {
-		for _, version := range image.Versions {
-			p.parent.versions[imageVersion{image.Name, version.Version}] = true
-		}
-	}
+	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, above, nil))
 	return p.fill(above.MachineCapabilities)
 }
 
-func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled {
+func (p *compiler[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled {
 	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !slices.ContainsFunc(p.spec.MachineImages, p.hasUnfilled) {
 		return nil
 	}
@@ -72,17 +65,17 @@ func (p *Profile[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled 
 	return filled
 }
 
-func (p *Profile[R]) hasUnfilled(image v1beta1.MachineImage) bool {
+func (p *compiler[R]) hasUnfilled(image v1beta1.MachineImage) bool {
 	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return p.unfilled(image.Name, &v) })
 }
 
-func (p *Profile[R]) unfilled(image string, version *v1beta1.MachineImageVersion) bool {
+func (p *compiler[R]) unfilled(image string, version *v1beta1.MachineImageVersion) bool {
 	return len(version.CapabilityFlavors) == 0 && !p.inherits(imageVersion{image, version.Version})
 }
 
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not what
 // core could list. A single flavor that declares nothing is what core assumes anyway.
-func (p *Profile[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *named[R]) []v1beta1.MachineImageFlavor {
+func (p *compiler[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *named[R]) []v1beta1.MachineImageFlavor {
 	flavors := p.declaredBy(version, entries.versions[version.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
 		!p.agreesWith(version.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {
@@ -98,7 +91,7 @@ func (p *Profile[R]) flavorsOf(image string, version *v1beta1.MachineImageVersio
 
 // declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;
 // none if an entry could not be read. Flavors that differ in nothing else are one.
-func (p *Profile[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
+func (p *compiler[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
 	var flavors []v1beta1.MachineImageFlavor
 	seen := map[capability.Set]bool{}
 	for _, entry := range entries {
@@ -129,13 +122,13 @@ func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 
 // refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the most, and
 // has to if several are registered.
-func (p *Profile[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
+func (p *compiler[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
 	named := len(flavor.Capabilities[capability.Architecture])
 	return named > 1 || named == 0 && len(p.vocabulary.Registered(capability.Architecture)) > 1
 }
 
 // agreesWith reports whether flavors have the architectures that the deprecated field lists, if it lists any.
-func (p *Profile[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
+func (p *compiler[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
 	if len(architectures) == 0 {
 		return true
 	}

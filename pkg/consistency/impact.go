@@ -64,16 +64,16 @@ func several[R any](old, updated *Profile[R], image, version string) bool {
 func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version string) []string {
 	var types []string
 	known := map[[2]capability.Set]bool{}
-	for _, name := range updated.usableTypes() {
-		before, found := p.machineNamed(name)
+	for _, name := range updated.usable {
+		before, found := p.machines[name]
 		if !found {
 			continue
 		}
-		now, _ := updated.machineNamed(name)
+		now, _ := updated.machines[name]
 		sets := [2]capability.Set{before.set, now.set}
 		differs, done := known[sets]
 		if !done {
-			differs = slices.ContainsFunc(updated.regions(), func(region string) bool {
+			differs = slices.ContainsFunc(updated.regions, func(region string) bool {
 				return p.otherChoice(updated, imageselector.Request{Image: image, Version: version, Region: region}, sets)
 			})
 			known[sets] = differs
@@ -146,9 +146,6 @@ func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1bet
 // undeclaredOf returns what an image version, which may be the parent's, supports of worker capabilities that its flavors do
 // not declare, apart from what holds for all versions.
 func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
-	if p.parent != nil && len(p.catalog.Flavors(id.image, id.version)) == 0 {
-		return p.parent.profile.undeclaredOf(id)
-	}
 	if version := p.core[id]; version != nil {
 		return undeclaredBy(version)
 	}
@@ -189,8 +186,8 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 	}
 	for _, shoot := range shoots {
 		for _, pool := range shoot.Pools {
-			_, had := p.machineNamed(pool.MachineType)
-			_, has := updated.machineNamed(pool.MachineType)
+			_, had := p.machines[pool.MachineType]
+			_, has := updated.machines[pool.MachineType]
 			switch {
 			case had && !has:
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
@@ -241,7 +238,7 @@ func (p *Profile[R]) boots(pool provider.Pool) *imageselector.Flavor[R] {
 	request := imageselector.Request{
 		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
 	}
-	return &p.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)[p.choose(request)]
+	return &p.all.Flavors(pool.Image, pool.Version)[p.all.Choose(request)]
 }
 
 // sameImage reports whether a worker pool, which gets an image in both profiles, boots the same one, as whatever flavor.
@@ -253,7 +250,7 @@ func (p *Profile[R]) sameImage(updated *Profile[R], pool provider.Pool) bool {
 // not it fits.
 func (p *Profile[R]) keepsReference(updated *Profile[R], pool provider.Pool) bool {
 	same := p.like(imageVersion{pool.Image, pool.Version}, p.boots(pool).Capabilities, updated)
-	flavors := updated.catalogOf(pool.Image, pool.Version).Flavors(pool.Image, pool.Version)
+	flavors := updated.all.Flavors(pool.Image, pool.Version)
 	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
 		return found && same(&f)

@@ -18,10 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// parent is the CloudProfile of a NamespacedCloudProfile.
+// parent is what a NamespacedCloudProfile has from its CloudProfile.
 type parent[R any] struct {
 	name    string
 	profile *Profile[R]
@@ -30,31 +29,65 @@ type parent[R any] struct {
 	images   map[string]bool
 }
 
-// compileNamespaced checks and compiles what a NamespacedCloudProfile defines itself. Vocabulary and regions are the parent's.
-func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) *Profile[R] {
-	p := &Profile[R]{
-		provider: above.provider, at: field.NewPath("spec"), vocabulary: above.vocabulary,
-		machines: make(map[string]machine, len(profile.Spec.MachineTypes)),
-		spec: &v1beta1.CloudProfileSpec{
-			Type:           above.spec.Type,
-			MachineTypes:   profile.Spec.MachineTypes,
-			MachineImages:  profile.Spec.MachineImages,
-			ProviderConfig: ownConfig(profile),
-		},
-		parent: &parent[R]{
-			name: profile.Spec.Parent.Name, profile: above,
-			versions: map[imageVersion]bool{}, images: make(map[string]bool, len(above.spec.MachineImages)),
-		},
+// parentOf returns what a NamespacedCloudProfile has from a CloudProfile with this spec, which is compiled as profile; nil
+// if it is not compiled.
+func parentOf[R any](name string, spec *v1beta1.CloudProfileSpec, profile *Profile[R]) *parent[R] {
+	p := &parent[R]{
+		name: name, profile: profile, versions: map[imageVersion]bool{}, images: make(map[string]bool, len(spec.MachineImages)),
 	}
-	for _, image := range above.spec.MachineImages {
-		p.parent.images[image.Name] = true
+	for _, image := range spec.MachineImages {
+		p.images[image.Name] = true
 		for _, version := range image.Versions {
-			p.parent.versions[imageVersion{image.Name, version.Version}] = true
+			p.versions[imageVersion{image.Name, version.Version}] = true
 		}
 	}
-	p.report = p.compile()
-	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
 	return p
+}
+
+// newNamespacedCompiler returns the compiler of what a NamespacedCloudProfile defines itself, without a vocabulary.
+func newNamespacedCompiler[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, above *parent[R]) *compiler[R] {
+	p := newCompiler(cloud, &v1beta1.CloudProfileSpec{
+		Type:           cloud.Type(),
+		MachineTypes:   profile.Spec.MachineTypes,
+		MachineImages:  profile.Spec.MachineImages,
+		ProviderConfig: ownConfig(profile),
+	}, field.NewPath("spec"))
+	p.parent = above
+	return p
+}
+
+// compileNamespaced checks a NamespacedCloudProfile, and compiles it: what it defines itself over what it has from its
+// parent.
+func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) *compiler[R] {
+	p := newNamespacedCompiler(above.provider, profile, parentOf(profile.Spec.Parent.Name, above.spec, above))
+	p.vocabulary, p.regions = above.vocabulary, above.regions
+	p.compile()
+	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
+	p.inherit(above)
+	return p
+}
+
+// inherit adds what the parent has and the profile does not define itself.
+func (p *compiler[R]) inherit(above *Profile[R]) {
+	p.all = p.catalog.Over(above.catalog)
+	for id, version := range above.core {
+		if len(p.catalog.Flavors(id.image, id.version)) == 0 {
+			p.core[id] = version
+		}
+	}
+	own := p.usable
+	p.usable = nil
+	for _, name := range above.usable {
+		if _, redefined := p.machines[name]; !redefined {
+			p.usable = append(p.usable, name)
+		}
+	}
+	p.usable = append(p.usable, own...)
+	for name, m := range above.machines {
+		if _, redefined := p.machines[name]; !redefined {
+			p.machines[name] = m
+		}
+	}
 }
 
 // ownConfig returns the provider config of a NamespacedCloudProfile; nil if there is none, or one without content.
@@ -66,21 +99,23 @@ func ownConfig(profile *v1beta1.NamespacedCloudProfile) *runtime.RawExtension {
 }
 
 // inherits reports whether an image version is the parent's.
-func (p *Profile[R]) inherits(id imageVersion) bool { return p.parent != nil && p.parent.versions[id] }
+func (p *compiler[R]) inherits(id imageVersion) bool { return p.parent != nil && p.parent.versions[id] }
 
 // inheritsImage reports whether an image is the parent's.
-func (p *Profile[R]) inheritsImage(name string) bool { return p.parent != nil && p.parent.images[name] }
+func (p *compiler[R]) inheritsImage(name string) bool {
+	return p.parent != nil && p.parent.images[name]
+}
 
 // definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it does
 // not.
-func (p *Profile[R]) definesVersions(image *v1beta1.MachineImage) bool {
+func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	return p.parent == nil || slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
 		return !p.inherits(imageVersion{image.Name, v.Version})
 	})
 }
 
 // declares reports whether core says here what a version supports.
-func (p *Profile[R]) declares(image, version string) bool {
+func (p *compiler[R]) declares(image, version string) bool {
 	v := p.core[imageVersion{image, version}]
 	return v != nil && len(v.CapabilityFlavors)+len(v.Architectures) > 0
 }
@@ -92,7 +127,7 @@ func redefined[R any](version *v1beta1.MachineImageVersion, entries *named[R]) b
 }
 
 // asMapped reports whether a version of core supports what the parent's mapping of it does.
-func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
+func (p *compiler[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
 	c := p.newCorrespondence(image, version, p.at)
 	mapped := map[capability.Set]bool{}
 	for _, f := range p.parent.profile.catalog.Flavors(image, version.Version) {
@@ -110,47 +145,14 @@ func (p *Profile[R]) asMapped(image string, version *v1beta1.MachineImageVersion
 	return len(c.bySet) == len(mapped)
 }
 
-// machineNamed returns a machine type, which may be the parent's.
-func (p *Profile[R]) machineNamed(name string) (machine, bool) {
-	m, found := p.machines[name]
-	if !found && p.parent != nil {
-		return p.parent.profile.machineNamed(name)
-	}
-	return m, found
-}
-
-// usableTypes returns the names of the usable machine types, the parent's first.
-func (p *Profile[R]) usableTypes() []string {
-	every := func(capability.Set) bool { return true }
-	if p.parent == nil {
-		return p.typesAmong(every)
-	}
-	own := p.typesAmong(every)
-	inherited := slices.DeleteFunc(p.parent.profile.typesAmong(every), func(name string) bool { return slices.Contains(own, name) })
-	return append(inherited, own...)
-}
-
-// catalogOf returns the catalog that has an image version: the parent's, unless the profile defines it itself.
-func (p *Profile[R]) catalogOf(image, version string) *imageselector.Catalog[R] {
-	if p.parent != nil && len(p.catalog.Flavors(image, version)) == 0 {
-		return p.parent.profile.catalog
-	}
-	return p.catalog
-}
-
-// choose returns the index of the flavor that answers a request, in the version's flavors; negative if there is none.
-func (p *Profile[R]) choose(r imageselector.Request) int {
-	return p.catalogOf(r.Image, r.Version).Choose(r)
-}
-
 // converted reports whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
 // written in the legacy format.
-func (p *Profile[R]) converted(t *v1beta1.MachineType) bool {
+func (p *compiler[R]) converted(t *v1beta1.MachineType) bool {
 	return p.parent != nil && len(t.Capabilities) == 0
 }
 
 // checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing else.
-func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) finding.List {
+func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) finding.List {
 	if !p.inherits(id) {
 		return nil
 	}
@@ -178,7 +180,7 @@ func (p *Profile[R]) checkInherited(id imageVersion, version *v1beta1.MachineIma
 }
 
 // checkMappings reports mappings for versions that the parent has.
-func (p *Profile[R]) checkMappings() finding.List {
+func (p *compiler[R]) checkMappings() finding.List {
 	var errs finding.List
 	for i := range p.images {
 		for k := range p.images[i].Versions {
@@ -198,7 +200,7 @@ func (p *Profile[R]) checkMappings() finding.List {
 }
 
 // checkConfigFields demands that the provider config holds machine images only.
-func (p *Profile[R]) checkConfigFields() finding.List {
+func (p *compiler[R]) checkConfigFields() finding.List {
 	if p.spec.ProviderConfig == nil {
 		return nil
 	}
@@ -267,7 +269,7 @@ func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bo
 }
 
 // checkFormats reports the versions that cannot be written in the format of the parent, as the rendered status has to.
-func (p *Profile[R]) checkFormats() finding.List {
+func (p *compiler[R]) checkFormats() finding.List {
 	if !p.vocabulary.Legacy() {
 		return nil
 	}

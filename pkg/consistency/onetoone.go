@@ -22,7 +22,7 @@ import (
 // selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the check (S7): a
 // flavor that is there twice adds up, and names that the vocabulary does not know count for nothing. Such flavors are noted
 // as doubtful.
-func (p *Profile[R]) correspond() ([]imageselector.Image[R], finding.List) {
+func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	provided, errs := p.byName()
 	seen := map[imageVersion]bool{}
 	usable := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
@@ -78,7 +78,7 @@ func coreVersions(images []v1beta1.MachineImage) map[imageVersion]*v1beta1.Machi
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
-func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
+func (p *compiler[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
 	c := p.newCorrespondence(image, version, at)
 	if entries == nil {
 		return nil, c.errs
@@ -100,7 +100,7 @@ func (p *Profile[R]) correspondVersion(image string, version *v1beta1.MachineIma
 }
 
 // doubt notes the paths of flavors that selection takes and the check refuses.
-func (p *Profile[R]) doubt(flavors []*field.Path) {
+func (p *compiler[R]) doubt(flavors []*field.Path) {
 	if p.doubtful == nil && len(flavors) > 0 {
 		p.doubtful = map[*field.Path]bool{}
 	}
@@ -110,7 +110,7 @@ func (p *Profile[R]) doubt(flavors []*field.Path) {
 }
 
 // newCorrespondence compiles the core flavors of a version.
-func (p *Profile[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
+func (p *compiler[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
 	c := &correspondence[R]{
 		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
 		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclared: undeclaredBy(version),
@@ -157,7 +157,7 @@ type named[R any] struct {
 }
 
 // byName indexes the provider's images, and reports names that are missing or used twice.
-func (p *Profile[R]) byName() (map[string]*named[R], finding.List) {
+func (p *compiler[R]) byName() (map[string]*named[R], finding.List) {
 	var errs finding.List
 	index := make(map[string]*named[R], len(p.images))
 	for i := range p.images {
@@ -187,7 +187,7 @@ func (p *Profile[R]) byName() (map[string]*named[R], finding.List) {
 }
 
 // nameMissing reports a name that is not there, unless that is because the entry could not be read.
-func (p *Profile[R]) nameMissing(at *field.Path, name, what string) finding.List {
+func (p *compiler[R]) nameMissing(at *field.Path, name, what string) finding.List {
 	if p.unread.Touches(at) {
 		return nil
 	}

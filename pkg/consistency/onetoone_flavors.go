@@ -51,7 +51,7 @@ type correspondence[R any] struct {
 	// usable collects the flavors to choose from, and doubtful the paths of those that the check refuses.
 	usable   []imageselector.Flavor[R]
 	doubtful []*field.Path
-	errs   finding.List
+	errs     finding.List
 }
 
 // coreFlavor is one flavor of a core image version.

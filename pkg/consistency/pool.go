@@ -99,7 +99,7 @@ func decisive(pool *provider.Pool) []*field.Path {
 
 // machineOf returns what the machine type of a pool supports, and whether the profile has it.
 func (p *Profile[R]) machineOf(pool provider.Pool) (capability.Set, bool) {
-	m, found := p.machineNamed(pool.MachineType)
+	m, found := p.machines[pool.MachineType]
 	if found && !m.named && pool.Architecture != "" {
 		return p.machineSet(m.written, pool.Architecture), true
 	}
@@ -181,7 +181,7 @@ func (p *Profile[R]) rejections(r *Resolution[R]) string {
 // CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile without
 // regions, which core refuses, is taken to have every one.
 func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding {
-	regions := p.regions()
+	regions := p.regions
 	if len(regions) == 0 || slices.Contains(regions, region) {
 		return nil
 	}
@@ -195,7 +195,7 @@ func (p *Profile[R]) foreignRegion(region string) string {
 	if p.CheckRegion(region, nil) == nil {
 		return ""
 	}
-	return fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions()))
+	return fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions))
 }
 
 func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) finding.Finding {

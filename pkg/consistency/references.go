@@ -16,7 +16,7 @@ import (
 )
 
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
-func (p *Profile[R]) checkReferences() finding.List {
+func (p *compiler[R]) checkReferences() finding.List {
 	var errs finding.List
 	for i := range p.images {
 		for k := range p.images[i].Versions {

@@ -35,7 +35,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	if unknown != nil {
 		report.Errors = append(report.Errors, unknown.In(uncheckedAbroad(shoot)...))
 	}
-	foreign := unknown != nil && !p.hasImagesIn(shoot.Spec.Region)
+	foreign := unknown != nil && !p.imageRegions[shoot.Spec.Region]
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
 		if r.Err != nil && !r.Open && (!foreign || !r.lacksRegion()) {
@@ -64,20 +64,6 @@ func uncheckedAbroad(shoot *v1beta1.Shoot) []*field.Path {
 func (p *Profile[R]) NeedsScope(shoot *v1beta1.Shoot) bool {
 	scoped, ok := p.validator.(provider.ScopedValidator)
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
-}
-
-// hasImagesIn reports whether any flavor refers to an image in a region.
-func (p *Profile[R]) hasImagesIn(region string) bool {
-	for _, image := range p.images {
-		for _, version := range image.Versions {
-			for _, flavor := range version.Flavors {
-				if slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // lacksRegion reports whether flavors are out for no other reason than that they have no image in the region.

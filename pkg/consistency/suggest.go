@@ -137,7 +137,7 @@ func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, machine, worker cap
 
 // fits reports whether an image version boots in a region on a machine type, for a request.
 func (p *Profile[R]) fits(machine, worker capability.Set, image, version, region string) bool {
-	return p.choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
+	return p.all.Choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
 }
 
 // WouldWork stands between an error and what would work, in the Detail of a [Resolution].

@@ -16,7 +16,7 @@ import (
 
 // maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
 // whole, perhaps for a misspelt key, or an image without a name.
-func (p *Profile[R]) maybeUnreadImage() bool {
+func (p *compiler[R]) maybeUnreadImage() bool {
 	if len(p.unread) == 0 {
 		return false
 	}
@@ -25,7 +25,7 @@ func (p *Profile[R]) maybeUnreadImage() bool {
 }
 
 // maybeUnreadVersion is the same for a version of an image.
-func (p *Profile[R]) maybeUnreadVersion(entries *named[R]) bool {
+func (p *compiler[R]) maybeUnreadVersion(entries *named[R]) bool {
 	for _, image := range entries.images {
 		if len(image.Versions) == 0 && p.unread.Touches(image.Path) || p.unread.Covers(image.Path.Child("versions")) {
 			return true
@@ -36,7 +36,7 @@ func (p *Profile[R]) maybeUnreadVersion(entries *named[R]) bool {
 
 // extend tells of what could not be read in the provider config what is not checked because of that (semantics S10): the
 // image version around it, or the image, or everything if the config as a whole is not what it should be.
-func (p *Profile[R]) extend(errs finding.List) {
+func (p *compiler[R]) extend(errs finding.List) {
 	config, core := p.at.Child("providerConfig"), p.at.Child("machineImages")
 	depth := len(finding.PathOf(config))
 	known := map[imageVersion][]finding.Path{} // many errors may be about one version
@@ -60,7 +60,7 @@ func (p *Profile[R]) extend(errs finding.List) {
 
 // around returns the image version, on both sides, in which a path below the provider config is; or the image. known holds
 // what was returned before.
-func (p *Profile[R]) around(below finding.Path, known map[imageVersion][]finding.Path) []finding.Path {
+func (p *compiler[R]) around(below finding.Path, known map[imageVersion][]finding.Path) []finding.Path {
 	image := &p.images[below[1].Index]
 	id, version := imageVersion{image.Name, ""}, (*string)(nil)
 	if len(below) >= 4 && below[2].Name == "versions" && below[3].Index < len(image.Versions) {
@@ -78,7 +78,7 @@ func (p *Profile[R]) around(below finding.Path, known map[imageVersion][]finding
 }
 
 // placesOf returns where an image stands, on both sides, or one version of it.
-func (p *Profile[R]) placesOf(image string, version *string) []*field.Path {
+func (p *compiler[R]) placesOf(image string, version *string) []*field.Path {
 	var places []*field.Path
 	for i := range p.images {
 		if p.images[i].Name != image {

@@ -16,10 +16,9 @@ import (
 // ValidateCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a warning
 // (semantics S6 to S9), ordered by path. It looks at one object alone. The profile is that of [Compile].
 func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*Profile[R], finding.Report) {
-	p, report := Compile(cloud, &object.Spec, field.NewPath("spec"))
-	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
-	report.Warnings = append(report.Warnings, checkSize(object)...)
-	return p, report.Sorted()
+	p := newCompiler(cloud, &object.Spec, field.NewPath("spec"))
+	p.compileProfile()
+	return p.Profile, p.withWarnings(checkSize(object)).Sorted()
 }
 
 // ValidateCloudProfileUpdate does the same for an update. stored is old, compiled. Errors that old has already are warnings
@@ -38,18 +37,13 @@ func ValidateCloudProfileUpdate[R any](stored *Profile[R], updated, old *v1beta1
 // everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
 // reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept.
 func ValidateNamespacedCloudProfile[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) finding.Report {
-	p := compileNamespaced(parent, object)
-	report := p.report
-	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
-	return report.Sorted()
+	return compileNamespaced(parent, object).withWarnings(nil).Sorted()
 }
 
 // ValidateNamespacedCloudProfileUpdate does the same for an update, as [ValidateCloudProfileUpdate] does.
 func ValidateNamespacedCloudProfileUpdate[R any](parent *Profile[R], updated, old *v1beta1.NamespacedCloudProfile, uses []Use) finding.Report {
 	before, p := compileNamespaced(parent, old), compileNamespaced(parent, updated)
-	report := p.report
-	report.Warnings = append(report.Warnings, p.warnings(len(report.Errors) > 0)...)
-	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: before.report})
-	report.Warnings = append(report.Warnings, before.Compare(p, uses)...)
+	report := ratchet.Excuse(ratchet.Judged{Object: updated, Report: p.withWarnings(nil).Sorted()}, ratchet.Judged{Object: old, Report: before.report})
+	report.Warnings = append(report.Warnings, before.Compare(p.Profile, uses)...)
 	return report.Sorted()
 }

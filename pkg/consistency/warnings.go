@@ -19,9 +19,17 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
+// withWarnings returns the report of compiling with all warnings, and further ones.
+func (p *compiler[R]) withWarnings(further finding.List) finding.Report {
+	return finding.Report{
+		Errors:   slices.Clone(p.report.Errors),
+		Warnings: slices.Concat(p.report.Warnings, p.warnings(len(p.report.Errors) > 0), further),
+	}
+}
+
 // warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
 // in a broken profile: they would only repeat its errors in other words.
-func (p *Profile[R]) warnings(broken bool) finding.List {
+func (p *compiler[R]) warnings(broken bool) finding.List {
 	var warnings finding.List
 	if p.parent == nil {
 		warnings = p.foreignPrefixes()
@@ -35,19 +43,8 @@ func (p *Profile[R]) warnings(broken bool) finding.List {
 	return warnings
 }
 
-func (p *Profile[R]) regions() []string {
-	if p.parent != nil {
-		return p.parent.profile.regions()
-	}
-	regions := make([]string, 0, len(p.spec.Regions))
-	for _, region := range p.spec.Regions {
-		regions = append(regions, region.Name)
-	}
-	return regions
-}
-
 // regionList says where the profile's regions stand.
-func (p *Profile[R]) regionList() string {
+func (p *compiler[R]) regionList() string {
 	if p.parent != nil {
 		return "the regions of CloudProfile " + p.parent.name
 	}
@@ -55,7 +52,7 @@ func (p *Profile[R]) regionList() string {
 }
 
 // unused warns about images and versions of the provider config that core does not list.
-func (p *Profile[R]) unused() finding.List {
+func (p *compiler[R]) unused() finding.List {
 	listed := map[string]map[string]bool{}
 	for _, image := range p.spec.MachineImages {
 		versions := listed[image.Name]
@@ -90,7 +87,7 @@ func (p *Profile[R]) unused() finding.List {
 }
 
 // uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
-func (p *Profile[R]) uncovered() finding.List {
+func (p *compiler[R]) uncovered() finding.List {
 	var found finding.List
 	seen := map[string]bool{}
 	for _, image := range p.spec.MachineImages {
@@ -114,7 +111,7 @@ func (p *Profile[R]) uncovered() finding.List {
 }
 
 // coverage returns at most one warning about a flavor.
-func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) finding.List {
+func (p *compiler[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) finding.List {
 	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
 		return nil // the same everywhere, or an error already
 	}
@@ -123,7 +120,7 @@ func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavo
 	for i := range flavor.Regional {
 		own[flavor.Regional[i].Region] = true
 	}
-	rest := slices.DeleteFunc(p.regions(), func(region string) bool { return own[region] })
+	rest := slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool { return own[region] })
 	written := p.vocabulary.Format(flavor.Capabilities)
 	switch {
 	case len(rest) == 0:
@@ -139,8 +136,8 @@ func (p *Profile[R]) coverage(image, version string, flavor *imageselector.Flavo
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
-func (p *Profile[R]) unknownRegions() finding.List {
-	regions := p.regions()
+func (p *compiler[R]) unknownRegions() finding.List {
+	regions := p.regions
 	var order []string
 	first, count := map[string]*field.Path{}, map[string]int{}
 	forEachFlavor(p.images, func(flavor *imageselector.Flavor[R]) {
@@ -175,8 +172,8 @@ func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imagesele
 }
 
 // withoutImage warns about machine types that no active image version fits in some region.
-func (p *Profile[R]) withoutImage() finding.List {
-	regions := p.regions()
+func (p *compiler[R]) withoutImage() finding.List {
+	regions := p.regions
 	offers := make([]map[capability.Set]bool, len(regions))
 	for i, region := range regions {
 		offers[i] = p.activeOffers(region)
@@ -207,18 +204,18 @@ func (p *Profile[R]) withoutImage() finding.List {
 }
 
 // activeOffers returns what the flavors of active image versions support in a region.
-func (p *Profile[R]) activeOffers(region string) map[capability.Set]bool {
+func (p *compiler[R]) activeOffers(region string) map[capability.Set]bool {
 	offers := map[capability.Set]bool{}
-	p.addActiveOffers(offers, region, nil)
+	addActiveOffers(p.Profile, offers, region, nil)
 	if p.parent != nil {
-		p.parent.profile.addActiveOffers(offers, region, p.lifecycles())
+		addActiveOffers(p.parent.profile, offers, region, p.lifecycles())
 	}
 	return offers
 }
 
 // addActiveOffers adds what active image versions offer in a region. lifecycles tells of some whether they are active,
 // whatever their own lifecycle says.
-func (p *Profile[R]) addActiveOffers(offers map[capability.Set]bool, region string, lifecycles map[imageVersion]bool) {
+func addActiveOffers[R any](p *Profile[R], offers map[capability.Set]bool, region string, lifecycles map[imageVersion]bool) {
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
 			active, given := lifecycles[imageVersion{image.Name, version.Version}]
@@ -236,7 +233,7 @@ func (p *Profile[R]) addActiveOffers(offers map[capability.Set]bool, region stri
 }
 
 // lifecycles tells which image versions are active by the lifecycle that a NamespacedCloudProfile gives them.
-func (p *Profile[R]) lifecycles() map[imageVersion]bool {
+func (p *compiler[R]) lifecycles() map[imageVersion]bool {
 	active := map[imageVersion]bool{}
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
@@ -260,7 +257,7 @@ func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {
 var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
 
 // foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
-func (p *Profile[R]) foreignPrefixes() finding.List {
+func (p *compiler[R]) foreignPrefixes() finding.List {
 	var found finding.List
 	for i, def := range p.spec.MachineCapabilities {
 		for _, prefix := range knownPrefixes {

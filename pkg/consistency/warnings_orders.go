@@ -33,7 +33,7 @@ type choiceOf struct {
 
 // differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
 // machine type (semantics S5), once for each active version.
-func (p *Profile[R]) differingOrders() finding.List {
+func (p *compiler[R]) differingOrders() finding.List {
 	var found finding.List
 	numbers, known := map[capability.Set]uint64{}, map[choiceOf]bool{}
 	for i, image := range p.spec.MachineImages {
@@ -56,7 +56,7 @@ func (p *Profile[R]) differingOrders() finding.List {
 
 // typesThatDiffer returns the usable machine types for which the orders differ in one of the choices. known holds what
 // was found out so far.
-func (p *Profile[R]) typesThatDiffer(image, version string, choices []choice, known map[choiceOf]bool) []string {
+func (p *compiler[R]) typesThatDiffer(image, version string, choices []choice, known map[choiceOf]bool) []string {
 	differ := func(machine capability.Set) bool {
 		return slices.ContainsFunc(choices, func(c choice) bool {
 			differs, done := known[choiceOf{c.shape, machine}]
@@ -67,37 +67,14 @@ func (p *Profile[R]) typesThatDiffer(image, version string, choices []choice, kn
 			return differs
 		})
 	}
-	return p.allTypesAmong(differ)
-}
-
-// allTypesAmong returns the usable machine types of which a predicate holds, the parent's first.
-func (p *Profile[R]) allTypesAmong(holds func(machine capability.Set) bool) []string {
-	var types []string
-	if p.parent != nil {
-		types = p.parent.profile.typesAmong(holds)
-	}
-	return append(types, p.typesAmong(holds)...)
-}
-
-// typesAmong returns the usable machine types of which a predicate holds.
-func (p *Profile[R]) typesAmong(holds func(machine capability.Set) bool) []string {
-	var types []string
-	for _, t := range p.spec.MachineTypes {
-		if t.Usable != nil && !*t.Usable {
-			continue
-		}
-		if holds(p.machines[t.Name].set) {
-			types = append(types, t.Name)
-		}
-	}
-	return types
+	return p.typesAmong(differ)
 }
 
 // choices returns the distinct choices that an image version offers in the regions of the profile. numbers holds a number
 // for each set seen so far.
-func (p *Profile[R]) choices(image, version string, numbers map[capability.Set]uint64) []choice {
+func (p *compiler[R]) choices(image, version string, numbers map[capability.Set]uint64) []choice {
 	var choices []choice
-	for _, region := range p.regions() {
+	for _, region := range p.regions {
 		offers := p.catalog.Offers(image, version, region)
 		if len(offers) < 2 {
 			continue
@@ -118,9 +95,20 @@ func (p *Profile[R]) choices(image, version string, numbers map[capability.Set]u
 	return choices
 }
 
-func (p *Profile[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
+func (p *compiler[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
 	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set, Worker: p.ordinary}
 	gep33 := p.catalog.Choose(r)
 	r.Order = capability.Gardener
 	return gep33 != p.catalog.Choose(r)
+}
+
+// typesAmong returns the usable machine types, in their order, of which a predicate holds.
+func (p *Profile[R]) typesAmong(holds func(machine capability.Set) bool) []string {
+	var types []string
+	for _, name := range p.usable {
+		if holds(p.machines[name].set) {
+			types = append(types, name)
+		}
+	}
+	return types
 }

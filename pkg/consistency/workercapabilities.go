@@ -23,7 +23,7 @@ import (
 
 // checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with one
 // that worker pools ask for.
-func (p *Profile[R]) checkWorkerCapabilities() finding.Report {
+func (p *compiler[R]) checkWorkerCapabilities() finding.Report {
 	var report finding.Report
 	definitions := map[string]capability.Definition{}
 	for _, d := range p.vocabulary.WorkerCapabilities() {
@@ -71,7 +71,7 @@ func (p *Profile[R]) misspelt(name string) string {
 }
 
 // checkWorkerCapability checks the values with which a worker capability is registered.
-func (p *Profile[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) finding.Report {
+func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) finding.Report {
 	var report finding.Report
 	rule, asked := RuleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
 	if asked == nil {
@@ -117,7 +117,7 @@ func askedOf(w provider.Workers, name string) []string {
 }
 
 // declaresWorker reports whether a flavor declares a worker capability.
-func (p *Profile[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
+func (p *compiler[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 	for name := range capabilities {
 		if strings.HasPrefix(name, capability.ReservedPrefix) || p.valuesOf(name) != nil {
 			return true
@@ -128,7 +128,7 @@ func (p *Profile[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 
 // onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
 // special: once for each active version that is not in preview.
-func (p *Profile[R]) onlyOnRequest() finding.List {
+func (p *compiler[R]) onlyOnRequest() finding.List {
 	var found finding.List
 	for i, image := range p.spec.MachineImages {
 		for k, version := range image.Versions {
@@ -137,7 +137,7 @@ func (p *Profile[R]) onlyOnRequest() finding.List {
 				helper.CurrentLifecycleClassification(version.ExpirableVersion) == v1beta1.ClassificationPreview {
 				continue
 			}
-			types := p.allTypesAmong(func(machine capability.Set) bool {
+			types := p.typesAmong(func(machine capability.Set) bool {
 				return slices.ContainsFunc(special, func(region string) bool {
 					return p.fits(machine, capability.Set{}, image.Name, version.Version, region) &&
 						!p.fits(machine, p.ordinary, image.Name, version.Version, region)
@@ -156,11 +156,11 @@ func (p *Profile[R]) onlyOnRequest() finding.List {
 
 // regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
 // pools.
-func (p *Profile[R]) regionsWithSpecialFlavors(image, version string) []string {
+func (p *compiler[R]) regionsWithSpecialFlavors(image, version string) []string {
 	if !slices.ContainsFunc(p.catalog.Flavors(image, version), func(f imageselector.Flavor[R]) bool { return p.declaresWorker(f.Capabilities) }) {
 		return nil
 	}
-	return slices.DeleteFunc(p.regions(), func(region string) bool {
+	return slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool {
 		return !slices.ContainsFunc(p.catalog.Offers(image, version, region), func(offer capability.Set) bool {
 			return !offer.Fits(p.vocabulary.All(), p.ordinary)
 		})

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Compile checks a CloudProfile's spec, which stands at the path at, against its provider config, one to one (semantics
+// S6 to S8) and by the provider's own rules, and returns the compiled profile together with everything that is wrong,
+// ordered by path. The profile is never nil. After errors it holds what could be understood, so that a caller may go on to
+// ask about worker pools.
+//
+// Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
+// any more; Compile does not change it.
+func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
+	p := newCompiler(cloud, spec, at)
+	p.compileProfile()
+	return p.Profile, p.report
+}
+
+// compiler makes a [Profile] of a CloudProfile, or of what a NamespacedCloudProfile defines itself, and checks it on the
+// way. It is thrown away once that is done.
+type compiler[R any] struct {
+	// Profile is the one that is made. Nobody else has it before it is done.
+	*Profile[R]
+	// images are the provider's, as written.
+	images []imageselector.Image[R]
+	// unread holds the places of the provider config that could not be read.
+	unread provider.Unread
+	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
+	parent *parent[R]
+}
+
+// newCompiler returns the compiler of a CloudProfile.
+func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *compiler[R] {
+	p := &Profile[R]{provider: cloud, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
+	for _, region := range spec.Regions {
+		p.regions = append(p.regions, region.Name)
+	}
+	return &compiler[R]{Profile: p}
+}
+
+// compileProfile compiles a CloudProfile.
+func (p *compiler[R]) compileProfile() {
+	vocabulary, errs := capability.Compile(
+		p.spec.MachineCapabilities, p.at.Child("machineCapabilities"), p.provider.Workers().Definitions()...)
+	p.vocabulary, p.report.Errors = vocabulary, finding.Of(errs)
+	p.report.Add(p.checkWorkerCapabilities())
+	p.compile()
+	p.all = p.catalog
+	p.report = p.report.Sorted()
+}
+
+// compile compiles all but the vocabulary, which is there.
+func (p *compiler[R]) compile() {
+	p.ordinary = p.askedBy(provider.Pool{}).set
+	p.core = coreVersions(p.spec.MachineImages)
+	p.report.Errors = append(p.report.Errors, p.compileMachines()...)
+	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
+		p.report.Add(p.read())
+		p.report.Add(p.validateConfig())
+	}
+	usable, errs := p.correspond()
+	p.report.Errors = append(p.report.Errors, errs...)
+	p.report.Errors = append(p.report.Errors, p.checkReferences()...)
+	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
+}
+
+// read has the provider read its config.
+func (p *compiler[R]) read() finding.Report {
+	config := p.at.Child("providerConfig")
+	read, report := p.provider.Decode(p.spec.ProviderConfig, config)
+	p.images, p.validator, p.unread = read.Images, read.Validator, provider.UnreadIn(report.Errors, config)
+	p.imageRegions = map[string]bool{}
+	forEachFlavor(p.images, func(flavor *imageselector.Flavor[R]) {
+		for i := range flavor.Regional {
+			p.imageRegions[flavor.Regional[i].Region] = true
+		}
+	})
+	p.extend(report.Errors)
+	p.aboutVersions(report.Errors)
+	p.aboutVersions(report.Warnings)
+	return report
+}
+
+// aboutVersions puts the image version before what a provider says about one.
+func (p *compiler[R]) aboutVersions(findings finding.List) {
+	if len(findings) == 0 {
+		return
+	}
+	for i := range p.images {
+		for k := range p.images[i].Versions {
+			version := &p.images[i].Versions[k]
+			path, name := version.Path.String(), p.images[i].Name+"@"+version.Version
+			for f, err := range findings {
+				if finding.Above(path, err.Field) && !strings.HasPrefix(err.Detail, name) && version.Version != "" {
+					about(name, findings[f:f+1])
+				}
+			}
+		}
+	}
+}
+
+// compileMachines compiles the machine types. The first of two with one name counts; core refuses such a profile.
+func (p *compiler[R]) compileMachines() finding.List {
+	var errs finding.List
+	several := len(p.vocabulary.Registered(capability.Architecture)) > 1
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if _, found := p.machines[t.Name]; found {
+			continue
+		}
+		m := machine{written: t, named: p.namesArchitecture(t)}
+		m.set = p.machineSet(t, "")
+		p.machines[t.Name] = m
+		if t.Usable == nil || *t.Usable {
+			p.usable = append(p.usable, t.Name)
+		}
+		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
+			errs = append(errs, finding.New(RuleMachineArchitecture, field.ErrorTypeRequired,
+				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
+					"machine type %s must name its architecture, because several are registered: one of %s",
+					t.Name, finding.Few(p.vocabulary.Registered(capability.Architecture)))))
+		}
+	}
+	return errs
+}
+
+// namesArchitecture reports whether a machine type says what architecture it has, in either field.
+func (p *compiler[R]) namesArchitecture(t *v1beta1.MachineType) bool {
+	_, declared := t.Capabilities[capability.Architecture]
+	return declared && (!p.vocabulary.Legacy() || p.parent != nil) || t.Architecture != nil && *t.Architecture != ""
+}
+
+// validateConfig asks the provider's own rules about the config of a CloudProfile.
+func (p *compiler[R]) validateConfig() finding.Report {
+	config := p.at.Child("providerConfig")
+	if p.unread.Covers(config) {
+		p.validator = nil // nothing of it is known
+	}
+	if p.validator == nil || p.parent != nil {
+		return finding.Report{}
+	}
+	report := p.validator.ValidateCloudProfile(p.spec, config)
+	return finding.Report{Errors: p.unread.Without(report.Errors), Warnings: p.unread.Without(report.Warnings)}
+}

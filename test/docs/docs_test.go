@@ -188,7 +188,7 @@ func flush(text string) string {
 	return strings.Join(lines, "")
 }
 
-// contains tells whether a text is part of one of the texts, beginning and ending at line ends.
+// contains reports whether a text is part of one of the texts, beginning and ending at line ends.
 func contains(texts []string, part string) bool {
 	for _, text := range texts {
 		if strings.Contains("\n"+text, "\n"+part) {

@@ -148,7 +148,7 @@ func findServer(folder string) (*os.Process, error) {
 	return server, nil
 }
 
-// isLocked tells whether a process of a garden holds the lock of an open file.
+// isLocked reports whether a process of a garden holds the lock of an open file.
 func isLocked(file *os.File) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {

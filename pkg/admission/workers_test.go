@@ -278,7 +278,8 @@ func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.
 	t.Helper()
 	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{profile.Name: profile}}
 	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	report, err := shootCheck[openstack.Image]{shared, openstack.Provider{}, openstack.Provider{}}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	check := shootCheck[openstack.Image]{shared, openstack.Provider{}, openstack.Provider{}}
+	report, err := check.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those below
-// them, or in the files of txtar archives there: as documents of their own, or as the providerConfig of another object. They are JSON, in the order of the files.
-// Files that are not YAML are passed over. The test fails at once if a folder has none of them, or cannot be read.
+// Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those
+// below them, or in the files of txtar archives there: as documents of their own, or as the providerConfig of another
+// object. They are JSON, in the order of the files. Files that are not YAML are passed over. The test fails at once if
+// a folder has none of them, or cannot be read.
 func Configs(t testing.TB, kind schema.GroupVersionKind, folders ...string) [][]byte {
 	t.Helper()
 	var all [][]byte

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package providertest holds the laws that every [provider.Provider] keeps, for the tests of its author: what Encode writes
-// Decode reads as the same. Start reading at [Laws]; [Configs] finds the provider configs in a folder of manifests, and
-// [RoundTrip] tries a single version, which a property test or a fuzz target makes up.
+// Package providertest holds the laws that every [provider.Provider] keeps, for the tests of its author: what Encode
+// writes Decode reads as the same. Start reading at [Laws]; [Configs] finds the provider configs in a folder of
+// manifests, and [RoundTrip] tries a single version, which a property test or a fuzz target makes up.
 package providertest
 
 import (
@@ -22,9 +22,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Laws checks a provider with provider configs, which are JSON. Each version in a config that can be read without errors
-// is written in both formats, as [RoundTrip] does; its own format must be able to say it. Configs with errors have to be
-// read without a panic, and count for nothing else. The test fails at once if there is no version that can be tried.
+// Laws checks a provider with provider configs, which are JSON. Each version in a config that can be read without
+// errors is written in both formats, as [RoundTrip] does; its own format must be able to say it. Configs with errors
+// have to be read without a panic, and count for nothing else. The test fails at once if there is no version that can
+// be tried.
 //
 // It checks besides that Decode comes to the same at each call and that [provider.Check] finds nothing wrong.
 func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...[]byte) {
@@ -45,8 +46,8 @@ func Laws[R any](t *testing.T, cloud provider.Provider[R], configs ...[]byte) {
 	}
 }
 
-// Check returns what is wrong with a provider that reads a config and writes its versions, as [Laws] finds it; nil if nothing
-// is. Fuzz targets call it: a config with errors, or without versions, is as good as any other.
+// Check returns what is wrong with a provider that reads a config and writes its versions, as [Laws] finds it; nil if
+// nothing is. Fuzz targets call it: a config with errors, or without versions, is as good as any other.
 func Check[R any](cloud provider.Provider[R], config []byte) error {
 	_, err := tryConfig(cloud, config)
 	return err
@@ -81,8 +82,8 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, err
 	return tried, errors.Join(errs...)
 }
 
-// expected reports whether an error of [RoundTrip] is one that a provider may have about another format than the one that
-// the version was read in.
+// expected reports whether an error of [RoundTrip] is one that a provider may have about another format than the one
+// that the version was read in.
 func expected(err error, legacy bool, format provider.Format) bool {
 	var refused refusal
 	return errors.As(err, &refused) && legacy != (format == provider.FormatLegacy)

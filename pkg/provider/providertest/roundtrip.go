@@ -24,14 +24,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil if
-// nothing is. Paths count for nothing.
+// RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil
+// if nothing is. Paths count for nothing.
 //
 // If the format is that of the version ([imageselector.Version.Legacy] says which one that is) the flavors read are the
-// same, in the same order: capabilities with the values in their order, what they imply, references and fallbacks. In the
-// other format their order and what they imply may be lost, and in the legacy format one flavor without capabilities may
-// stand for several that name one architecture each. Nothing else may: a provider that has no words for something has to
-// say so. [Refused] then tells its error from a fault.
+// same, in the same order: capabilities with the values in their order, what they imply, references and fallbacks. In
+// the other format their order and what they imply may be lost, and in the legacy format one flavor without
+// capabilities may stand for several that name one architecture each. Nothing else may: a provider that has no words
+// for something has to say so. [Refused] then tells its error from a fault.
 //
 // Encode must come to the same each time, and leave the version as it is.
 func RoundTrip[R any](
@@ -58,8 +58,8 @@ func RoundTrip[R any](
 	return nil
 }
 
-// Refused reports whether the error is one of a provider's Encode: the format has no words for the version. That is no fault
-// if the version was made up, or was read in the other format.
+// Refused reports whether the error is one of a provider's Encode: the format has no words for the version. That is no
+// fault if the version was made up, or was read in the other format.
 func Refused(err error) bool {
 	var refused refusal
 	return errors.As(err, &refused)

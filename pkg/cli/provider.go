@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
@@ -24,6 +25,8 @@ type Provider interface {
 	faults() error
 	// rules are the provider's own ones, beside those about images; none if it is no [provider.RuleDescriber].
 	rules() []finding.Rule
+	// ignoresRequests reports whether worker pools may ask for a capability that need not be registered.
+	ignoresRequests() bool
 	// workers says what the provider's workers can ask for.
 	workers() provider.Workers
 	// check reports on a CloudProfile and compiles it.
@@ -72,6 +75,10 @@ func (t typed[R]) rules() []finding.Rule {
 	return nil
 }
 
+func (t typed[R]) ignoresRequests() bool {
+	return slices.ContainsFunc(t.workers().Definitions(), func(d capability.Definition) bool { return d.OnlyIfRegistered })
+}
+
 func (t typed[R]) workers() provider.Workers { return t.provider.Workers() }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
@@ -104,7 +111,7 @@ type compiledProfile[R any] struct {
 func (p compiledProfile[R]) madeBy() Provider { return p.provider }
 
 func (p compiledProfile[R]) resolve(pool provider.Pool) Answer {
-	a := answer(p.Profile, p.ResolvePool(pool))
+	a := answer(p.Profile, p.ExplainPool(pool))
 	if pool.Path != nil || pool.Config != nil { // else the question is about no providerConfig
 		a.reasoning.RollingUpdate = p.provider.workers().Rolling(pool)
 	}

@@ -32,9 +32,12 @@ const (
 // Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
 // by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
 // there once; of two rules with one name that counts which holds for every provider, or else that of the first
-// provider. The caller owns the slice.
+// provider. What none of the providers can be the cause of is left out. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
+	if !slices.ContainsFunc(providers, Provider.ignoresRequests) {
+		rules = slices.DeleteFunc(rules, func(r finding.Rule) bool { return r.Name == consistency.RuleRequestIgnored })
+	}
 	for _, p := range providers {
 		rules = append(rules, p.rules()...)
 	}

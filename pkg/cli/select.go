@@ -189,7 +189,7 @@ func (a *Answer) refuseFor(fault string, workers provider.Workers) {
 
 // whole is the entry of a pool that is refused without a look at flavors.
 func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
-	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: withoutSuggestions(r)}
+	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
 	case r.Err.Origin == consistency.RuleArchitecture:
 		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
@@ -276,13 +276,6 @@ func printAnswer(w io.Writer, a Answer) {
 	for _, s := range a.Suggestions {
 		fmt.Fprintf(w, "  %s %s\n", strings.ReplaceAll(string(s.Kind), "-", " "), s.Value)
 	}
-}
-
-// withoutSuggestions returns why a pool gets no image, without the suggestions that its error ends with: text for
-// people lists them by themselves.
-func withoutSuggestions[R any](r *consistency.Resolution[R]) string {
-	message, _, _ := strings.Cut(r.Err.Detail, consistency.WouldWork)
-	return message
 }
 
 // referenceText prints a reference as its fields and their values: id 1234-amd64.

@@ -65,7 +65,8 @@ func (p *compiler[R]) compileProfile() {
 
 // compile compiles all but the vocabulary, which is there.
 func (p *compiler[R]) compile() {
-	p.ordinary = p.askedBy(provider.Pool{}).set
+	ordinary := p.askedBy(provider.Pool{})
+	p.ordinary, p.simple = ordinary.set, len(ordinary.unmet)+len(ordinary.ignored) == 0 && !p.provider.Workers().LookAtPool()
 	p.core = coreVersions(p.spec.MachineImages)
 	p.report.Errors = append(p.report.Errors, p.compileMachines()...)
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without

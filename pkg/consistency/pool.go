@@ -29,22 +29,31 @@ const (
 // Resolution answers for one worker pool.
 type Resolution[R any] struct {
 	Pool provider.Pool
+	// Reference is what to boot; the zero R if no image was found.
+	Reference R
 	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
 	Machine capability.Set
-	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider.
+	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. They are left
+	// out by [Profile.ResolvePool] if an image was found.
 	Requirements []capability.Requirement
-	// Decision holds the chosen image, or why there is none. It is empty, with Chosen -1, for a machine type that is unknown
-	// or of another architecture, and for a pool that asks for a capability which is not registered.
+	// Ignored are those of Requirements that count for nothing, because the profile does not register their capability and
+	// its definition says that it need not.
+	Ignored []capability.Requirement
+	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Profile.ResolvePool] it
+	// has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of another
+	// architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is
 	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
 	// flavor that core and provider config agree on.
 	Reason imageselector.Reason
-	// Open tells that the pool leaves its image, or a part of the version, to Gardener's own admission. Err then only says
+	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission. Err then only says
 	// so, and is no reason to deny a Shoot.
 	Open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
 	Err *finding.Finding
+	// Message is what Err says, without what would work.
+	Message string
 	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order of
 	// the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
 	Further finding.List
@@ -53,40 +62,89 @@ type Resolution[R any] struct {
 }
 
 // ResolvePool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
-// work (S13). It is the one function that admission, command line and worker controller ask. Safe for concurrent use.
+// work (S13). Admission, command line and worker controller ask the same. Safe for concurrent use.
 func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
-	asked := p.askedBy(pool)
-	r := Resolution[R]{Pool: pool, Requirements: asked.requirements, Further: asked.errs, Decision: imageselector.Decision[R]{Chosen: -1}}
 	machine, found := p.machineOf(pool)
-	r.Machine = machine
+	if p.asksNothing(&pool) && found && suits(machine, pool.Architecture) {
+		if r := p.choose(pool, machine, p.ordinary); r.Decision.Chosen >= 0 {
+			return r
+		}
+	}
+	return p.resolve(pool, false)
+}
+
+// ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
+func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
+
+// asksNothing reports whether a pool asks for what every pool asks for that says nothing.
+func (p *Profile[R]) asksNothing(pool *provider.Pool) bool {
+	return p.simple && pool.Worker == (capability.Worker{}) && !provider.HasContent(pool.Config)
+}
+
+// choose finds the image of a pool without keeping a record.
+func (p *Profile[R]) choose(pool provider.Pool, machine, worker capability.Set) Resolution[R] {
+	r := Resolution[R]{Pool: pool, Machine: machine}
+	r.Decision.Chosen = p.catalog.Choose(imageselector.Request{
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
+	})
+	if r.Decision.Chosen >= 0 {
+		r.Reference, _ = p.catalog.Flavors(pool.Image, pool.Version)[r.Decision.Chosen].Reference(pool.Region)
+		r.Decision.Reference = r.Reference
+	}
+	return r
+}
+
+// resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if there
+// is no image.
+func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
+	asked := p.askedBy(pool)
+	machine, found := p.machineOf(pool)
+	r := Resolution[R]{Pool: pool, Machine: machine, Decision: imageselector.Decision[R]{Chosen: -1}}
 	unmet := p.unmet(pool, asked.unmet)
-	helpless := len(unmet) > 0 // whatever else is changed
+	registered := len(unmet) == 0 // else nothing helps, whatever else is changed
 	switch {
 	case !found:
 		r.Reason = ReasonUnknownMachineType
 	case !suits(machine, pool.Architecture):
 		r.Reason = imageselector.ReasonCapability
-	case len(unmet) > 0:
+	case !registered:
 		r.Reason, r.Err, unmet = ReasonUnregistered, &unmet[0], unmet[1:]
 	default:
-		r.Decision = p.catalog.Decide(imageselector.Request{
-			Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: asked.set, Order: pool.Order,
-		})
-		r.Reason = r.Decision.Reason
-		if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
-			r.Reason = imageselector.ReasonCapability
+		if r = p.choose(pool, machine, asked.set); r.Decision.Chosen < 0 || explain {
+			p.decide(&r, asked.set)
 		}
-		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
-	r.Further = append(r.Further, unmet...)
-	if r.Decision.Chosen < 0 && !helpless {
+	r.Requirements, r.Ignored, r.Further = asked.requirements, asked.ignored, append(asked.errs, unmet...)
+	if r.Decision.Chosen >= 0 {
+		return r
+	}
+	if registered {
 		r.Suggestions = p.suggest(pool, machine, asked.set)
 	}
-	if r.Decision.Chosen < 0 && r.Err == nil {
-		refusal := p.refusal(&r, asked).In(decisive(&pool)...)
+	p.refuse(&r, asked)
+	return r
+}
+
+// decide adds the record of the choice.
+func (p *Profile[R]) decide(r *Resolution[R], worker capability.Set) {
+	r.Decision = p.catalog.Decide(imageselector.Request{
+		Image: r.Pool.Image, Version: r.Pool.Version, Region: r.Pool.Region, Machine: r.Machine, Worker: worker, Order: r.Pool.Order,
+	})
+	r.Reason = r.Decision.Reason
+	if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
+		r.Reason = imageselector.ReasonCapability
+	}
+	r.Open = r.Reason != "" && p.leavesImage(r.Pool)
+}
+
+// refuse says why a pool gets no image.
+func (p *Profile[R]) refuse(r *Resolution[R], asked asked) {
+	if r.Err == nil {
+		refusal := p.refusal(r, asked).In(decisive(&r.Pool)...)
 		r.Err = &refusal
 	}
-	return r
+	r.Message = r.Err.Detail
+	r.Err.Detail += wouldWork(r.Suggestions)
 }
 
 // decisive returns the parts of a worker pool that decide its image.
@@ -130,7 +188,7 @@ func (p *Profile[R]) leavesImage(pool provider.Pool) bool {
 	return false
 }
 
-// refusal says why a pool gets no image.
+// refusal returns the error about a pool that gets no image, without what would work.
 func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
@@ -138,8 +196,8 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 			"machine type %s is not in the profile", finding.Quoted(r.Pool.MachineType)))
 	case !suits(r.Machine, r.Pool.Architecture):
 		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
-			"%sthe pool asks for %s, and machine type %s has architecture [%s]%s", poolName(r.Pool), r.Pool.Architecture,
-			r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)), wouldWork(r.Suggestions)))
+			"%sthe pool asks for %s, and machine type %s has architecture [%s]", poolName(r.Pool), r.Pool.Architecture,
+			r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture))))
 	case r.Pool.Image == "":
 		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image"), "",
 			"no image is named, so Gardener chooses one when the Shoot is admitted")
@@ -159,14 +217,14 @@ func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
 	if len(r.Decision.Verdicts) == 0 {
 		return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
 			"%s%s@%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image to boot; "+
-				"its operator has to make the two agree%s", poolName(r.Pool), r.Pool.Image, r.Pool.Version, wouldWork(r.Suggestions)))
+				"its operator has to make the two agree", poolName(r.Pool), r.Pool.Image, r.Pool.Version))
 	}
 	if culprit := p.culprit(r, asked); culprit != nil {
 		return p.unmetRequest(r, asked, culprit)
 	}
 	return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
-		"%sno image fits machine type %s with %s@%s in region %s%s: %s%s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,
-		r.Pool.Version, finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r), wouldWork(r.Suggestions)))
+		"%sno image fits machine type %s with %s@%s in region %s%s: %s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,
+		r.Pool.Version, finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r)))
 }
 
 // rejections says of the flavors why they are out.
@@ -200,7 +258,7 @@ func (p *Profile[R]) foreignRegion(region string) string {
 
 func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) finding.Finding {
 	return finding.New(rule, field.ErrorTypeNotSupported, at, value,
-		poolName(r.Pool)+detail+wouldWork(r.Suggestions))
+		poolName(r.Pool)+detail)
 }
 
 // unmapped says that core lists an image or a version, so that it is the provider config which lacks it.

@@ -47,6 +47,7 @@ func TestResolvePool(t *testing.T) {
 			pool.Path = field.NewPath("spec", "provider", "workers").Index(2)
 		}
 		r := p.ResolvePool(pool)
+		agreesWith(c.T(), p.ExplainPool(pool), r)
 		if (r.Err == nil) != (r.Decision.Chosen >= 0) || (r.Err == nil) != (len(r.Suggestions) == 0) && c.Name != "nothing asked" {
 			c.T().Errorf("chosen %d, suggestions %v, error %v", r.Decision.Chosen, r.Suggestions, r.Err)
 		}
@@ -168,5 +169,14 @@ func TestOrderOfAPool(t *testing.T) {
 		if r.Decision.Reference.Name != want {
 			t.Errorf("%s: got %s, want %s", order, r.Decision.Reference.Name, want)
 		}
+	}
+}
+
+// agreesWith checks that a pool gets the same answer whether or not it is explained.
+func agreesWith[R any](t interface{ Errorf(string, ...any) }, explained, r consistency.Resolution[R]) {
+	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen && explained.Reason == r.Reason &&
+		explained.Open == r.Open && explained.Message == r.Message && fmt.Sprint(explained.Err, explained.Further) == fmt.Sprint(r.Err, r.Further)
+	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
+		t.Errorf("explained: %+v\nresolved: %+v", explained, r)
 	}
 }

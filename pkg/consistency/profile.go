@@ -34,8 +34,10 @@ type Profile[R any] struct {
 	// regions of the profile, and those that the provider config has images for.
 	regions      []string
 	imageRegions map[string]bool
-	// ordinary is the request of a worker pool that asks for nothing special.
+	// ordinary is the request of a worker pool that asks for nothing special. simple says that this is all there is to say
+	// of a pool without settings: the provider looks at its providerConfig only, and nothing of the request is unmet.
 	ordinary capability.Set
+	simple   bool
 	// core holds the image versions of core, those of the parent included; of two of one name the first.
 	core map[imageVersion]*v1beta1.MachineImageVersion
 	// validator holds the provider's own rules; nil if there are none.

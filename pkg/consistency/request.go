@@ -23,6 +23,8 @@ type asked struct {
 	// set is the request, without unmet, which no image can ever meet.
 	set   capability.Set
 	unmet []capability.Requirement
+	// ignored are those that count for nothing in this profile.
+	ignored []capability.Requirement
 	// errs are about the worker's providerConfig.
 	errs finding.List
 }
@@ -38,8 +40,36 @@ func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 		}
 	}
 	a.requirements, a.errs = append(a.requirements, own...), errs
+	a.requirements = withoutOverruled(a.requirements)
 	a.set, a.unmet = p.vocabulary.Request(a.requirements)
+	for _, q := range a.requirements {
+		if p.vocabulary.Ignores(q) {
+			a.ignored = append(a.ignored, q)
+		}
+	}
 	return a
+}
+
+// withoutOverruled leaves out what is implied of a capability that is asked for expressly as well: a provider may ask for a
+// reserved capability.
+func withoutOverruled(requirements []capability.Requirement) []capability.Requirement {
+	return slices.DeleteFunc(requirements, func(q capability.Requirement) bool {
+		return q.Implied && slices.ContainsFunc(requirements, func(other capability.Requirement) bool {
+			return other.Capability == q.Capability && !other.Implied
+		})
+	})
+}
+
+// ignored warns about what a pool asks for in vain, because the profile does not register it.
+func (p *Profile[R]) ignored(r *Resolution[R]) finding.List {
+	var warnings finding.List
+	for _, q := range r.Ignored {
+		warnings = append(warnings, finding.New(RuleRequestIgnored, field.ErrorTypeNotSupported, settingPath(&r.Pool, &q), field.OmitValueType{}, fmt.Sprintf(
+			"%s%s, which the profile does not register, so it counts for nothing in the choice of an image; "+
+				"the operator can register it in spec.machineCapabilities, with the values [%s]",
+			poolName(r.Pool), asks(&q), strings.Join(p.valuesOf(q.Capability), ", "))))
+	}
+	return warnings
 }
 
 // without returns the request without one of its requirements.
@@ -150,12 +180,12 @@ func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.R
 	at := settingPath(&r.Pool, q)
 	has := r.Machine.Values(q.Capability)
 	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]%s",
-			poolName(r.Pool), asks(q), r.Pool.MachineType, finding.Few(has), wouldWork(r.Suggestions)))
+		return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]",
+			poolName(r.Pool), asks(q), r.Pool.MachineType, finding.Few(has)))
 	}
 	return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
-		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s%s", poolName(r.Pool), asks(q),
-		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region), others(asked.requirements, q), p.rejections(r), wouldWork(r.Suggestions)))
+		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s", poolName(r.Pool), asks(q),
+		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region), others(asked.requirements, q), p.rejections(r)))
 }
 
 // rejectedFor says in one clause, with the flavor as its subject, what a conflict is.

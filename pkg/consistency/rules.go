@@ -56,6 +56,7 @@ const (
 	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestUnmet        = "worker-request-unmet"
+	RuleRequestIgnored      = "worker-request-ignored"
 	RuleCredentialsMissing  = "credentials-missing"
 	RuleCredentialsKind     = "credentials-kind"
 )
@@ -208,6 +209,9 @@ var workerRules = []finding.Rule{
 	finding.Denies(RuleRequestUnmet,
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."),
+	finding.Warns(RuleRequestIgnored,
+		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise.",
+		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it."),
 }
 
 var namespacedRules = []finding.Rule{

@@ -42,6 +42,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
+		report.Warnings = append(report.Warnings, p.ignored(&r)...)
 	}
 	if p.validator != nil {
 		report.Add(p.validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.spec, Scope: scope}))

@@ -140,9 +140,6 @@ func (p *Profile[R]) fits(machine, worker capability.Set, image, version, region
 	return p.all.Choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
 }
 
-// WouldWork stands between an error and what would work, in the Detail of a [Resolution].
-const WouldWork = "; would work: "
-
 // wouldWork puts suggestions into words, to follow an error.
 func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 0 {
@@ -152,5 +149,5 @@ func wouldWork(suggestions []Suggestion) string {
 	for _, s := range suggestions {
 		words = append(words, strings.ReplaceAll(string(s.Kind), "-", " ")+" "+s.Value)
 	}
-	return WouldWork + strings.Join(words, ", ")
+	return "; would work: " + strings.Join(words, ", ")
 }

@@ -101,7 +101,7 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 	if r.Err == nil || r.Err.Origin != consistency.RuleArchitecture || len(r.Further) != 1 || r.Further[0].Origin != consistency.RuleRequestUnregistered {
 		t.Error(r.Err, r.Further)
 	}
-	if len(r.Suggestions) > 0 || strings.Contains(r.Err.Detail, consistency.WouldWork) {
+	if len(r.Suggestions) > 0 || strings.Contains(r.Err.Detail, "would work") {
 		t.Error(r.Suggestions, r.Err)
 	}
 }
@@ -241,7 +241,7 @@ func TestARuleForOff(t *testing.T) {
 			if tc.config != "" {
 				pool.Config = &runtime.RawExtension{Raw: []byte(tc.config)}
 			}
-			r := p.ResolvePool(pool)
+			r := p.ExplainPool(pool)
 			got := ""
 			if r.Err != nil {
 				got = r.Err.Origin

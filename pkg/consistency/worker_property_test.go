@@ -160,7 +160,8 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 		}
 		for range 20 {
 			pool := drawAskingPool(t)
-			r := p.ResolvePool(pool)
+			r := p.ExplainPool(pool)
+			agreesWith(t, r, p.ResolvePool(pool))
 			for _, s := range r.Suggestions {
 				suggested++
 				if again := p.ResolvePool(applied(pool, s)); again.Err != nil {

@@ -106,7 +106,12 @@ func unread(errs field.ErrorList, document []byte, at *field.Path) finding.List 
 	return list
 }
 
-// meant returns the names that stand beside an unknown one, whose path is given, and that it is like, sorted.
+// maxBeside is how many names an object may have for [meant] to compare them. No config has so many fields; an object with
+// thousands of unknown ones would take minutes.
+const maxBeside = 256
+
+// meant returns the names that stand beside an unknown one, whose path is given, and that it is like, sorted; none in an
+// object that has too many.
 func meant(tree any, path finding.Path) []string {
 	last := len(path) - 1
 	for _, segment := range path[:last] {
@@ -122,6 +127,9 @@ func meant(tree any, path finding.Path) []string {
 	}
 	var names []string
 	beside, _ := tree.(map[string]any)
+	if len(beside) > maxBeside {
+		return nil
+	}
 	for name := range beside {
 		if name != path[last].Name && strictjson.Closest(path[last].Name, []string{name}) != "" {
 			names = append(names, name)

@@ -6,6 +6,7 @@ package provider
 
 import (
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -173,6 +174,11 @@ func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.d
 // Settings returns the settings that ask for a capability, in the order of the requests. The caller owns the slice, but not
 // what its elements hold.
 func (w Workers) Settings() []Setting { return slices.Clone(w.settings) }
+
+// LookAtPool reports whether what a pool asks for follows from more than its providerConfig.
+func (w Workers) LookAtPool() bool {
+	return slices.ContainsFunc(w.settings, func(s Setting) bool { return !strings.HasPrefix(s.Field, "providerConfig.") })
+}
 
 // Requirements returns what a pool asks for beside the reserved capabilities. A pool without a providerConfig, or with one
 // that is null, asks for what follows from saying nothing. The findings are about the providerConfig; what could be read

@@ -66,7 +66,7 @@ func capabilitiesOf(providers map[string]Provider) Capabilities {
 			for _, s := range workers.Settings() {
 				if s.Capability == d.Name {
 					w.RequestedBy = append(w.RequestedBy, requestedBy{
-						Setting: s.Setting, Values: s.Values, Flag: "--worker-config",
+						Setting: s.Setting, Values: s.Values, Flag: flagOf(s.Field),
 						Field: workerPath.Child(s.Field).String(),
 					})
 				}
@@ -76,6 +76,17 @@ func capabilitiesOf(providers map[string]Provider) Capabilities {
 		all.Providers = append(all.Providers, p)
 	}
 	return all
+}
+
+// flagOf returns the flag of select and explain that says what a setting of a worker pool says; empty if there is none.
+func flagOf(setting string) string {
+	switch name, _, _ := strings.Cut(setting, "."); name {
+	case "providerConfig":
+		return "--worker-config"
+	case "machine":
+		return "--machine-type"
+	}
+	return ""
 }
 
 // reservedCapabilities finds out what asks for the reserved capabilities by trying each property that a worker pool can
@@ -207,6 +218,8 @@ func (by *requestedBy) where() string {
 	switch {
 	case by.Implied:
 		return "unless something else is asked for"
+	case by.Flag == "":
+		return by.Field
 	case by.Field == "":
 		return by.Flag + "; the Shoot API of Gardener v1.150 has no such field yet"
 	}

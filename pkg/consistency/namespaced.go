@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
@@ -199,7 +200,7 @@ func (p *compiler[R]) checkMappings() finding.List {
 	return errs
 }
 
-// checkConfigFields demands that the provider config holds machine images only.
+// checkConfigFields demands that the provider config holds machine images only, and the lists that the provider extends.
 func (p *compiler[R]) checkConfigFields() finding.List {
 	if p.spec.ProviderConfig == nil {
 		return nil
@@ -209,14 +210,20 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 		return nil // reported as unreadable
 	}
 	var errs finding.List
+	own := []string{"machineImages"}
+	if extender, ok := p.provider.(provider.ListExtender); ok {
+		for _, list := range extender.NamespacedLists() {
+			own = append(own, list.Field)
+		}
+	}
 	for name, value := range fields {
 		at := p.at.Child("providerConfig", name)
-		if slices.Contains([]string{"apiVersion", "kind", "machineImages"}, name) || empty(value) || p.unread.Covers(at) {
+		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || empty(value) || p.unread.Covers(at) {
 			continue
 		}
 		errs = append(errs, finding.New(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
-			"the provider config of a NamespacedCloudProfile has machineImages only; %s is that of the parent, CloudProfile %s: remove it",
-			name, p.parent.name)))
+			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
+			strings.Join(own, ", "), name, p.parent.name)))
 	}
 	return errs
 }

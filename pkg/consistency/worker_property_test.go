@@ -246,7 +246,7 @@ func TestProfilesWithoutWorkerCapabilitiesAreAsBefore(t *testing.T) {
 				for _, machine := range []string{"m0", "m1", "m2"} {
 					pool := provider.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
 					pool.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
-					r := p.ResolvePool(pool)
+					r := p.ExplainPool(pool)
 					if r.Reason == consistency.ReasonUnknownMachineType {
 						continue
 					}

@@ -37,6 +37,8 @@ type compiler[R any] struct {
 	*Profile[R]
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
+	// definitions are the worker capabilities of the provider.
+	definitions []capability.Definition
 	// unread holds the places of the provider config that could not be read.
 	unread provider.Unread
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
@@ -49,7 +51,7 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}
-	return &compiler[R]{Profile: p}
+	return &compiler[R]{Profile: p, definitions: cloud.Workers().Definitions()}
 }
 
 // compileProfile compiles a CloudProfile.

@@ -97,8 +97,11 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	}
 	id := imageVersion{request.Image, request.Version}
 	was, flavors := &p.catalog.Flavors(id.image, id.version)[before], updated.catalog.Flavors(id.image, id.version)
+	if sameReference(was, &flavors[after], request.Region) {
+		return false
+	}
 	same := p.like(id, was.Capabilities, updated)
-	if same(&flavors[after]) || sameReference(was, &flavors[after], request.Region) {
+	if same(&flavors[after]) {
 		return false
 	}
 	undeclared := updated.undeclaredOf(id)

@@ -115,15 +115,17 @@ func (p *compiler[R]) coverage(image, version string, flavor *imageselector.Flav
 	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
 		return nil // the same everywhere, or an error already
 	}
-	name := image + "@" + version
-	own := make(map[string]bool, len(flavor.Regional))
-	for i := range flavor.Regional {
-		own[flavor.Regional[i].Region] = true
+	var rest []string
+	for _, region := range p.regions {
+		if !slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
+			rest = append(rest, region)
+		}
 	}
-	rest := slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool { return own[region] })
-	written := p.vocabulary.Format(flavor.Capabilities)
+	if len(rest) == 0 {
+		return nil
+	}
+	name, written := image+"@"+version, p.vocabulary.Format(flavor.Capabilities)
 	switch {
-	case len(rest) == 0:
 	case flavor.Global == nil:
 		return finding.List{finding.New(RuleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
 			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, finding.Plural(rest, "region"), finding.Few(rest)))}
@@ -173,11 +175,7 @@ func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imagesele
 
 // withoutImage warns about machine types that no active image version fits in some region.
 func (p *compiler[R]) withoutImage() finding.List {
-	regions := p.regions
-	offers := make([]map[capability.Set]bool, len(regions))
-	for i, region := range regions {
-		offers[i] = p.activeOffers(region)
-	}
+	offers := p.activeOffers()
 	var found finding.List
 	known := map[capability.Set][]string{} // many machine types support the same
 	for i := range p.spec.MachineTypes {
@@ -188,7 +186,7 @@ func (p *compiler[R]) withoutImage() finding.List {
 		set := p.machines[t.Name].set
 		without, done := known[set]
 		if !done {
-			for k, region := range regions {
+			for k, region := range p.regions {
 				if !fitsAny(set, offers[k]) {
 					without = append(without, region)
 				}
@@ -203,19 +201,27 @@ func (p *compiler[R]) withoutImage() finding.List {
 	return found
 }
 
-// activeOffers returns what the flavors of active image versions support in a region.
-func (p *compiler[R]) activeOffers(region string) map[capability.Set]bool {
-	offers := map[capability.Set]bool{}
-	addActiveOffers(p.Profile, offers, region, nil)
-	if p.parent != nil {
-		addActiveOffers(p.parent.profile, offers, region, p.lifecycles())
+// activeOffers returns, for each region, what the flavors of active image versions support there, those of the parent
+// included.
+func (p *compiler[R]) activeOffers() []map[capability.Set]bool {
+	all := make([]map[capability.Set]bool, len(p.regions))
+	for i := range all {
+		all[i] = map[capability.Set]bool{}
 	}
-	return offers
+	addActiveOffers(all, p.Profile, p.regions, nil)
+	if p.parent != nil {
+		addActiveOffers(all, p.parent.profile, p.regions, p.lifecycles())
+	}
+	return all
 }
 
-// addActiveOffers adds what active image versions offer in a region. lifecycles tells of some whether they are active,
+// addActiveOffers adds what active image versions offer in the regions. lifecycles says of some whether they are active,
 // whatever their own lifecycle says.
-func addActiveOffers[R any](p *Profile[R], offers map[capability.Set]bool, region string, lifecycles map[imageVersion]bool) {
+func addActiveOffers[R any](all []map[capability.Set]bool, p *Profile[R], regions []string, lifecycles map[imageVersion]bool) {
+	known, added := newOffers(), make([]map[int]bool, len(regions))
+	for i := range added {
+		added[i] = map[int]bool{}
+	}
 	for _, image := range p.spec.MachineImages {
 		for _, version := range image.Versions {
 			active, given := lifecycles[imageVersion{image.Name, version.Version}]
@@ -225,8 +231,14 @@ func addActiveOffers[R any](p *Profile[R], offers map[capability.Set]bool, regio
 			if !active {
 				continue
 			}
-			for _, offer := range p.catalog.Offers(image.Name, version.Version, region) {
-				offers[offer] = true
+			for i, number := range in(known, p.catalog, image.Name, version.Version, regions) {
+				if added[i][number] {
+					continue
+				}
+				added[i][number] = true
+				for _, set := range known.all[number].sets {
+					all[i][set] = true
+				}
 			}
 		}
 	}

@@ -9,97 +9,129 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/finding"
-
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// choice is what an image version offers in a region, where that is more than one flavor.
-type choice struct {
-	// shape is equal for equal offers, of whatever version and region: many of them are.
-	shape  string
-	region string
+// offers numbers what image versions offer in a region. Most versions of a profile offer the same in most regions, so what
+// follows from an offer is found out once for each number.
+type offers struct {
+	sets    map[capability.Set]uint64
+	numbers map[string]int
+	// all holds the offers by their numbers.
+	all []offer
 }
 
-// choiceOf is a choice as a machine type has it.
-type choiceOf struct {
-	shape   string
-	machine capability.Set
+// offer is what some image version offers in some region.
+type offer struct {
+	image, version, region string
+	// sets are what the flavors support that have a reference in the region, in the order written.
+	sets []capability.Set
+}
+
+func newOffers() *offers {
+	return &offers{sets: map[capability.Set]uint64{}, numbers: map[string]int{}}
+}
+
+// number returns the number of an offer, equal for equal ones.
+func (o *offers) number(found offer) int {
+	shape := make([]byte, 0, 2*len(found.sets))
+	for _, set := range found.sets {
+		number, seen := o.sets[set]
+		if !seen {
+			number = uint64(len(o.sets))
+			o.sets[set] = number
+		}
+		shape = binary.AppendUvarint(shape, number)
+	}
+	number, known := o.numbers[string(shape)]
+	if !known {
+		number = len(o.all)
+		o.numbers[string(shape)] = number
+		o.all = append(o.all, found)
+	}
+	return number
+}
+
+// in returns the numbers of what an image version offers in each of the regions; an offer without flavors has one, too.
+func in[R any](o *offers, catalog *imageselector.Catalog[R], image, version string, regions []string) []int {
+	numbers := make([]int, 0, len(regions))
+	for _, region := range regions {
+		numbers = append(numbers, o.number(offer{image, version, region, catalog.Offers(image, version, region)}))
+	}
+	return numbers
 }
 
 // differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
 // machine type (semantics S5), once for each active version.
 func (p *compiler[R]) differingOrders() finding.List {
 	var found finding.List
-	numbers, known := map[capability.Set]uint64{}, map[choiceOf]bool{}
-	for i, image := range p.spec.MachineImages {
-		for k, version := range image.Versions {
-			if !helper.VersionIsActive(version.ExpirableVersion) {
-				continue
+	known, machines := newOffers(), p.machineSets()
+	var differing [][]bool // by the numbers of offers and of machine sets
+	p.forEachActive(func(image *v1beta1.MachineImage, version *v1beta1.MachineImageVersion, at *field.Path) {
+		differ := make([]bool, len(machines))
+		for _, number := range in(known, p.catalog, image.Name, version.Version, p.regions) {
+			for len(differing) <= number {
+				differing = append(differing, p.ordersDiffer(&known.all[len(differing)], machines))
 			}
-			choices := p.choices(image.Name, version.Version, numbers)
-			types := p.typesThatDiffer(image.Name, version.Version, choices, known)
-			if len(types) > 0 {
-				found = append(found, finding.New(RuleOrderDiffers, field.ErrorTypeInvalid,
-					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
-						"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
-						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
+			for i, d := range differing[number] {
+				differ[i] = differ[i] || d
 			}
 		}
-	}
+		if !slices.Contains(differ, true) {
+			return
+		}
+		types := p.typesAmong(func(machine capability.Set) bool { return differ[slices.Index(machines, machine)] })
+		found = append(found, finding.New(RuleOrderDiffers, field.ErrorTypeInvalid, at, version.Version, fmt.Sprintf(
+			"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
+			image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
+	})
 	return found
 }
 
-// typesThatDiffer returns the usable machine types for which the orders differ in one of the choices. known holds what
-// was found out so far.
-func (p *compiler[R]) typesThatDiffer(image, version string, choices []choice, known map[choiceOf]bool) []string {
-	differ := func(machine capability.Set) bool {
-		return slices.ContainsFunc(choices, func(c choice) bool {
-			differs, done := known[choiceOf{c.shape, machine}]
-			if !done {
-				differs = p.ordersDiffer(machine, image, version, c.region)
-				known[choiceOf{c.shape, machine}] = differs
+// forEachActive calls a function for each active image version of core, in order, with its path.
+func (p *compiler[R]) forEachActive(visit func(*v1beta1.MachineImage, *v1beta1.MachineImageVersion, *field.Path)) {
+	for i := range p.spec.MachineImages {
+		image := &p.spec.MachineImages[i]
+		for k := range image.Versions {
+			if helper.VersionIsActive(image.Versions[k].ExpirableVersion) {
+				visit(image, &image.Versions[k], p.at.Child("machineImages").Index(i).Child("versions").Index(k))
 			}
-			return differs
-		})
-	}
-	return p.typesAmong(differ)
-}
-
-// choices returns the distinct choices that an image version offers in the regions of the profile. numbers holds a number
-// for each set seen so far.
-func (p *compiler[R]) choices(image, version string, numbers map[capability.Set]uint64) []choice {
-	var choices []choice
-	for _, region := range p.regions {
-		offers := p.catalog.Offers(image, version, region)
-		if len(offers) < 2 {
-			continue
-		}
-		shape := make([]byte, 0, len(offers))
-		for _, offer := range offers {
-			number, seen := numbers[offer]
-			if !seen {
-				number = uint64(len(numbers))
-				numbers[offer] = number
-			}
-			shape = binary.AppendUvarint(shape, number)
-		}
-		if !slices.ContainsFunc(choices, func(c choice) bool { return c.shape == string(shape) }) {
-			choices = append(choices, choice{string(shape), region})
 		}
 	}
-	return choices
 }
 
-func (p *compiler[R]) ordersDiffer(set capability.Set, image, version, region string) bool {
-	r := imageselector.Request{Image: image, Version: version, Region: region, Machine: set, Worker: p.ordinary}
-	gep33 := p.catalog.Choose(r)
-	r.Order = capability.Gardener
-	return gep33 != p.catalog.Choose(r)
+// machineSets returns the distinct sets of the usable machine types, in their order.
+func (p *Profile[R]) machineSets() []capability.Set {
+	var sets []capability.Set
+	seen := map[capability.Set]bool{}
+	for _, name := range p.usable {
+		if set := p.machines[name].set; !seen[set] {
+			seen[set] = true
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// ordersDiffer reports for each machine set whether the two orders pick different flavors of an offer.
+func (p *compiler[R]) ordersDiffer(of *offer, machines []capability.Set) []bool {
+	differ := make([]bool, len(machines))
+	if len(of.sets) < 2 {
+		return differ
+	}
+	for i, machine := range machines {
+		r := imageselector.Request{Image: of.image, Version: of.version, Region: of.region, Machine: machine, Worker: p.ordinary}
+		gep33 := p.catalog.Choose(r)
+		r.Order = capability.Gardener
+		differ[i] = gep33 != p.catalog.Choose(r)
+	}
+	return differ
 }
 
 // typesAmong returns the usable machine types, in their order, of which a predicate holds.

@@ -119,7 +119,7 @@ func askedOf(w provider.Workers, name string) []string {
 // declaresWorker reports whether a flavor declares a worker capability.
 func (p *compiler[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 	for name := range capabilities {
-		if strings.HasPrefix(name, capability.ReservedPrefix) || p.valuesOf(name) != nil {
+		if strings.HasPrefix(name, capability.ReservedPrefix) || slices.ContainsFunc(p.definitions, func(d capability.Definition) bool { return d.Name == name }) {
 			return true
 		}
 	}

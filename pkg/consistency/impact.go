@@ -187,18 +187,23 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 		}
 		return append(list, name)
 	}
+	known := map[poolShape]*lost{} // thousands of worker pools may be alike
 	for _, shoot := range shoots {
 		for _, pool := range shoot.Pools {
 			_, had := p.machines[pool.MachineType]
 			_, has := updated.machines[pool.MachineType]
-			switch {
-			case had && !has:
+			if had && !has {
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
-			case p.hasImage(pool):
-				use := lost{image: imageVersion{pool.Image, pool.Version}, all: !updated.hasImage(pool), kept: p.keepsReference(updated, pool)}
-				if use.all || !use.kept && !p.sameImage(updated, pool) {
-					unmapped[use] = note(unmapped[use], shoot)
-				}
+				continue
+			}
+			shape, comparable := p.shapeOf(&pool)
+			use, done := known[shape]
+			if !done || !comparable {
+				use = p.loses(updated, pool)
+				known[shape] = use
+			}
+			if use != nil {
+				unmapped[*use] = note(unmapped[*use], shoot)
 			}
 		}
 	}
@@ -212,6 +217,38 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 		found = append(found, use.warning(updated.at, finding.Plural(users, "Shoot")+" "+finding.Few(users)))
 	}
 	return found
+}
+
+// poolShape is what decides the image of a worker pool.
+type poolShape struct {
+	machineType, image, version, architecture, region, config string
+	updates                                                   v1beta1.MachineUpdateStrategy
+	order                                                     capability.Order
+}
+
+// shapeOf returns the shape of a worker pool, and reports whether all pools of this shape get the same image.
+func (p *Profile[R]) shapeOf(pool *provider.Pool) (poolShape, bool) {
+	shape := poolShape{
+		pool.MachineType, pool.Image, pool.Version, pool.Architecture, pool.Region, "", pool.Worker.UpdateStrategy, pool.Order,
+	}
+	if pool.Config != nil {
+		shape.config = string(pool.Config.Raw)
+	}
+	return shape, !pool.Worker.SecureBoot && pool.Worker.GPU == nil && !p.provider.Workers().LookAtPool()
+}
+
+// loses returns what a worker pool loses by an update; nil if it had no image, or loses nothing.
+func (p *Profile[R]) loses(updated *Profile[R], pool provider.Pool) *lost {
+	was := p.bootedBy(pool)
+	if was == nil {
+		return nil
+	}
+	is := updated.bootedBy(pool)
+	use := lost{image: imageVersion{pool.Image, pool.Version}, all: is == nil, kept: p.keeps(updated, pool, was)}
+	if use.all || !use.kept && !sameReference(was, is, pool.Region) {
+		return &use
+	}
+	return nil
 }
 
 // lost is an image version of which worker pools lose the flavor that they boot, or all; or keep it without any use.
@@ -235,34 +272,35 @@ func (l lost) warning(at *field.Path, shoots string) finding.Finding {
 	return finding.New(RuleMappingInUse, field.ErrorTypeForbidden, path, name, fmt.Sprintf("%s: %s; %s until nobody uses it", name, what, back))
 }
 
-// boots returns the flavor that a worker pool boots, which has to get one.
-func (p *Profile[R]) boots(pool provider.Pool) *imageselector.Flavor[R] {
-	machine, _ := p.machineOf(pool)
-	request := imageselector.Request{
-		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: p.askedBy(pool).set, Order: pool.Order,
+// bootedBy returns the flavor that a worker pool boots; nil if it gets no image.
+func (p *Profile[R]) bootedBy(pool provider.Pool) *imageselector.Flavor[R] {
+	machine, found := p.machineOf(pool)
+	if !found || !suits(machine, pool.Architecture) {
+		return nil
 	}
-	return &p.all.Flavors(pool.Image, pool.Version)[p.all.Choose(request)]
+	worker := p.ordinary
+	if !p.asksNothing(&pool) {
+		asked := p.askedBy(pool)
+		if len(asked.unmet) > 0 {
+			return nil
+		}
+		worker = asked.set
+	}
+	chosen := p.all.Choose(imageselector.Request{
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
+	})
+	if chosen < 0 {
+		return nil
+	}
+	return &p.all.Flavors(pool.Image, pool.Version)[chosen]
 }
 
-// sameImage reports whether a worker pool, which gets an image in both profiles, boots the same one, as whatever flavor.
-func (p *Profile[R]) sameImage(updated *Profile[R], pool provider.Pool) bool {
-	return sameReference(p.boots(pool), updated.boots(pool), pool.Region)
-}
-
-// keepsReference reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
-// not it fits.
-func (p *Profile[R]) keepsReference(updated *Profile[R], pool provider.Pool) bool {
-	same := p.like(imageVersion{pool.Image, pool.Version}, p.boots(pool).Capabilities, updated)
-	flavors := updated.all.Flavors(pool.Image, pool.Version)
-	return slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+// keeps reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or not
+// it fits.
+func (p *Profile[R]) keeps(updated *Profile[R], pool provider.Pool, booted *imageselector.Flavor[R]) bool {
+	same := p.like(imageVersion{pool.Image, pool.Version}, booted.Capabilities, updated)
+	return slices.ContainsFunc(updated.all.Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
 		return found && same(&f)
 	})
-}
-
-// hasImage reports whether a worker pool gets an image.
-func (p *Profile[R]) hasImage(pool provider.Pool) bool {
-	machine, found := p.machineOf(pool)
-	a := p.askedBy(pool)
-	return found && suits(machine, pool.Architecture) && len(a.unmet) == 0 && p.fits(machine, a.set, pool.Image, pool.Version, pool.Region)
 }

@@ -200,9 +200,10 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 
 // A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as well.
 func TestARuleForOff(t *testing.T) {
-	trustedOff := append([]provider.Request[workerConfig]{
-		{Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"}, Asks: func(_ *provider.Pool, c *workerConfig) bool { return !c.Trusted }},
-	}, rules[:1]...)
+	trustedOff := append([]provider.Request[workerConfig]{{
+		Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"},
+		Asks: func(_ *provider.Pool, c *workerConfig) bool { return !c.Trusted },
+	}}, rules[:1]...)
 	on, off := v1beta1.Capabilities{"given-trusted": {"on"}}, v1beta1.Capabilities{"given-trusted": {"off"}}
 	amd64 := v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
 	const (

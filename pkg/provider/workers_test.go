@@ -217,7 +217,8 @@ func TestChecksOfAConfig(t *testing.T) {
 		`"disk": "FAST"`:                 {"NotSupported c.providerConfig.disk disk-unknown"},
 		`"disk": "FAST", "disc": "fast"`: {"Forbidden c.providerConfig.disc unknown-field"},
 	} {
-		_, errs := workers.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}, Path: field.NewPath("c")})
+		config := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}
+		_, errs := workers.Requirements(provider.Pool{Config: config, Path: field.NewPath("c")})
 		if diff := cmp.Diff(want, plainly(errs)); diff != "" {
 			t.Error(raw, diff)
 		}

@@ -43,7 +43,7 @@ func RoundTrip[R any](
 	}
 	entries, err := encode(cloud, version, format)
 	if after, _ := json.Marshal(version); !bytes.Equal(before, after) {
-		return fmt.Errorf("Encode has changed the version from %s to %s", before, after)
+		return fmt.Errorf("the provider's Encode has changed the version from %s to %s", before, after)
 	}
 	if err != nil {
 		return err
@@ -74,21 +74,21 @@ func (r refusal) Unwrap() error { return r.error }
 func encode[R any](cloud provider.Provider[R], version imageselector.Version[R], format provider.Format) (json.RawMessage, error) {
 	entries, err := cloud.Encode(version, format)
 	again, errAgain := cloud.Encode(version, format)
-	if fmt.Sprint(err) != fmt.Sprint(errAgain) {
-		return nil, fmt.Errorf("Encode says %v, and then %v", err, errAgain)
+	if said, then := fmt.Sprint(err), fmt.Sprint(errAgain); said != then {
+		return nil, fmt.Errorf("the provider's Encode says %s, and then %s", said, then)
 	}
 	if err != nil {
 		return nil, refusal{err}
 	}
 	if len(entries) == 0 {
-		return nil, errors.New("Encode returns no entry")
+		return nil, errors.New("the provider's Encode returns no entry")
 	}
 	first, err := json.Marshal(entries)
 	if err != nil {
 		return nil, fmt.Errorf("an entry that is no JSON: %w", err)
 	}
 	if second, _ := json.Marshal(again); !bytes.Equal(first, second) {
-		return nil, fmt.Errorf("Encode returns %s, and then %s", first, second)
+		return nil, fmt.Errorf("the provider's Encode returns %s, and then %s", first, second)
 	}
 	return first, nil
 }

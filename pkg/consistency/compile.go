@@ -39,6 +39,8 @@ type compiler[R any] struct {
 	images []imageselector.Image[R]
 	// definitions are the worker capabilities of the provider.
 	definitions []capability.Definition
+	// offers are what the image versions offer, once they are asked for.
+	offers *offers
 	// unread holds the places of the provider config that could not be read.
 	unread provider.Unread
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
@@ -51,7 +53,7 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}
-	return &compiler[R]{Profile: p, definitions: cloud.Workers().Definitions()}
+	return &compiler[R]{Profile: p, offers: newOffers(), definitions: cloud.Workers().Definitions()}
 }
 
 // compileProfile compiles a CloudProfile.
@@ -132,7 +134,7 @@ func (p *compiler[R]) compileMachines() finding.List {
 			p.usable = append(p.usable, t.Name)
 		}
 		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
-			errs = append(errs, finding.New(RuleMachineArchitecture, field.ErrorTypeRequired,
+			errs = append(errs, finding.New(ruleMachineArchitecture, field.ErrorTypeRequired,
 				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
 					"machine type %s must name its architecture, because several are registered: one of %s",
 					t.Name, finding.Few(p.vocabulary.Registered(capability.Architecture)))))

@@ -208,17 +208,19 @@ func (p *compiler[R]) activeOffers() []map[capability.Set]bool {
 	for i := range all {
 		all[i] = map[capability.Set]bool{}
 	}
-	addActiveOffers(all, p.Profile, p.regions, nil)
+	addActiveOffers(all, p.offers, p.Profile, p.regions, nil)
 	if p.parent != nil {
-		addActiveOffers(all, p.parent.profile, p.regions, p.lifecycles())
+		addActiveOffers(all, newOffers(), p.parent.profile, p.regions, p.lifecycles())
 	}
 	return all
 }
 
 // addActiveOffers adds what active image versions offer in the regions. lifecycles says of some whether they are active,
 // whatever their own lifecycle says.
-func addActiveOffers[R any](all []map[capability.Set]bool, p *Profile[R], regions []string, lifecycles map[imageVersion]bool) {
-	known, added := newOffers(), make([]map[int]bool, len(regions))
+func addActiveOffers[R any](
+	all []map[capability.Set]bool, known *offers, p *Profile[R], regions []string, lifecycles map[imageVersion]bool,
+) {
+	added := make([]map[int]bool, len(regions))
 	for i := range added {
 		added[i] = map[int]bool{}
 	}

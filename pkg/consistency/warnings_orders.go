@@ -25,6 +25,10 @@ type offers struct {
 	numbers map[string]int
 	// all holds the offers by their numbers.
 	all []offer
+	// of holds the numbers of what versions offer in the regions of the profile.
+	of map[imageVersion][]int
+	// shape is a buffer.
+	shape []byte
 }
 
 // offer is what some image version offers in some region.
@@ -35,12 +39,12 @@ type offer struct {
 }
 
 func newOffers() *offers {
-	return &offers{sets: map[capability.Set]uint64{}, numbers: map[string]int{}}
+	return &offers{sets: map[capability.Set]uint64{}, numbers: map[string]int{}, of: map[imageVersion][]int{}}
 }
 
 // number returns the number of an offer, equal for equal ones.
 func (o *offers) number(found offer) int {
-	shape := make([]byte, 0, 2*len(found.sets))
+	shape := o.shape[:0]
 	for _, set := range found.sets {
 		number, seen := o.sets[set]
 		if !seen {
@@ -49,6 +53,7 @@ func (o *offers) number(found offer) int {
 		}
 		shape = binary.AppendUvarint(shape, number)
 	}
+	o.shape = shape
 	number, known := o.numbers[string(shape)]
 	if !known {
 		number = len(o.all)
@@ -60,9 +65,14 @@ func (o *offers) number(found offer) int {
 
 // in returns the numbers of what an image version offers in each of the regions; an offer without flavors has one, too.
 func in[R any](o *offers, catalog *imageselector.Catalog[R], image, version string, regions []string) []int {
-	numbers := make([]int, 0, len(regions))
-	for _, region := range regions {
-		numbers = append(numbers, o.number(offer{image, version, region, catalog.Offers(image, version, region)}))
+	id := imageVersion{image, version}
+	numbers, known := o.of[id]
+	if !known {
+		numbers = make([]int, 0, len(regions))
+		for _, region := range regions {
+			numbers = append(numbers, o.number(offer{image, version, region, catalog.Offers(image, version, region)}))
+		}
+		o.of[id] = numbers
 	}
 	return numbers
 }
@@ -71,7 +81,7 @@ func in[R any](o *offers, catalog *imageselector.Catalog[R], image, version stri
 // machine type (semantics S5), once for each active version.
 func (p *compiler[R]) differingOrders() finding.List {
 	var found finding.List
-	known, machines := newOffers(), p.machineSets()
+	known, machines := p.offers, p.machineSets()
 	var differing [][]bool // by the numbers of offers and of machine sets
 	p.forEachActive(func(image *v1beta1.MachineImage, version *v1beta1.MachineImageVersion, at *field.Path) {
 		differ := make([]bool, len(machines))

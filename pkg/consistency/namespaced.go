@@ -191,7 +191,7 @@ func (p *compiler[R]) checkMappings() finding.List {
 				if p.declares(p.images[i].Name, version.Version) {
 					also = ", and the flavors of the version"
 				}
-				errs = append(errs, finding.New(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
+				errs = append(errs, finding.New(ruleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
 					p.images[i].Name, version.Version, p.parent.name, also)))
 			}
@@ -221,7 +221,7 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || empty(value) || p.unread.Covers(at) {
 			continue
 		}
-		errs = append(errs, finding.New(RuleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+		errs = append(errs, finding.New(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
 			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
 			strings.Join(own, ", "), name, p.parent.name)))
 	}
@@ -288,7 +288,7 @@ func (p *compiler[R]) checkFormats() finding.List {
 				continue
 			}
 			if _, err := p.inFormatOfParent(p.images[i].Name, version); err != nil {
-				errs = append(errs, finding.New(RuleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
+				errs = append(errs, finding.New(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
 					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
 					p.images[i].Name, version.Version, p.parent.name)))
 			}

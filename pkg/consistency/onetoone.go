@@ -31,7 +31,7 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		if !found && !p.maybeUnreadImage() && p.definesVersions(image) {
-			errs = append(errs, finding.New(RuleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
+			errs = append(errs, finding.New(ruleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
 				"%s: the provider config has no image of that name; add it, with its versions, under %s",
 				image.Name, p.at.Child("providerConfig", "machineImages"))))
 		}
@@ -92,7 +92,7 @@ func (p *compiler[R]) correspondVersion(image string, version *v1beta1.MachineIm
 			c.errs = ofCore
 		}
 	case !p.maybeUnreadVersion(entries):
-		c.report(RuleVersionMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+		c.report(ruleVersionMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"the provider config has no entry for this version; add one under %s", entries.images[0].Path.Child("versions")))
 	}
 	p.doubt(c.doubtful)
@@ -168,7 +168,7 @@ func (p *compiler[R]) byName() (map[string]*named[R], finding.List) {
 			errs = append(errs, p.nameMissing(image.Path, "name", "image")...)
 			entry = &named[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
-			errs = append(errs, finding.New(RuleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
+			errs = append(errs, finding.New(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
 				fmt.Sprintf("image %s stands in %s already; put its versions there", image.Name, entry.images[0].Path)))
 		default:
 			entry = &named[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
@@ -195,5 +195,5 @@ func (p *compiler[R]) nameMissing(at *field.Path, name, what string) finding.Lis
 }
 
 func nameMissing(at *field.Path, name, what string) finding.Finding {
-	return finding.New(RuleNameMissing, field.ErrorTypeRequired, at.Child(name), nil, "every "+what+" needs a "+name)
+	return finding.New(ruleNameMissing, field.ErrorTypeRequired, at.Child(name), nil, "every "+what+" needs a "+name)
 }

@@ -75,7 +75,7 @@ func (c *correspondence[R]) check() {
 	off := false
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
-			c.reportAll(RuleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"),
+			c.reportAll(ruleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"),
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
 			off = true
 			continue
@@ -121,7 +121,7 @@ func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) 
 		if _, errs := c.vocabulary.Flavor(written, c.undeclared, c.at); len(errs) > 0 {
 			return // what core refuses in it would tell the two apart
 		}
-		c.report(RuleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
+		c.report(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
 			"%s is the same flavor as %s; remove one of the two", c.format(written, set), c.corePath(c.core[first].index)))
 		return
 	}
@@ -244,7 +244,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 			for _, core := range fitting {
 				core.vague = true
 			}
-			c.reportAll(RuleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
+			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
 				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(len(alike), func(i int) *coreFlavor { return alike[i] })))
 		default:
@@ -360,7 +360,7 @@ func ofArchitectures(core *coreFlavor, architectures []string) v1beta1.Capabilit
 }
 
 func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
-	c.report(RuleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
+	c.report(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
 		"%s is the same flavor as %s; remove one of the two, or put their regions together", c.format(flavor.Capabilities, set), first))
 }
 
@@ -380,7 +380,7 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 	}
 	all := list(len(c.core), func(i int) *coreFlavor { return &c.core[i] })
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
-	c.report(RuleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
+	c.report(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
 		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
 }
 
@@ -399,7 +399,7 @@ func (c *correspondence[R]) missing() {
 		if c.entries[0].Legacy {
 			where = c.entries[0].Path
 		}
-		c.report(RuleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
+		c.report(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
 			"no provider image for %s; add it under %s", c.format(core.written, core.set), where))
 	}
 }

@@ -58,7 +58,7 @@ func checkFlavorReferences[R any](cloud provider.Provider[R], name string, flavo
 		case r.Region == "":
 			errs = append(errs, about(name, finding.List{nameMissing(r.Path, "name", "region")})...)
 		case found:
-			errs = append(errs, finding.New(RuleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
+			errs = append(errs, finding.New(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region, fmt.Sprintf(
 				"%s: region %s has a reference in %s already; remove one of the two", name, r.Region, first)))
 		default:
 			seen[r.Region] = r.Path

@@ -180,10 +180,10 @@ func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.R
 	at := settingPath(&r.Pool, q)
 	has := r.Machine.Values(q.Capability)
 	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]",
+		return finding.New(ruleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]",
 			poolName(r.Pool), asks(q), r.Pool.MachineType, finding.Few(has)))
 	}
-	return finding.New(RuleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
+	return finding.New(ruleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
 		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s", poolName(r.Pool), asks(q),
 		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region), others(asked.requirements, q), p.rejections(r)))
 }

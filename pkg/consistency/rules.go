@@ -12,25 +12,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// The stable names of the rules: the Origin of every finding. A published name keeps its meaning.
+// The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those that
+// other packages name; [Rules] has them all.
 const (
-	RuleNameMissing         = "name-missing"
-	RuleImageMissing        = "provider-image-missing"
-	RuleImageDuplicate      = "provider-image-duplicate"
 	RuleImageUnused         = "provider-image-unused"
-	RuleVersionMissing      = "provider-version-missing"
 	RuleVersionUnused       = "provider-version-unused"
-	RuleFlavorMissing       = "provider-flavor-missing"
-	RuleFlavorUnexpected    = "provider-flavor-unexpected"
-	RuleFlavorDuplicate     = "provider-flavor-duplicate"
-	RuleCoreFlavorDuplicate = "core-flavor-duplicate"
-	RuleLegacyAmbiguous     = "legacy-flavor-ambiguous"
-	RuleCapabilitiesOff     = "capabilities-not-registered"
-	RuleRegionDuplicate     = "region-duplicate"
 	RuleRegionUncovered     = "region-uncovered"
 	RuleRegionUnknown       = "region-unknown"
 	RuleFallback            = "image-name-fallback"
-	RuleMachineArchitecture = "machine-type-architecture-missing"
 	RuleMachineWithoutImage = "machine-type-without-image"
 	RuleOrderDiffers        = "preference-order-differs"
 	RuleForeignPrefix       = "capability-foreign-prefix"
@@ -43,9 +32,6 @@ const (
 	RuleUnknownVersion      = "unknown-version"
 	RuleNoImage             = "no-image-fits"
 	RuleVersionInherited    = "namespaced-version-inherited"
-	RuleMappingInherited    = "namespaced-mapping-inherited"
-	RuleNamespacedConfig    = "namespaced-config-field"
-	RuleNamespacedFormat    = "namespaced-format"
 	RuleChoiceChanged       = "image-choice-changed"
 	RuleMachineTypeInUse    = "machine-type-in-use"
 	RuleMappingInUse        = "mapping-in-use"
@@ -55,10 +41,28 @@ const (
 	RuleWorkerMisspelt      = "worker-capability-misspelt"
 	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
-	RuleRequestUnmet        = "worker-request-unmet"
 	RuleRequestIgnored      = "worker-request-ignored"
 	RuleCredentialsMissing  = "credentials-missing"
 	RuleCredentialsKind     = "credentials-kind"
+)
+
+const (
+	ruleNameMissing         = "name-missing"
+	ruleImageMissing        = "provider-image-missing"
+	ruleImageDuplicate      = "provider-image-duplicate"
+	ruleVersionMissing      = "provider-version-missing"
+	ruleFlavorMissing       = "provider-flavor-missing"
+	ruleFlavorUnexpected    = "provider-flavor-unexpected"
+	ruleFlavorDuplicate     = "provider-flavor-duplicate"
+	ruleCoreFlavorDuplicate = "core-flavor-duplicate"
+	ruleLegacyAmbiguous     = "legacy-flavor-ambiguous"
+	ruleCapabilitiesOff     = "capabilities-not-registered"
+	ruleRegionDuplicate     = "region-duplicate"
+	ruleMachineArchitecture = "machine-type-architecture-missing"
+	ruleMappingInherited    = "namespaced-mapping-inherited"
+	ruleNamespacedConfig    = "namespaced-config-field"
+	ruleNamespacedFormat    = "namespaced-format"
+	ruleRequestUnmet        = "worker-request-unmet"
 )
 
 // Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages capability and
@@ -71,7 +75,7 @@ func Rules() []finding.Rule {
 }
 
 var configRules = []finding.Rule{
-	finding.Denies(RuleNameMissing,
+	finding.Denies(ruleNameMissing,
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry."),
 	finding.Warns(RuleSize,
@@ -80,13 +84,13 @@ var configRules = []finding.Rule{
 }
 
 var imageRules = []finding.Rule{
-	finding.Denies(RuleImageMissing,
+	finding.Denies(ruleImageMissing,
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
 		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."),
-	finding.Denies(RuleVersionMissing,
+	finding.Denies(ruleVersionMissing,
 		"Core lists a version of a machine image for which the provider config has no entry.",
 		"Add the version to the image in the provider config, or remove it from `spec.machineImages`."),
-	finding.Denies(RuleImageDuplicate,
+	finding.Denies(ruleImageDuplicate,
 		"The provider config lists one image name twice.",
 		"Put the versions of the second entry into the first."),
 	finding.Warns(RuleImageUnused,
@@ -104,22 +108,22 @@ var imageRules = []finding.Rule{
 }
 
 var flavorRules = []finding.Rule{
-	finding.Denies(RuleFlavorMissing,
+	finding.Denies(ruleFlavorMissing,
 		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
 		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."),
-	finding.Denies(RuleFlavorUnexpected,
+	finding.Denies(ruleFlavorUnexpected,
 		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
 		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out."),
-	finding.Denies(RuleFlavorDuplicate,
+	finding.Denies(ruleFlavorDuplicate,
 		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
 		"Remove one of the two, or tell them apart by a capability."),
-	finding.Denies(RuleCoreFlavorDuplicate,
+	finding.Denies(ruleCoreFlavorDuplicate,
 		"Two core flavors of a version support exactly the same once omissions are filled in.",
 		"Remove one of the two, or tell them apart by a capability."),
-	finding.Denies(RuleLegacyAmbiguous,
+	finding.Denies(ruleLegacyAmbiguous,
 		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
 		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format."),
-	finding.Denies(RuleCapabilitiesOff,
+	finding.Denies(ruleCapabilitiesOff,
 		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
 		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."),
 	finding.Denies(RuleNoImage,
@@ -131,7 +135,7 @@ var flavorRules = []finding.Rule{
 }
 
 var regionRules = []finding.Rule{
-	finding.Denies(RuleRegionDuplicate,
+	finding.Denies(ruleRegionDuplicate,
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two."),
 	finding.Warns(RuleRegionUncovered,
@@ -152,7 +156,7 @@ var regionRules = []finding.Rule{
 }
 
 var machineRules = []finding.Rule{
-	finding.Denies(RuleMachineArchitecture,
+	finding.Denies(ruleMachineArchitecture,
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type."),
 	finding.Warns(RuleMachineWithoutImage,
@@ -206,7 +210,7 @@ var workerRules = []finding.Rule{
 	finding.Denies(RuleRequestUnregistered,
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
 		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."),
-	finding.Denies(RuleRequestUnmet,
+	finding.Denies(ruleRequestUnmet,
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."),
 	finding.Warns(RuleRequestIgnored,
@@ -218,13 +222,13 @@ var namespacedRules = []finding.Rule{
 	finding.Denies(RuleVersionInherited,
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
 		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."),
-	finding.Denies(RuleMappingInherited,
+	finding.Denies(ruleMappingInherited,
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
 		"Remove the entry from the provider config."),
-	finding.Denies(RuleNamespacedConfig,
+	finding.Denies(ruleNamespacedConfig,
 		"The provider config of a NamespacedCloudProfile holds something else than `machineImages`. Everything else is the parent's.",
 		"Remove the field, or have it changed in the parent."),
-	finding.Denies(RuleNamespacedFormat,
+	finding.Denies(ruleNamespacedFormat,
 		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
 		"Write the version in the legacy format, without `capabilityFlavors`."),
 }

@@ -137,7 +137,7 @@ func (p *compiler[R]) agreedOn(image string, version *imageselector.Version[R]) 
 func (p *compiler[R]) listedByCore(image, version string, flavors []imageselector.Flavor[R]) error {
 	core := p.coreOf(imageVersion{image, version})
 	for i := range flavors {
-		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclared, nil)
+		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclaredValues, nil)
 		if _, listed := core.bySet[set]; !listed {
 			return errOtherFlavors
 		}
@@ -156,7 +156,7 @@ func (p *compiler[R]) coreOf(id imageVersion) *correspondence[R] {
 // hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has no
 // place. The parent registers no other ones.
 func (p *compiler[R]) hasReserved(image string, version *imageselector.Version[R]) error {
-	undeclared := p.coreOf(imageVersion{image, version.Version}).undeclared
+	undeclared := p.coreOf(imageVersion{image, version.Version}).undeclaredValues
 	for i := range version.Flavors {
 		declared := version.Flavors[i].Capabilities
 		set, _ := p.vocabulary.Flavor(declared, undeclared, nil)

@@ -8,13 +8,12 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Filled is what [FillCloudProfile] fills in for one image version.
@@ -75,7 +74,7 @@ func (p *compiler[R]) unfilled(image string, version *v1beta1.MachineImageVersio
 
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not what
 // core could list. A single flavor that declares nothing is what core assumes anyway.
-func (p *compiler[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *named[R]) []v1beta1.MachineImageFlavor {
+func (p *compiler[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
 	flavors := p.declaredBy(version, entries.versions[version.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
 		!p.agreesWith(version.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {

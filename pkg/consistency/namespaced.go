@@ -10,15 +10,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // parent is what a NamespacedCloudProfile has from its CloudProfile.
@@ -110,7 +109,10 @@ func (p *compiler[R]) inheritsImage(name string) bool {
 // definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it does
 // not.
 func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
-	return p.parent == nil || slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
+	if p.parent == nil {
+		return len(image.Versions) > 0 // that there is none core reports
+	}
+	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
 		return !p.inherits(imageVersion{image.Name, v.Version})
 	})
 }
@@ -123,7 +125,7 @@ func (p *compiler[R]) declares(image, version string) bool {
 
 // redefined reports whether the profile says on both sides what a version of the parent is. It should not, unless it was there
 // first; in any case that is what is rendered.
-func redefined[R any](version *v1beta1.MachineImageVersion, entries *named[R]) bool {
+func redefined[R any](version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
 	return len(version.CapabilityFlavors)+len(version.Architectures) > 0 && entries != nil && len(entries.versions[version.Version]) > 0
 }
 
@@ -135,7 +137,7 @@ func (p *compiler[R]) asMapped(image string, version *v1beta1.MachineImageVersio
 		if p.parent.profile.doubtful[f.Path] {
 			continue
 		}
-		set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclared, nil)
+		set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclaredValues, nil)
 		mapped[c.asCore(f.Capabilities, set)] = true
 	}
 	for set := range c.bySet {
@@ -153,7 +155,7 @@ func (p *compiler[R]) converted(t *v1beta1.MachineType) bool {
 }
 
 // checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing else.
-func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) finding.List {
+func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path) finding.List {
 	if !p.inherits(id) {
 		return nil
 	}

@@ -69,7 +69,7 @@ func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// leftOutMeansAll tells whether a flavor that leaves a capability out is the same as one that declares all values.
+// leftOutMeansAll reports whether a flavor that leaves a capability out is the same as one that declares all values.
 func leftOutMeansAll(name string) bool {
 	return name != "given-trusted" && !strings.HasPrefix(name, capability.ReservedPrefix)
 }

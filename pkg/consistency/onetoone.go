@@ -9,19 +9,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
 // correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images that
-// selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the check (S7): a
-// flavor that is there twice adds up, and names that the vocabulary does not know count for nothing. Such flavors are noted
-// as doubtful.
+// selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the check (S7):
+// the references of a flavor that is there twice are added up, and names that the vocabulary does not know count for
+// nothing. The paths of such flavors are kept in doubtful.
 func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	provided, errs := p.byName()
 	seen := map[imageVersion]bool{}
@@ -47,8 +46,8 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 			if p.inherits(id) && !redefined(version, entries) {
 				continue
 			}
-			flavors, found := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
-			errs = append(errs, found...)
+			flavors, versionErrs := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
+			errs = append(errs, versionErrs...)
 			if entries != nil && len(entries.versions[version.Version]) > 0 {
 				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version)})
 			}
@@ -78,7 +77,7 @@ func coreVersions(images []v1beta1.MachineImage) map[imageVersion]*v1beta1.Machi
 
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
-func (p *compiler[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *named[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
+func (p *compiler[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
 	c := p.newCorrespondence(image, version, at)
 	if entries == nil {
 		return nil, c.errs
@@ -113,7 +112,7 @@ func (p *compiler[R]) doubt(flavors []*field.Path) {
 func (p *compiler[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
 	c := &correspondence[R]{
 		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
-		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclared: undeclaredBy(version),
+		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclaredValues: undeclaredBy(version),
 		carried: carriedBy(p.vocabulary, version),
 	}
 	c.coreFlavors(version)
@@ -150,28 +149,28 @@ func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageV
 	return carried
 }
 
-// named holds the provider images of one name and their versions. Several entries of one version are one (semantics S7).
-type named[R any] struct {
+// imageEntries holds the provider images of one name and their versions. Several entries of one version are one (semantics S7).
+type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]
 }
 
 // byName indexes the provider's images, and reports names that are missing or used twice.
-func (p *compiler[R]) byName() (map[string]*named[R], finding.List) {
+func (p *compiler[R]) byName() (map[string]*imageEntries[R], finding.List) {
 	var errs finding.List
-	index := make(map[string]*named[R], len(p.images))
+	index := make(map[string]*imageEntries[R], len(p.images))
 	for i := range p.images {
 		image := &p.images[i]
 		entry := index[image.Name]
 		switch {
 		case image.Name == "":
 			errs = append(errs, p.nameMissing(image.Path, "name", "image")...)
-			entry = &named[R]{versions: map[string][]*imageselector.Version[R]{}}
+			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
 			errs = append(errs, finding.New(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
 				fmt.Sprintf("image %s stands in %s already; put its versions there", image.Name, entry.images[0].Path)))
 		default:
-			entry = &named[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
+			entry = &imageEntries[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
 			index[image.Name] = entry
 		}
 		entry.images = append(entry.images, image)

@@ -11,13 +11,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
@@ -26,27 +25,31 @@ type correspondence[R any] struct {
 	vocabulary *capability.Vocabulary
 	// name is image@version, as messages say it.
 	name string
-	// core holds the distinct flavors of the core version, bySet their indices; at is the path of the version.
+	// core holds the distinct flavors of the core version, bySet their indices; at is the path of the version in core.
 	core  []coreFlavor
 	bySet map[capability.Set]int
 	at    *field.Path
-	// undeclared is what the version supports of worker capabilities that a flavor does not declare, where it says so;
-	// carried are the reserved capabilities, not registered, that a core flavor declares.
-	undeclared v1beta1.Capabilities
-	carried    map[string]bool
-	// namespaced tells that the version is that of a NamespacedCloudProfile, which may be written in another format than
-	// its parent has. architectures tells that the core flavors are those of the field architectures.
+	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare. A
+	// capability that is not among them has the value that its definition says.
+	undeclaredValues v1beta1.Capabilities
+	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
+	carried map[string]bool
+	// namespaced is true for a version of a NamespacedCloudProfile, which may be written in another format than that of its
+	// parent. architectures is true if the core flavors are those of the field architectures.
 	namespaced, architectures bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
-	// others holds further flavors of the provider that correspond to a core flavor, see the method flavor.
+	// others holds, by what they support, the paths of the provider flavors that correspond to a core flavor which another
+	// one corresponds to already, see the method flavor. Nil as long as there are none.
 	others map[capability.Set]*field.Path
-	// fits holds what the method fitting has found.
+	// fits holds the results of the method fitting.
 	fits map[shape][2][]*coreFlavor
-	// stray holds the provider flavors that core does not have, unclear those whose capabilities have errors.
-	stray   map[capability.Set]*field.Path
+	// stray holds, by what they support, the paths of the provider flavors that core does not list; nil as long as there are
+	// none.
+	stray map[capability.Set]*field.Path
+	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
-	// extent is what the version is made of, on both sides; nil until it is asked for.
+	// extent holds the paths of the version, on both sides; nil until it is needed.
 	extent []finding.Path
 	// usable collects the flavors to choose from, and doubtful the paths of those that the check refuses.
 	usable   []imageselector.Flavor[R]
@@ -60,14 +63,14 @@ type coreFlavor struct {
 	written v1beta1.Capabilities
 	// index in capabilityFlavors or architectures; -1 if the version has neither and the flavor is implied.
 	index int
-	// by is the provider flavor that corresponds to it, nil if there is none yet, and own what that one supports by
-	// itself: less than set in a legacy version, which states architectures only.
-	by  *field.Path
-	own capability.Set
-	// legacy tells that it is of a legacy version, and so supports what core says.
+	// providerPath is the path of the provider flavor that corresponds to this one, the first if there are several; nil if
+	// there is none yet. providerSet is what that flavor supports as written: a legacy flavor states its architecture only.
+	providerPath *field.Path
+	providerSet  capability.Set
+	// legacy is true if that provider flavor is one of a legacy version, and so supports what core says.
 	legacy bool
-	// vague tells that a legacy flavor may be it, or another one of the same architecture.
-	vague bool
+	// ambiguous is true if a legacy flavor may correspond to this one, or to another one of the same architecture.
+	ambiguous bool
 }
 
 // check compares the flavors of the core version with those of the provider's entries.
@@ -116,9 +119,9 @@ func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
 }
 
 func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) {
-	set, _ := c.vocabulary.Flavor(written, c.undeclared, nil)
+	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
 	if first, found := c.bySet[set]; found {
-		if _, errs := c.vocabulary.Flavor(written, c.undeclared, c.at); len(errs) > 0 {
+		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
 			return // what core refuses in it would tell the two apart
 		}
 		c.report(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
@@ -142,7 +145,7 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 // flavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart from
 // reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
 func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
-	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclared, flavor.Path.Child("capabilities"))
+	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {
 		c.unclearFlavor(flavor, set, errs)
 		return
@@ -158,10 +161,10 @@ func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
 		c.duplicate(flavor, set, first)
 		c.doubt(flavor)
 		return
-	case core.by == nil:
-		core.by, core.own = flavor.Path, set
-	case core.own == set || core.legacy && core.set == set:
-		c.duplicate(flavor, set, core.by)
+	case core.providerPath == nil:
+		core.providerPath, core.providerSet = flavor.Path, set
+	case core.providerSet == set || core.legacy && core.set == set:
+		c.duplicate(flavor, set, core.providerPath)
 		c.doubt(flavor)
 		return
 	default:
@@ -189,7 +192,7 @@ func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.
 	if len(carried) == len(written) {
 		return set
 	}
-	set, _ = c.vocabulary.Flavor(carried, c.undeclared, nil)
+	set, _ = c.vocabulary.Flavor(carried, c.undeclaredValues, nil)
 	return set
 }
 
@@ -226,7 +229,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 		if !entry.Legacy {
 			path = path.Child("capabilities")
 		}
-		set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclared, path)
+		set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, path)
 		if len(errs) > 0 {
 			for _, err := range errs {
 				if entry.Legacy { // which writes its architecture as one value, not as a list
@@ -242,7 +245,7 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 			c.unexpected(flavor, set)
 		case len(alike) > 0:
 			for _, core := range fitting {
-				core.vague = true
+				core.ambiguous = true
 			}
 			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
@@ -319,8 +322,8 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 			supports = core.set
 		}
 		first := cmp.Or(c.others[supports], c.others[set])
-		if core.by != nil && (core.own == set || core.own == supports) {
-			first = core.by
+		if core.providerPath != nil && (core.providerSet == set || core.providerSet == supports) {
+			first = core.providerPath
 		}
 		if first != nil {
 			c.duplicate(flavor, set, first)
@@ -331,10 +334,10 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 		}
 	}
 	for _, core := range fitting {
-		if core.by != nil {
-			c.note(core.own, core.by)
+		if core.providerPath != nil {
+			c.note(core.providerSet, core.providerPath)
 		}
-		core.by, core.own, core.legacy = flavor.Path, set, true
+		core.providerPath, core.providerSet, core.legacy = flavor.Path, set, true
 		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
 	}
 }
@@ -360,8 +363,12 @@ func ofArchitectures(core *coreFlavor, architectures []string) v1beta1.Capabilit
 }
 
 func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
+	repair := "remove one of the two"
+	if len(flavor.Regional) > 0 {
+		repair += ", or put their regions together"
+	}
 	c.report(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"%s is the same flavor as %s; remove one of the two, or put their regions together", c.format(flavor.Capabilities, set), first))
+		"%s is the same flavor as %s; %s", c.format(flavor.Capabilities, set), first, repair))
 }
 
 // unexpected reports a provider flavor that core does not have. One that stands there twice is a duplicate all the same.
@@ -392,7 +399,7 @@ func (c *correspondence[R]) missing() {
 	}
 	for i := range c.core {
 		core := &c.core[i]
-		if core.by != nil || core.vague || c.maybeMeant(core.set) {
+		if core.providerPath != nil || core.ambiguous || c.maybeMeant(core.set) {
 			continue
 		}
 		where := c.entries[0].Path.Child("capabilityFlavors")
@@ -404,12 +411,12 @@ func (c *correspondence[R]) missing() {
 	}
 }
 
-// mostUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
+// maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
 // about what is missing before those are repaired.
-const mostUnclear = 16
+const maxUnclear = 16
 
 func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
-	return len(c.unclear) > mostUnclear ||
+	return len(c.unclear) > maxUnclear ||
 		slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool { return mayMean(unclear, core) })
 }
 
@@ -453,15 +460,15 @@ func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *fie
 }
 
 // hiding returns findings because of which the version is not checked any further.
-func (c *correspondence[R]) hiding(found ...finding.Finding) finding.List {
+func (c *correspondence[R]) hiding(findings ...finding.Finding) finding.List {
 	if c.extent == nil {
 		c.extent = []finding.Path{finding.PathOf(c.at)}
 		for _, entry := range c.entries {
 			c.extent = append(c.extent, finding.PathOf(entry.Path))
 		}
 	}
-	for i := range found {
-		found[i].Extent = c.extent
+	for i := range findings {
+		findings[i].Extent = c.extent
 	}
-	return found
+	return findings
 }

@@ -7,15 +7,14 @@ package consistency
 import (
 	"maps"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Profile is a CloudProfile, compiled: vocabulary, machine types and images. It is immutable and safe for concurrent use.
@@ -52,7 +51,7 @@ type Profile[R any] struct {
 type machine struct {
 	written *v1beta1.MachineType
 	set     capability.Set
-	// named says that the machine type names its architecture; if it does not, a worker pool may.
+	// named is true if the machine type names its architecture. Otherwise a worker pool may.
 	named bool
 }
 

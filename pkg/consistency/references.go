@@ -7,12 +7,11 @@ package consistency
 import (
 	"fmt"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).

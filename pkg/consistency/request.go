@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // asked is what a worker pool asks for.

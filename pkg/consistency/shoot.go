@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // ValidateShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics

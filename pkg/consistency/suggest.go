@@ -9,14 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/Masterminds/semver/v3"
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Suggestion is one change to a worker pool after which an image would be found.
@@ -37,8 +36,8 @@ const (
 	SuggestMachineType SuggestionKind = "machine-type"
 )
 
-// mostSuggestions is how many things that would work an error names (semantics S13).
-const mostSuggestions = 3
+// maxSuggestions is how many things that would work an error names (semantics S13).
+const maxSuggestions = 3
 
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
 // the pool's machine type supports, or the zero Set if there is no such machine type; worker is what the pool requests.
@@ -48,9 +47,9 @@ func (p *Profile[R]) suggest(pool provider.Pool, machine, worker capability.Set)
 		kinds = [][]Suggestion{p.suggestVersions(pool, machine, worker), p.suggestImages(pool, machine, worker), kinds[0]}
 	}
 	var suggestions []Suggestion
-	for rank := range mostSuggestions {
+	for rank := range maxSuggestions {
 		for _, kind := range kinds {
-			if rank < len(kind) && len(suggestions) < mostSuggestions {
+			if rank < len(kind) && len(suggestions) < maxSuggestions {
 				suggestions = append(suggestions, kind[rank])
 			}
 		}
@@ -68,7 +67,7 @@ func (p *Profile[R]) suggestVersions(pool provider.Pool, machine, worker capabil
 			}
 		}
 	}
-	return suggestions[:min(len(suggestions), mostSuggestions)]
+	return suggestions[:min(len(suggestions), maxSuggestions)]
 }
 
 // suggestImages returns the newest fitting version of every other image, in the profile's order.
@@ -76,7 +75,7 @@ func (p *Profile[R]) suggestImages(pool provider.Pool, machine, worker capabilit
 	var suggestions []Suggestion
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
-		if image.Name == pool.Image || len(suggestions) == mostSuggestions {
+		if image.Name == pool.Image || len(suggestions) == maxSuggestions {
 			continue
 		}
 		if versions := p.fittingVersions(image, pool, machine, worker); len(versions) > 0 {
@@ -132,7 +131,7 @@ func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, machine, worker cap
 		}
 	}
 	suggestions := slices.Concat(alike, others)
-	return suggestions[:min(len(suggestions), mostSuggestions)]
+	return suggestions[:min(len(suggestions), maxSuggestions)]
 }
 
 // fits reports whether an image version boots in a region on a machine type, for a request.

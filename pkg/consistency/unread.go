@@ -24,8 +24,8 @@ func (p *compiler[R]) maybeUnreadImage() bool {
 		slices.ContainsFunc(p.images, func(image imageselector.Image[R]) bool { return image.Name == "" && p.unread.Touches(image.Path) })
 }
 
-// maybeUnreadVersion is the same for a version of an image.
-func (p *compiler[R]) maybeUnreadVersion(entries *named[R]) bool {
+// maybeUnreadVersion does the same for a version of an image.
+func (p *compiler[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
 	for _, image := range entries.images {
 		if len(image.Versions) == 0 && p.unread.Touches(image.Path) || p.unread.Covers(image.Path.Child("versions")) {
 			return true
@@ -34,8 +34,9 @@ func (p *compiler[R]) maybeUnreadVersion(entries *named[R]) bool {
 	return slices.ContainsFunc(entries.versions[""], func(v *imageselector.Version[R]) bool { return p.unread.Touches(v.Path) })
 }
 
-// extend tells of what could not be read in the provider config what is not checked because of that (semantics S10): the
-// image version around it, or the image, or everything if the config as a whole is not what it should be.
+// extend adds to errors about what could not be read in the provider config what is not checked because of them (semantics
+// S10): the image version around it, or the image, or everything if the config as a whole is not what it should be. It
+// changes errs in place.
 func (p *compiler[R]) extend(errs finding.List) {
 	config, core := p.at.Child("providerConfig"), p.at.Child("machineImages")
 	depth := len(finding.PathOf(config))

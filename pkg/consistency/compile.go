@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -94,6 +95,9 @@ func (p *compiler[R]) read() finding.Report {
 			p.imageRegions[flavor.Regional[i].Region] = true
 		}
 	})
+	if p.vocabulary.Legacy() && p.parent == nil { // flavors do not belong there at all, which is reported
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
+	}
 	p.extend(report.Errors)
 	p.aboutVersions(report.Errors)
 	p.aboutVersions(report.Warnings)

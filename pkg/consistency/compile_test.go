@@ -253,3 +253,28 @@ func TestImagesOfOneName(t *testing.T) {
 		t.Error(diff, string(s.ProviderConfig.Raw))
 	}
 }
+
+// Flavors that do not belong into a profile without capabilities are not told to take over the regions beside them, an image
+// without versions is core's to report, and flavors without regions have none to put together.
+func TestOneRepairForEachFault(t *testing.T) {
+	const config = "providerConfig: {apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig, machineImages: "
+	for spec, want := range map[string][]string{
+		"machineImages: [{name: gl, versions: [{version: '1'}]}]\n" + config + "[{name: gl, versions: [{version: '1', " +
+			"regions: [{name: eu, id: a}], capabilityFlavors: [{regions: [{name: eu, id: a}]}]}]}]}": {"capabilities-not-registered"},
+		"machineImages: [{name: gl}]\n" + config + "[]}": nil,
+		"machineCapabilities: [{name: architecture, values: [amd64]}]\nmachineImages: [{name: gl, versions: [{version: '1'}]}]\n" + config +
+			"[{name: gl, versions: [{version: '1', capabilityFlavors: [{image: a}, {image: b}]}]}]}": {"provider-flavor-duplicate"},
+	} {
+		_, report := consistency.Compile(imagesOnly{}, parse(t, "type: openstack\n"+spec), field.NewPath("spec"))
+		var got []string
+		for _, err := range report.Errors {
+			got = append(got, err.Origin)
+			if strings.Contains(err.Detail, "regions") && err.Origin == "provider-flavor-duplicate" {
+				t.Error(err)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", spec, diff)
+		}
+	}
+}

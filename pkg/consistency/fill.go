@@ -35,9 +35,9 @@ func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProf
 
 // FillNamespacedCloudProfile does the same for the versions that a NamespacedCloudProfile defines itself, with the
 // vocabulary of its parent.
-func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, above *v1beta1.CloudProfileSpec) []Filled {
-	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, above, nil))
-	return p.fill(above.MachineCapabilities)
+func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []Filled {
+	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, parent, nil))
+	return p.fill(parent.MachineCapabilities)
 }
 
 func (p *compiler[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled {

@@ -45,45 +45,45 @@ func parentOf[R any](name string, spec *v1beta1.CloudProfileSpec, profile *Profi
 }
 
 // newNamespacedCompiler returns the compiler of what a NamespacedCloudProfile defines itself, without a vocabulary.
-func newNamespacedCompiler[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, above *parent[R]) *compiler[R] {
+func newNamespacedCompiler[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, inherited *parent[R]) *compiler[R] {
 	p := newCompiler(cloud, &v1beta1.CloudProfileSpec{
 		Type:           cloud.Type(),
 		MachineTypes:   profile.Spec.MachineTypes,
 		MachineImages:  profile.Spec.MachineImages,
 		ProviderConfig: ownConfig(profile),
 	}, field.NewPath("spec"))
-	p.parent = above
+	p.parent = inherited
 	return p
 }
 
 // compileNamespaced checks a NamespacedCloudProfile, and compiles it: what it defines itself over what it has from its
 // parent.
-func compileNamespaced[R any](above *Profile[R], profile *v1beta1.NamespacedCloudProfile) *compiler[R] {
-	p := newNamespacedCompiler(above.provider, profile, parentOf(profile.Spec.Parent.Name, above.spec, above))
-	p.vocabulary, p.regions = above.vocabulary, above.regions
+func compileNamespaced[R any](parent *Profile[R], profile *v1beta1.NamespacedCloudProfile) *compiler[R] {
+	p := newNamespacedCompiler(parent.provider, profile, parentOf(profile.Spec.Parent.Name, parent.spec, parent))
+	p.vocabulary, p.regions = parent.vocabulary, parent.regions
 	p.compile()
 	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
-	p.inherit(above)
+	p.inherit(parent)
 	return p
 }
 
 // inherit adds what the parent has and the profile does not define itself.
-func (p *compiler[R]) inherit(above *Profile[R]) {
-	p.all = p.catalog.Over(above.catalog)
-	for id, version := range above.core {
+func (p *compiler[R]) inherit(parent *Profile[R]) {
+	p.all = p.catalog.Over(parent.catalog)
+	for id, version := range parent.core {
 		if len(p.catalog.Flavors(id.image, id.version)) == 0 {
 			p.core[id] = version
 		}
 	}
 	own := p.usable
 	p.usable = nil
-	for _, name := range above.usable {
+	for _, name := range parent.usable {
 		if _, redefined := p.machines[name]; !redefined {
 			p.usable = append(p.usable, name)
 		}
 	}
 	p.usable = append(p.usable, own...)
-	for name, m := range above.machines {
+	for name, m := range parent.machines {
 		if _, redefined := p.machines[name]; !redefined {
 			p.machines[name] = m
 		}
@@ -247,15 +247,15 @@ func empty(value any) bool {
 	return value == nil || value == ""
 }
 
-// otherFormat compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than that
+// addConvertedFlavors compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than that
 // of the parent. Gardener converts it (S11): architectures become flavors, and of flavors only the architectures are left.
 // It returns false, having done nothing, if the formats agree.
-func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bool {
+func (c *correspondence[R]) addConvertedFlavors(version *v1beta1.MachineImageVersion) bool {
 	switch {
 	case !c.vocabulary.Legacy() && len(version.CapabilityFlavors) == 0 && len(version.Architectures) > 0:
 		c.architectures = true
 		for i := range version.Architectures {
-			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
 		}
 	case c.vocabulary.Legacy() && len(version.Architectures) == 0 && len(version.CapabilityFlavors) > 0:
 		c.architectures = false
@@ -264,12 +264,12 @@ func (c *correspondence[R]) otherFormat(version *v1beta1.MachineImageVersion) bo
 			for _, architecture := range version.CapabilityFlavors[i].Capabilities[capability.Architecture] {
 				if !known[architecture] {
 					known[architecture] = true
-					c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
+					c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
 				}
 			}
 		}
 		if len(known) == 0 { // which Gardener then takes for amd64
-			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
 		}
 	default:
 		return false

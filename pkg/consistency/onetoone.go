@@ -115,7 +115,7 @@ func (p *compiler[R]) newCorrespondence(image string, version *v1beta1.MachineIm
 		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclaredValues: undeclaredBy(version),
 		carried: carriedBy(p.vocabulary, version),
 	}
-	c.coreFlavors(version)
+	c.addCoreFlavors(version)
 	return c
 }
 

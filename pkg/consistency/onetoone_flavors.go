@@ -40,9 +40,9 @@ type correspondence[R any] struct {
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
 	// others holds, by what they support, the paths of the provider flavors that correspond to a core flavor which another
-	// one corresponds to already, see the method flavor. Nil as long as there are none.
+	// one corresponds to already, see matchFlavor. Nil as long as there are none.
 	others map[capability.Set]*field.Path
-	// fits holds the results of the method fitting.
+	// fits holds the results of fitting.
 	fits map[shape][2][]*coreFlavor
 	// stray holds, by what they support, the paths of the provider flavors that core does not list; nil as long as there are
 	// none.
@@ -75,50 +75,50 @@ type coreFlavor struct {
 
 // check compares the flavors of the core version with those of the provider's entries.
 func (c *correspondence[R]) check() {
-	off := false
+	wrongFormat := false
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
 			c.reportAll(ruleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"),
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
-			off = true
+			wrongFormat = true
 			continue
 		}
 		if entry.Legacy || c.vocabulary.Legacy() {
-			c.legacy(entry)
+			c.matchLegacy(entry)
 			continue
 		}
 		for i := range entry.Flavors {
-			c.flavor(&entry.Flavors[i])
+			c.matchFlavor(&entry.Flavors[i])
 		}
 	}
-	if !off { // else the flavors that seem to be missing may be there, in the wrong format
-		c.missing()
+	if !wrongFormat { // else the flavors that seem to be missing may be there, in the wrong format
+		c.reportMissing()
 	}
 }
 
-// coreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
+// addCoreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
 // one that omits everything (semantics S1, S2). Of equal ones the first is kept.
-func (c *correspondence[R]) coreFlavors(version *v1beta1.MachineImageVersion) {
+func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion) {
 	c.architectures = c.vocabulary.Legacy()
 	switch {
-	case c.namespaced && c.otherFormat(version):
+	case c.namespaced && c.addConvertedFlavors(version):
 	case c.vocabulary.Legacy() && len(version.Architectures) == 0:
-		c.coreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
+		c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
 	case c.vocabulary.Legacy():
 		for i := range version.Architectures {
-			c.coreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
 		}
 	case len(version.CapabilityFlavors) == 0:
-		c.coreFlavor(nil, -1)
+		c.addCoreFlavor(nil, -1)
 	default:
 		c.core = make([]coreFlavor, 0, len(version.CapabilityFlavors))
 		for i := range version.CapabilityFlavors {
-			c.coreFlavor(version.CapabilityFlavors[i].Capabilities, i)
+			c.addCoreFlavor(version.CapabilityFlavors[i].Capabilities, i)
 		}
 	}
 }
 
-func (c *correspondence[R]) coreFlavor(written v1beta1.Capabilities, index int) {
+func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index int) {
 	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
 	if first, found := c.bySet[set]; found {
 		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
@@ -142,44 +142,44 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 	return c.at.Child("capabilityFlavors").Index(index)
 }
 
-// flavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart from
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart from
 // reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
-func (c *correspondence[R]) flavor(flavor *imageselector.Flavor[R]) {
+func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {
-		c.unclearFlavor(flavor, set, errs)
+		c.reportUnclear(flavor, set, errs)
 		return
 	}
 	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
 	if !found {
-		c.unexpected(flavor, set)
+		c.reportUnexpected(flavor, set)
 		return
 	}
 	core := &c.core[i]
 	switch first, taken := c.others[set]; {
 	case taken:
-		c.duplicate(flavor, set, first)
-		c.doubt(flavor)
+		c.reportDuplicate(flavor, set, first)
+		c.addDoubtful(flavor)
 		return
 	case core.providerPath == nil:
 		core.providerPath, core.providerSet = flavor.Path, set
 	case core.providerSet == set || core.legacy && core.set == set:
-		c.duplicate(flavor, set, core.providerPath)
-		c.doubt(flavor)
+		c.reportDuplicate(flavor, set, core.providerPath)
+		c.addDoubtful(flavor)
 		return
 	default:
-		c.note(set, flavor.Path)
+		c.addOther(set, flavor.Path)
 	}
 	c.usable = append(c.usable, *flavor)
 }
 
-// doubt keeps a flavor to choose from that the check refuses.
-func (c *correspondence[R]) doubt(flavor *imageselector.Flavor[R]) {
+// addDoubtful keeps a flavor to choose from that the check refuses.
+func (c *correspondence[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
 	c.usable, c.doubtful = append(c.usable, *flavor), append(c.doubtful, flavor.Path)
 }
 
-// note keeps a provider flavor of a core flavor that has another one as well.
-func (c *correspondence[R]) note(set capability.Set, path *field.Path) {
+// addOther keeps a provider flavor of a core flavor that has another one as well.
+func (c *correspondence[R]) addOther(set capability.Set, path *field.Path) {
 	if c.others == nil {
 		c.others = map[capability.Set]*field.Path{}
 	}
@@ -212,17 +212,17 @@ func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, 
 	return carried
 }
 
-func (c *correspondence[R]) unclearFlavor(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
+func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
 	if _, found := c.bySet[c.asCore(flavor.Capabilities, set)]; found {
-		c.doubt(flavor)
+		c.addDoubtful(flavor)
 	}
-	c.errs = append(c.errs, about(c.name, c.hiding(finding.Of(errs)...))...)
+	c.errs = append(c.errs, about(c.name, c.withExtent(finding.Of(errs)...))...)
 	c.unclear = append(c.unclear, set)
 }
 
-// legacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture. More
+// matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture. More
 // than one of an architecture the legacy format cannot tell apart.
-func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
+func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R]) {
 	for i := range entry.Flavors {
 		flavor := &entry.Flavors[i]
 		path := flavor.Path
@@ -236,13 +236,13 @@ func (c *correspondence[R]) legacy(entry *imageselector.Version[R]) {
 					err.Field = strings.TrimSuffix(err.Field, "[0]")
 				}
 			}
-			c.unclearFlavor(flavor, set, errs)
+			c.reportUnclear(flavor, set, errs)
 			continue
 		}
 		fitting, alike := c.fitting(shape{set, c.implied(flavor)})
 		switch {
 		case len(fitting) == 0:
-			c.unexpected(flavor, set)
+			c.reportUnexpected(flavor, set)
 		case len(alike) > 0:
 			for _, core := range fitting {
 				core.ambiguous = true
@@ -326,23 +326,23 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 			first = core.providerPath
 		}
 		if first != nil {
-			c.duplicate(flavor, set, first)
+			c.reportDuplicate(flavor, set, first)
 			for _, core := range fitting {
-				c.doubt(asCoreSays(flavor, set, core))
+				c.addDoubtful(asCoreSays(flavor, set, core))
 			}
 			return
 		}
 	}
 	for _, core := range fitting {
 		if core.providerPath != nil {
-			c.note(core.providerSet, core.providerPath)
+			c.addOther(core.providerSet, core.providerPath)
 		}
 		core.providerPath, core.providerSet, core.legacy = flavor.Path, set, true
 		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
 	}
 }
 
-// asCoreSays returns a legacy flavor, which supports set, as a flavor that supports what a core flavor does, on the
+// asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the
 // architectures that they share.
 func asCoreSays[R any](flavor *imageselector.Flavor[R], set capability.Set, core *coreFlavor) *imageselector.Flavor[R] {
 	resolved := *flavor
@@ -360,115 +360,4 @@ func ofArchitectures(core *coreFlavor, architectures []string) v1beta1.Capabilit
 	maps.Copy(narrowed, core.written)
 	narrowed[capability.Architecture] = architectures
 	return narrowed
-}
-
-func (c *correspondence[R]) duplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
-	repair := "remove one of the two"
-	if len(flavor.Regional) > 0 {
-		repair += ", or put their regions together"
-	}
-	c.report(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"%s is the same flavor as %s; %s", c.format(flavor.Capabilities, set), first, repair))
-}
-
-// unexpected reports a provider flavor that core does not have. One that stands there twice is a duplicate all the same.
-func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) {
-	if first, found := c.stray[set]; found {
-		c.duplicate(flavor, set, first)
-		return
-	}
-	if c.stray == nil {
-		c.stray = map[capability.Set]*field.Path{}
-	}
-	c.stray[set] = flavor.Path
-	place := c.at.Child("capabilityFlavors")
-	if c.architectures {
-		place = c.at.Child("architectures")
-	}
-	all := list(len(c.core), func(i int) *coreFlavor { return &c.core[i] })
-	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
-	c.report(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
-}
-
-// missing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
-// own may have meant. Entries without any flavor are reported for that already.
-func (c *correspondence[R]) missing() {
-	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
-		return
-	}
-	for i := range c.core {
-		core := &c.core[i]
-		if core.providerPath != nil || core.ambiguous || c.maybeMeant(core.set) {
-			continue
-		}
-		where := c.entries[0].Path.Child("capabilityFlavors")
-		if c.entries[0].Legacy {
-			where = c.entries[0].Path
-		}
-		c.report(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
-			"no provider image for %s; add it under %s", c.format(core.written, core.set), where))
-	}
-}
-
-// maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
-// about what is missing before those are repaired.
-const maxUnclear = 16
-
-func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
-	return len(c.unclear) > maxUnclear ||
-		slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool { return mayMean(unclear, core) })
-}
-
-// mayMean reports whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
-func mayMean(unclear, core capability.Set) bool {
-	return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
-}
-
-// format prints capabilities as written and, where that says less, what they amount to.
-func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.Set) string {
-	short := c.vocabulary.Format(written)
-	switch full := set.String(); {
-	case len(full) < len(short): // it declares what holds anyway
-		return short + " (the same as " + full + ")"
-	case full != short:
-		return short + " (in full " + full + ")"
-	}
-	return short
-}
-
-// maxCoreFlavors is how many core flavors a message lists.
-const maxCoreFlavors = 5
-
-// list names the first few of n core flavors, and only looks at those: many findings may each list many.
-func list(n int, flavor func(i int) *coreFlavor) string {
-	names := make([]string, 0, maxCoreFlavors)
-	for i := range min(n, maxCoreFlavors) {
-		names = append(names, flavor(i).set.String())
-	}
-	return finding.JoinFirst(n, names, ", ")
-}
-
-func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.Path, value any, detail string) {
-	c.errs = append(c.errs, finding.New(rule, kind, at, value, c.name+": "+detail))
-}
-
-// reportAll reports something because of which the version is not checked any further. What all of its entries and core say
-// of it belongs to the finding.
-func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *field.Path, detail string) {
-	c.errs = append(c.errs, c.hiding(finding.New(rule, kind, at, nil, c.name+": "+detail))...)
-}
-
-// hiding returns findings because of which the version is not checked any further.
-func (c *correspondence[R]) hiding(findings ...finding.Finding) finding.List {
-	if c.extent == nil {
-		c.extent = []finding.Path{finding.PathOf(c.at)}
-		for _, entry := range c.entries {
-			c.extent = append(c.extent, finding.PathOf(entry.Path))
-		}
-	}
-	for i := range findings {
-		findings[i].Extent = c.extent
-	}
-	return findings
 }

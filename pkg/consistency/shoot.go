@@ -32,12 +32,12 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	var report finding.Report
 	unknown := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region"))
 	if unknown != nil {
-		report.Errors = append(report.Errors, unknown.In(uncheckedAbroad(shoot)...))
+		report.Errors = append(report.Errors, unknown.In(uncheckedWithoutRegion(shoot)...))
 	}
-	foreign := unknown != nil && !p.imageRegions[shoot.Spec.Region]
+	withoutImages := unknown != nil && !p.imageRegions[shoot.Spec.Region]
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
-		if r.Err != nil && !r.Open && (!foreign || !r.lacksRegion()) {
+		if r.Err != nil && !r.Open && (!withoutImages || !r.lacksRegion()) {
 			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
@@ -49,8 +49,8 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	return report.Sorted()
 }
 
-// uncheckedAbroad returns what a provider's own rules say nothing about in a region that the profile does not have.
-func uncheckedAbroad(shoot *v1beta1.Shoot) []*field.Path {
+// uncheckedWithoutRegion returns what a provider's own rules say nothing about in a region that the profile does not have.
+func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	at := field.NewPath("spec", "provider")
 	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}
 	for i := range shoot.Spec.Provider.Workers {

@@ -247,9 +247,9 @@ func empty(value any) bool {
 	return value == nil || value == ""
 }
 
-// addConvertedFlavors compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than that
-// of the parent. Gardener converts it (S11): architectures become flavors, and of flavors only the architectures are left.
-// It returns false, having done nothing, if the formats agree.
+// addConvertedFlavors compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than
+// that of the parent. Gardener converts it (S11): architectures become flavors, and of flavors only the architectures are
+// left. It returns false, having done nothing, if the formats agree.
 func (c *correspondence[R]) addConvertedFlavors(version *v1beta1.MachineImageVersion) bool {
 	switch {
 	case !c.vocabulary.Legacy() && len(version.CapabilityFlavors) == 0 && len(version.Architectures) > 0:

@@ -142,8 +142,8 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 	return c.at.Child("capabilityFlavors").Index(index)
 }
 
-// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart from
-// reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart
+// from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
 func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {

@@ -25,7 +25,7 @@ func (c *correspondence[R]) reportDuplicate(flavor *imageselector.Flavor[R], set
 		"%s is the same flavor as %s; %s", c.format(flavor.Capabilities, set), first, repair))
 }
 
-// reportUnexpected reports a provider flavor that core does not have. One that stands there twice is a duplicate all the same.
+// reportUnexpected reports a provider flavor that core does not list. The second of two equal ones is a duplicate.
 func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
 	if first, found := c.stray[set]; found {
 		c.reportDuplicate(flavor, set, first)
@@ -45,8 +45,8 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
 }
 
-// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of its
-// own may have meant. Entries without any flavor are reported for that already.
+// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of
+// its own may have meant. Entries without any flavor are reported for that already.
 func (c *correspondence[R]) reportMissing() {
 	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return

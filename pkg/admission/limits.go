@@ -76,7 +76,7 @@ func (l *limits) limited(handler http.Handler) http.Handler {
 		connection, now := http.NewResponseController(w), time.Now()
 		err := errors.Join(connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
 		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError) // no server of Go's answers so
+			http.Error(w, err.Error(), http.StatusInternalServerError) // a writer of net/http can set deadlines
 			return
 		}
 		received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}

@@ -36,8 +36,8 @@ func logStart(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
 	logger.Info("Starting", "version", version.Get().GitVersion, "goVersion", runtime.Version(), "provider", providerType, "flags", set)
 }
 
-// longestName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
-const longestName = 253
+// maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
+const maxName = 253
 
 // logger returns the logger for a request to the webhook.
 func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
@@ -51,8 +51,8 @@ func discreetLogger(base logr.Logger, req *admission.Request) logr.Logger {
 		return base.WithSink(discreet{base.GetSink()})
 	}
 	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource, "operation", operationOf(*req),
-		"object", klog.KRef(cut(req.Namespace, longestName), cut(req.Name, longestName)), "user", cut(req.UserInfo.Username, longestName),
-		"requestID", cut(string(req.UID), longestName))
+		"object", klog.KRef(cut(req.Namespace, maxName), cut(req.Name, maxName)), "user", cut(req.UserInfo.Username, maxName),
+		"requestID", cut(string(req.UID), maxName))
 }
 
 // discreet is a sink that leaves out what errors say.

@@ -108,7 +108,7 @@ const (
 // The severities of findings.
 const (
 	severityError = string(finding.SeverityError)
-	// severityExcused is an error that the stored object has as well, and that is told as a warning therefore.
+	// severityExcused is an error that the stored object has as well, and is reported as a warning for that reason.
 	severityExcused = "excused"
 	severityWarning = string(finding.SeverityWarning)
 )

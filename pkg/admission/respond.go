@@ -67,12 +67,12 @@ func shortened(errs field.ErrorList) field.ErrorList {
 
 // mostUseful returns the errors that fit into a number of bytes, at least one, and the number of those that do not. If
 // all fit they keep their order; otherwise the first of each rule comes before the second of any.
-func mostUseful(errs field.ErrorList, most int) (field.ErrorList, int) {
+func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	size := 0
 	for _, err := range errs {
 		size += len(err.Error())
 	}
-	if size <= most {
+	if size <= limit {
 		return errs, 0
 	}
 	type ranked struct {
@@ -87,7 +87,7 @@ func mostUseful(errs field.ErrorList, most int) (field.ErrorList, int) {
 	slices.SortStableFunc(ordered, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
 	var useful field.ErrorList
 	for _, r := range ordered {
-		if most -= len(r.err.Error()); most < 0 && len(useful) > 0 {
+		if limit -= len(r.err.Error()); limit < 0 && len(useful) > 0 {
 			break
 		}
 		useful = append(useful, r.err)
@@ -114,15 +114,15 @@ func warn(findings field.ErrorList) []string {
 }
 
 // cut shortens a text to a number of bytes, without breaking a character.
-func cut(text string, most int) string {
-	if len(text) <= most {
+func cut(text string, limit int) string {
+	if len(text) <= limit {
 		return text
 	}
 	const mark = "…"
-	for most = max(0, most-len(mark)); most > 0 && !utf8.RuneStart(text[most]); {
-		most--
+	for limit = max(0, limit-len(mark)); limit > 0 && !utf8.RuneStart(text[limit]); {
+		limit--
 	}
-	return text[:most] + mark
+	return text[:limit] + mark
 }
 
 // answer turns what a check found into a response.

@@ -15,8 +15,8 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, so nobody needs less; who has something in
-// between that does not can lower it.
+// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default. It
+// can be lowered for a proxy without TLS 1.3.
 type tlsOptions struct {
 	minVersion   string
 	cipherSuites []string

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// renderSpec returns the command of this name.
+// render returns the command of this name.
 func (c *command) render() *cobra.Command {
 	var output, profile string
 	var api gardenerAPI

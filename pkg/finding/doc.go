@@ -6,6 +6,6 @@
 // place where it stands, and words for the person who wrote it. A [Report] has those that deny and those that only warn. A
 // [Rule] is an entry of the catalogue from which documentation and SARIF output are made.
 //
-// Start reading at [New]. The package depends on no other package of this module, and knows no rule itself: each package
-// that reports something has its rules in a file rules.go.
+// Start reading at [New]. The package depends on no other package of this module, and knows no rule itself: rules belong to
+// the packages that report them.
 package finding

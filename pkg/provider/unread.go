@@ -53,12 +53,12 @@ func (u Unread) Covers(at *field.Path) bool {
 
 // Without returns the findings, in their order, without those that only follow from what could not be read: whatever is
 // said about such a value, or about what it is a part of; and a Required for something whose name is misspelt.
-func (u Unread) Without(found finding.List) finding.List {
+func (u Unread) Without(findings finding.List) finding.List {
 	if len(u) == 0 {
-		return found
+		return findings
 	}
 	var left finding.List
-	for _, err := range found {
+	for _, err := range findings {
 		explained := slices.ContainsFunc(u, func(place string) bool {
 			return finding.Above(place, err.Field) || finding.Above(err.Field, place) ||
 				err.Type == field.ErrorTypeRequired && misspelt(place, err.Field)

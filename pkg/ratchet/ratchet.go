@@ -27,11 +27,11 @@ type Judged struct {
 // Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and in the names on their paths, not
 // in indices, and if no part of their [finding.Finding.Extent] has changed. Elements of lists are known by their name or
 // version and the region and the domain that they are for, regions by their architecture as well, flavors by their
-// capabilities; what has none of these is known by all that it says. Of things that are there twice either may be the
-// second: such errors are the same if they are about the same name, and flavors that support the same are the same if they
-// are written with the same values.
+// capabilities; what has none of these is known by all that it says. Where something is there twice, it does not matter
+// which of the two is reported: errors of the type Duplicate are the same if they are about the same name, and those about
+// flavors if the flavors are written with the same values.
 //
-// The arguments are not changed, and share findings with the result, which is sorted.
+// The arguments are not changed, and share findings with the result. It is sorted if the report about updated is.
 func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
 		return updated.Report

@@ -211,12 +211,12 @@ func listOf[T any](elements []T, written func(T) json.RawMessage) json.RawMessag
 
 // misfit says in the user's words where a config is not of the form that all have.
 func misfit(err error) error {
-	var misfit *jsonv2.SemanticError
-	if !errors.As(err, &misfit) || misfit.GoType == nil {
+	var semantic *jsonv2.SemanticError
+	if !errors.As(err, &semantic) || semantic.GoType == nil {
 		return fmt.Errorf("not an object: %w", err)
 	}
 	var path strings.Builder
-	for token := range misfit.JSONPointer.Tokens() {
+	for token := range semantic.JSONPointer.Tokens() {
 		if _, err := strconv.Atoi(token); err == nil {
 			token = "[" + token + "]"
 		} else if path.Len() > 0 {
@@ -227,7 +227,7 @@ func misfit(err error) error {
 	if path.Len() > 0 {
 		path.WriteString(": ")
 	}
-	switch misfit.GoType.Kind() {
+	switch semantic.GoType.Kind() {
 	case reflect.String:
 		return errors.New(path.String() + "not a string")
 	case reflect.Slice:

@@ -6,8 +6,8 @@
 // NamespacedCloudProfiles, Shoots and their credentials, that fill in core flavors, and that merge provider configs
 // into the status of NamespacedCloudProfiles, with the command that serves them.
 //
-// It is the only package that knows the webhooks of controller-runtime and Gardener, and clients. It contains no rule
-// about images: what is right package consistency says, what an update may keep package ratchet, and what is rendered
-// package render. This package fetches what they need and puts what they found into a response. Start reading at
-// webhooks.go, the table of all webhooks; an extension author calls [NewCommand] and needs nothing else.
+// It is the only package that serves webhooks and talks to an API server. It contains no rule about images: package
+// consistency says what is right, package ratchet what an update may keep, and package render what is rendered. This
+// package fetches what they need and puts what they found into a response. Start reading at webhooks.go, the table of all
+// webhooks; an extension author calls [NewCommand] and needs nothing else.
 package admission

@@ -169,38 +169,3 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	}
 	return requirements
 }
-
-// Rules say which settings of a provider's WorkerConfig, of type W, ask for which worker capabilities (semantics S3).
-// They are data, so that they can be listed. They must not be changed once they are in use.
-type Rules[W any] []Rule[W]
-
-// Rule is one setting that asks for a worker capability.
-type Rule[W any] struct {
-	// Setting says in words what asks, as the user would write it: "trustedLaunch.enabled: true".
-	Setting string
-	// Field is the field of the WorkerConfig that errors are reported at, with dots between names: "trustedLaunch".
-	Field string
-	// Capability is the name of a worker capability that the provider defines.
-	Capability string
-	// Values of the capability that will do; at least one.
-	Values []string
-	// Asks reports whether a config, never nil, asks for it. It must not change the config. For a worker pool without a
-	// config it is called with an empty one, so that a feature that must be kept off can ask for that.
-	Asks func(config *W) bool
-}
-
-// Requirements returns what a WorkerConfig asks for, in the order of the rules; nil for nothing. What the empty
-// config asks for as well is implied. at is the path of the config, nil if it is a document of its own. The caller
-// owns the slice, but not the values of its elements.
-func (r Rules[W]) Requirements(config *W, at *field.Path) []Requirement {
-	var requirements []Requirement
-	for _, rule := range r {
-		if rule.Asks(config) {
-			requirements = append(requirements, Requirement{
-				Capability: rule.Capability, Values: rule.Values, Setting: rule.Setting, Because: at.Child(rule.Field),
-				Implied: rule.Asks(new(W)),
-			})
-		}
-	}
-	return requirements
-}

@@ -120,40 +120,6 @@ func TestRequirementsOfAShootsWorker(t *testing.T) {
 	}
 }
 
-func TestRules(t *testing.T) {
-	type config struct{ trusted, fast bool }
-	rules := capability.Rules[config]{
-		{Setting: "trusted: true", Field: "trusted", Capability: "acme-trusted", Values: []string{"on"}, Asks: func(c *config) bool { return c.trusted }},
-		{Setting: "launch: fast", Field: "launch.speed", Capability: "acme-launch", Values: []string{"fast"}, Asks: func(c *config) bool { return c.fast }},
-		{Setting: "no launch", Field: "launch", Capability: "acme-launch", Values: []string{"fast", "slow"}, Asks: func(c *config) bool { return !c.fast }},
-	}
-	at := field.NewPath("workers").Index(0).Child("providerConfig")
-	for c, want := range map[config][]string{
-		{}: {"acme-launch [fast slow] because of no launch at workers[0].providerConfig.launch"},
-		{trusted: true, fast: true}: {
-			"acme-trusted [on] because of trusted: true at workers[0].providerConfig.trusted",
-			"acme-launch [fast] because of launch: fast at workers[0].providerConfig.launch.speed",
-		},
-	} {
-		var got []string
-		for _, q := range rules.Requirements(&c, at) {
-			got = append(got, strings.Join([]string{q.Capability, "[" + strings.Join(q.Values, " ") + "]", "because of", q.Setting, "at", q.Because.String()}, " "))
-			if q.Implied != (q.Setting == "no launch") {
-				t.Errorf("what the empty config asks for as well is implied, and nothing else: %+v", q)
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
-	}
-	if q := rules.Requirements(&config{trusted: true}, nil)[0]; q.Because.String() != "trusted" {
-		t.Errorf("in a document of its own: %s", q.Because)
-	}
-	if got := (capability.Rules[config])(nil).Requirements(&config{}, at); got != nil {
-		t.Error(got)
-	}
-}
-
 func TestRequest(t *testing.T) {
 	asks := func(name string, values ...string) capability.Requirement {
 		return capability.Requirement{Capability: name, Values: values}

@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -137,11 +138,28 @@ func (p *compiler[R]) compileMachines() finding.List {
 		if t.Usable == nil || *t.Usable {
 			p.usable = append(p.usable, t.Name)
 		}
+		if !p.vocabulary.Legacy() {
+			errs = append(errs, emptyLists(p.vocabulary, "machine type "+t.Name, t.Capabilities, p.at.Child("machineTypes").Index(i).Child("capabilities"))...)
+		}
 		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
 			errs = append(errs, finding.New(ruleMachineArchitecture, field.ErrorTypeRequired,
 				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
 					"machine type %s must name its architecture, because several are registered: one of %s",
 					t.Name, finding.Few(p.vocabulary.Registered(capability.Architecture)))))
+		}
+	}
+	return errs
+}
+
+// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing could ever
+// match them.
+func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
+	var errs finding.List
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if len(declared[name]) == 0 && vocabulary.IsRegistered(name) {
+			errs = append(errs, finding.New(capability.RuleValueMissing, field.ErrorTypeRequired, at.Child(name), nil, fmt.Sprintf(
+				"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
+				of, name, strings.Join(vocabulary.Registered(name), ", "))))
 		}
 	}
 	return errs

@@ -264,6 +264,10 @@ func TestOneRepairForEachFault(t *testing.T) {
 		"machineImages: [{name: gl}]\n" + config + "[]}": nil,
 		"machineCapabilities: [{name: architecture, values: [amd64]}]\nmachineImages: [{name: gl, versions: [{version: '1'}]}]\n" + config +
 			"[{name: gl, versions: [{version: '1', capabilityFlavors: [{image: a}, {image: b}]}]}]}": {"provider-flavor-duplicate"},
+		"machineCapabilities: [{name: architecture, values: [amd64]}, {name: net, values: [fast, slow]}]\n" +
+			"machineTypes: [{name: m, capabilities: {net: []}}]\n" +
+			"machineImages: [{name: gl, versions: [{version: '1', capabilityFlavors: [{net: []}]}]}]\n" + config +
+			"[{name: gl, versions: [{version: '1', capabilityFlavors: [{image: a}]}]}]}": {"capability-value-missing", "capability-value-missing"},
 	} {
 		_, report := consistency.Compile(imagesOnly{}, parse(t, "type: openstack\n"+spec), field.NewPath("spec"))
 		var got []string

@@ -49,6 +49,10 @@ type correspondence[R any] struct {
 	stray map[capability.Set]*field.Path
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
+	// fields holds what the fields of legacy flavors imply, by their paths.
+	fields map[*field.Path]string
+	// unclearCore says that core lists a flavor with errors of its own.
+	unclearCore bool
 	// extent holds the paths of the version, on both sides; nil until it is needed.
 	extent []finding.Path
 	// usable collects the flavors to choose from, and doubtful the paths of those that the check refuses.
@@ -119,6 +123,10 @@ func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion)
 }
 
 func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index int) {
+	if errs := emptyLists(c.vocabulary, c.name, written, c.corePath(index)); len(errs) > 0 {
+		c.errs, c.unclearCore = append(c.errs, errs...), true
+		return
+	}
 	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
 	if first, found := c.bySet[set]; found {
 		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
@@ -326,7 +334,9 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 			first = core.providerPath
 		}
 		if first != nil {
-			c.reportDuplicate(flavor, set, first)
+			if c.fields[first] == fieldsOf(flavor) { // else they differ in what the vocabulary does not register
+				c.reportDuplicate(flavor, set, first)
+			}
 			for _, core := range fitting {
 				c.addDoubtful(asCoreSays(flavor, set, core))
 			}
@@ -338,8 +348,28 @@ func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capabilit
 			c.addOther(core.providerSet, core.providerPath)
 		}
 		core.providerPath, core.providerSet, core.legacy = flavor.Path, set, true
+		c.noteFields(flavor)
 		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
 	}
+}
+
+// noteFields keeps what the fields of a legacy flavor imply.
+func (c *correspondence[R]) noteFields(flavor *imageselector.Flavor[R]) {
+	if len(flavor.Implied) == 0 {
+		return
+	}
+	if c.fields == nil {
+		c.fields = map[*field.Path]string{}
+	}
+	c.fields[flavor.Path] = fieldsOf(flavor)
+}
+
+// fieldsOf writes what the fields of a legacy flavor imply, equal for equal ones; empty if that is nothing.
+func fieldsOf[R any](flavor *imageselector.Flavor[R]) string {
+	if len(flavor.Implied) == 0 {
+		return ""
+	}
+	return fmt.Sprint(flavor.Implied) // which sorts the names
 }
 
 // asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the

@@ -35,6 +35,9 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 		c.stray = map[capability.Set]*field.Path{}
 	}
 	c.stray[set] = flavor.Path
+	if c.unclearCore {
+		return // core may mean this one
+	}
 	place := c.at.Child("capabilityFlavors")
 	if c.architectures {
 		place = c.at.Child("architectures")

@@ -76,9 +76,19 @@ func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 				supported = make(v1beta1.Capabilities, len(f.Implied))
 			}
 		}
-		supported[name] = values
+		supported[name] = registeredOf(v, name, values)
 	}
 	return supported
+}
+
+// registeredOf returns those of implied values that are registered, for the user has not written them; all of them if none
+// is.
+func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta1.CapabilityValues {
+	registered := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return !slices.Contains(v.Registered(name), value) })
+	if len(registered) == 0 || len(registered) == len(values) {
+		return values
+	}
+	return registered
 }
 
 // Regional is a provider's pointer to an artifact in one region.

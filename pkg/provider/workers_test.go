@@ -5,6 +5,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -258,5 +259,56 @@ func TestRolling(t *testing.T) {
 	}
 	if diff := cmp.Diff(workersWith(definitions, requests).Settings(), rolling.Settings()); diff != "" {
 		t.Error("what workers ask for has changed:", diff)
+	}
+}
+
+// What the empty config asks for as well is implied, and so is nothing that follows from the pool itself.
+func TestWhatIsImplied(t *testing.T) {
+	workers := workersWith([]capability.Definition{
+		{Name: "given-trusted", Values: []string{"on"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
+	}, []provider.Request[workerConfig]{
+		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted }},
+		{Setting: "no fast disk", Field: "disk", Capability: "given-disk", Values: []string{"slow"},
+			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk != "fast" }},
+		{Setting: "machine type x", PoolField: "machine.type", Capability: "given-disk", Values: []string{"fast"},
+			Asks: func(p *provider.Pool, _ *workerConfig) bool { return p.MachineType == "x" }},
+	})
+	asked := func(pool provider.Pool) []string {
+		requirements, errs := workers.Requirements(pool)
+		if len(errs) > 0 {
+			t.Error(errs)
+		}
+		var got []string
+		for _, q := range requirements {
+			got = append(got, fmt.Sprintf("%s %v because of %s at %s, implied %t", q.Capability, q.Values, q.Setting, q.Because, q.Implied))
+		}
+		return got
+	}
+	config := raw(t, "{apiVersion: given/v1, kind: WorkerConfig, trusted: true}")
+	for name, tc := range map[string]struct {
+		pool provider.Pool
+		want []string
+	}{
+		"nothing": {provider.Pool{Path: field.NewPath("w")}, []string{
+			"given-disk [slow] because of no fast disk at w.providerConfig.disk, implied true",
+		}},
+		"all": {provider.Pool{Path: field.NewPath("w"), MachineType: "x", Config: config}, []string{
+			"given-trusted [on] because of trusted: true at w.providerConfig.trusted, implied false",
+			"given-disk [slow] because of no fast disk at w.providerConfig.disk, implied true",
+			"given-disk [fast] because of machine type x at w.machine.type, implied false",
+		}},
+		"a document of its own": {provider.Pool{MachineType: "x", Config: config}, []string{
+			"given-trusted [on] because of trusted: true at trusted, implied false",
+			"given-disk [slow] because of no fast disk at disk, implied true",
+			"given-disk [fast] because of machine type x at <nil>, implied false",
+		}},
+	} {
+		if diff := cmp.Diff(tc.want, asked(tc.pool)); diff != "" {
+			t.Error(name, diff)
+		}
+	}
+	if !workers.LookAtPool() || workersWith(definitions, requests).LookAtPool() {
+		t.Error("one looks at more of a pool than its providerConfig, the other does not")
 	}
 }

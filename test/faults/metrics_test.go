@@ -104,8 +104,9 @@ var _ = Describe("A replica", func() {
 		} {
 			Expect(after.value(series[0], series[1:]...)-before.value(series[0], series[1:]...)).To(Equal(1.0), "%v", series)
 		}
-		const compiled = "profile_compilation_duration_seconds" // once for each version of it: Gardener adds a finalizer
-		Expect(after.value(compiled, "clean") - before.value(compiled, "clean")).To(BeElementOf(1.0, 2.0))
+		// It was compiled when it was admitted. Gardener adds a finalizer, which makes another version of it.
+		const compiled = "profile_compilation_duration_seconds"
+		Expect(after.value(compiled, "clean") - before.value(compiled, "clean")).To(BeElementOf(0.0, 1.0))
 		Expect(after.value("build_info", "openstack")).To(Equal(1.0))
 		Expect(after.value("compiled_profiles")).To(BeNumerically(">=", 1))
 

@@ -5,14 +5,18 @@
 package consistency_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -49,5 +53,73 @@ func TestTolerantToChoose(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, rules); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// implying is a provider whose legacy entries of one version have these fields.
+type implying struct {
+	given
+	implied []v1beta1.Capabilities
+}
+
+func (p implying) Decode(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
+	image := imageselector.Image[string]{Name: "linux", Path: at.Child("machineImages").Index(0)}
+	for i, implied := range p.implied {
+		path := image.Path.Child("versions").Index(i)
+		image.Versions = append(image.Versions, imageselector.Version[string]{
+			Version: "1", Legacy: true, Path: path, Flavors: []imageselector.Flavor[string]{{
+				Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}, Implied: implied, Path: path,
+				Global: &imageselector.Global[string]{Ref: fmt.Sprint(i), Path: path.Child("image")},
+			}},
+		})
+	}
+	return provider.Config[string]{Images: []imageselector.Image[string]{image}}, finding.Report{}
+}
+
+// Two images that differ in what a legacy field implies are two where that is registered, and no error where it is not.
+func TestLegacyFieldsThatImply(t *testing.T) {
+	fast, slow := v1beta1.Capabilities{"net": {"fast", "slow"}}, v1beta1.Capabilities{"net": {"slow"}}
+	net := v1beta1.CapabilityDefinition{Name: "net", Values: []string{"fast", "slow"}}
+	for name, tc := range map[string]struct {
+		registered []v1beta1.CapabilityDefinition
+		core       []v1beta1.Capabilities
+		implied    []v1beta1.Capabilities
+		machine    v1beta1.Capabilities
+		want       string
+		errs       []string
+	}{
+		"registered": {
+			[]v1beta1.CapabilityDefinition{net}, []v1beta1.Capabilities{fast, slow}, []v1beta1.Capabilities{slow, fast},
+			v1beta1.Capabilities{"net": {"fast"}}, "1", nil,
+		},
+		"only one value registered": {
+			[]v1beta1.CapabilityDefinition{{Name: "net", Values: []string{"slow"}}}, []v1beta1.Capabilities{{}}, []v1beta1.Capabilities{fast}, nil, "0", nil,
+		},
+		"registered, and the same twice": {
+			[]v1beta1.CapabilityDefinition{net}, []v1beta1.Capabilities{slow}, []v1beta1.Capabilities{slow, slow}, nil, "0", []string{"provider-flavor-duplicate"},
+		},
+		"not registered":                     {nil, []v1beta1.Capabilities{{}}, []v1beta1.Capabilities{slow, fast}, nil, "0", nil},
+		"not registered, and the same twice": {nil, []v1beta1.Capabilities{{}}, []v1beta1.Capabilities{slow, slow}, nil, "0", []string{"provider-flavor-duplicate"}},
+		"not what core says": {
+			[]v1beta1.CapabilityDefinition{net}, []v1beta1.Capabilities{fast}, []v1beta1.Capabilities{slow}, nil, "",
+			[]string{"provider-flavor-missing", "provider-flavor-unexpected"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			definitions := append([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, tc.registered...)
+			spec := coreSpec(definitions, tc.core)
+			spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: tc.machine}}
+			p, report := consistency.Compile(implying{nil, tc.implied}, spec, field.NewPath("spec"))
+			var rules []string
+			for _, err := range report.Errors {
+				rules = append(rules, err.Origin)
+			}
+			if diff := cmp.Diff(tc.errs, rules); diff != "" {
+				t.Error(report.Errors, diff)
+			}
+			if r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "linux", Version: "1"}); r.Reference != tc.want {
+				t.Errorf("%q, %v", r.Reference, r.Err)
+			}
+		})
 	}
 }

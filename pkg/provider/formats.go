@@ -21,7 +21,9 @@ func ReferenceMissing(at *field.Path, what string) *field.Error {
 	return field.Required(at, what+" is missing").WithOrigin(RuleReferenceMissing)
 }
 
-// FormatMixed returns the error for a legacy field that stands beside capabilityFlavors (semantics S7).
+// FormatMixed returns the error for a legacy field that stands beside capabilityFlavors, and says where images are, such as
+// regions (semantics S7). A field that a flavor writes as a capability cannot be moved into it: use [Exclusive], or a finding
+// that says as what capability to write it.
 func FormatMixed(at *field.Path, legacy string) finding.Finding {
 	return finding.New(RuleFormatMixed, field.ErrorTypeForbidden, at, nil,
 		legacy+" and capabilityFlavors exclude each other: move the "+legacy+" into the flavors they belong to")
@@ -47,8 +49,8 @@ func NotSupported(rule string, at *field.Path, value string, possible []string) 
 	}).WithOrigin(rule)
 }
 
-// Exclusive returns the error of a rule for fields of which only one can be set; at is the path of the second one that is.
-// names are those of all fields.
+// Exclusive returns the error of a rule for fields of which only one can be set; at is the path of the second one that is
+// set, where the error is reported. names are those of all fields of which one can be set. [finding.Of] makes a finding of it.
 func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
 	return field.Forbidden(at, strings.Join(names, ", ")+" exclude each other: keep one of them").WithOrigin(rule)
 }

@@ -18,7 +18,7 @@ import (
 type Pool struct {
 	// Name of the worker pool; empty if the question is not about one.
 	Name string
-	// MachineType, Image and Version as the pool names them.
+	// MachineType, Image and Version as the pool names them, upper and lower case included.
 	MachineType, Image, Version string
 	// Architecture is the pool's machine.architecture, empty if it asks for none. A machine type that names none has it;
 	// one that names another is refused (semantics S2).

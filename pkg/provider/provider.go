@@ -21,8 +21,9 @@ type Provider[R any] interface {
 
 	// Decode reads a provider config that stands at the path at, strictly; the function [Decode] does the decoding. The
 	// images come in the order written, and each carries the path where it is written. An entry without
-	// capabilityFlavors becomes a legacy version with one flavor for each architecture, in order of first appearance
-	// (semantics S7).
+	// capabilityFlavors becomes a legacy version with one flavor for each architecture, and for each value of the fields
+	// that imply capabilities, in order of first appearance (semantics S7). Several entries of one version are several
+	// versions with the same version string, which are put together later.
 	//
 	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where
 	// they stand. Everything that follows from the returned images is checked by package consistency. After errors what
@@ -36,11 +37,14 @@ type Provider[R any] interface {
 	// error says what the format has no words for, as the end of a sentence: "the legacy format has no place for
 	// {hypervisor: [baremetal]}".
 	//
-	// In [FormatLegacy] each flavor has one architecture, amd64 if it declares none, and what its Implied says.
+	// In [FormatLegacy] each flavor has one architecture, amd64 if it declares none, and what its Implied says. For a nil
+	// Implied it writes what Decode reads as nothing said, or returns an error if the format cannot say that. A flavor
+	// without a reference is written, too, if Decode accepts one without an error and the format can say it.
 	Encode(version imageselector.Version[R], format Format) ([]any, error)
 
 	// ValidateReference checks the syntax of a reference that stands at the path at: of a region's entry if the reference
-	// is regional, of the image's field if it is global. It never looks anything up. The Origin of each error is the name
+	// is regional, which is Regional.Path, and of the field that is set if it is global, which is Global.Path. It never
+	// looks anything up. The Origin of each error is the name
 	// of its rule.
 	ValidateReference(ref R, at *field.Path) field.ErrorList
 

@@ -27,6 +27,8 @@ type Provider interface {
 	rules() []finding.Rule
 	// ignoresRequests reports whether worker pools may ask for a capability that need not be registered.
 	ignoresRequests() bool
+	// extendsLists reports whether NamespacedCloudProfiles may have further lists in their provider config.
+	extendsLists() bool
 	// workers says what the provider's workers can ask for.
 	workers() provider.Workers
 	// check reports on a CloudProfile and compiles it.
@@ -77,6 +79,11 @@ func (t typed[R]) rules() []finding.Rule {
 
 func (t typed[R]) ignoresRequests() bool {
 	return slices.ContainsFunc(t.workers().Definitions(), func(d capability.Definition) bool { return d.OnlyIfRegistered })
+}
+
+func (t typed[R]) extendsLists() bool {
+	_, ok := t.provider.(provider.ListExtender)
+	return ok
 }
 
 func (t typed[R]) workers() provider.Workers { return t.provider.Workers() }

@@ -35,9 +35,10 @@ const (
 // provider. What none of the providers can be the cause of is left out. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
-	if !slices.ContainsFunc(providers, Provider.ignoresRequests) {
-		rules = slices.DeleteFunc(rules, func(r finding.Rule) bool { return r.Name == consistency.RuleRequestIgnored })
-	}
+	rules = slices.DeleteFunc(rules, func(r finding.Rule) bool {
+		return r.Name == consistency.RuleRequestIgnored && !slices.ContainsFunc(providers, Provider.ignoresRequests) ||
+			r.Name == consistency.RuleEntryDuplicate && !slices.ContainsFunc(providers, Provider.extendsLists)
+	})
 	for _, p := range providers {
 		rules = append(rules, p.rules()...)
 	}

@@ -216,6 +216,7 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 	if extender, ok := p.provider.(provider.ListExtender); ok {
 		for _, list := range extender.NamespacedLists() {
 			own = append(own, list.Field)
+			errs = append(errs, p.checkEntries(list, fields[list.Field])...)
 		}
 	}
 	for name, value := range fields {
@@ -226,6 +227,30 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 		errs = append(errs, finding.New(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
 			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
 			strings.Join(own, ", "), name, p.parent.name)))
+	}
+	return errs
+}
+
+// checkEntries demands that the entries of a further list have their keys, each of them once, without which they could not
+// be merged. What is no list of objects has been reported by the provider.
+func (p *compiler[R]) checkEntries(list provider.List, value any) finding.List {
+	var errs finding.List
+	entries, _ := value.([]any)
+	first := map[string]*field.Path{}
+	for i, entry := range entries {
+		object, isObject := entry.(map[string]any)
+		at := p.at.Child("providerConfig", list.Field).Index(i)
+		key, _ := object[list.Key].(string)
+		switch {
+		case !isObject || p.unread.Touches(at):
+		case key == "":
+			errs = append(errs, nameMissing(at, list.Key, "entry of "+list.Field))
+		case first[key] != nil:
+			errs = append(errs, finding.New(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key, fmt.Sprintf(
+				"%s is what %s is about already; remove one of the two", key, first[key])))
+		default:
+			first[key] = at
+		}
 	}
 	return errs
 }

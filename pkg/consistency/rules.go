@@ -42,6 +42,7 @@ const (
 	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestIgnored      = "worker-request-ignored"
+	RuleEntryDuplicate      = "namespaced-entry-duplicate"
 	RuleCredentialsMissing  = "credentials-missing"
 	RuleCredentialsKind     = "credentials-kind"
 )
@@ -228,6 +229,9 @@ var namespacedRules = []finding.Rule{
 	finding.Denies(ruleNamespacedConfig,
 		"The provider config of a NamespacedCloudProfile holds something else than `machineImages`. Everything else is the parent's.",
 		"Remove the field, or have it changed in the parent."),
+	finding.Denies(RuleEntryDuplicate,
+		"A list in the provider config of a NamespacedCloudProfile, whose entries are merged with those of the parent, has two entries of one name.",
+		"Remove one of the two."),
 	finding.Denies(ruleNamespacedFormat,
 		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
 		"Write the version in the legacy format, without `capabilityFlavors`."),

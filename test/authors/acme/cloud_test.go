@@ -6,6 +6,7 @@ package acme_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -316,6 +317,17 @@ func TestNamespacedLists(t *testing.T) {
 	config.MaxMachines = new(int32)
 	write()
 	want := []string{"namespaced-config-field spec.providerConfig.maxMachines"}
+	if diff := cmp.Diff(want, said(consistency.ValidateNamespacedCloudProfile(parent, profile).Errors)); diff != "" {
+		t.Error(diff)
+	}
+	config.MaxMachines = nil
+	config.MachineTypes = append(config.MachineTypes, config.MachineTypes[0], acme.MachineType{})
+	write()
+	last := len(config.MachineTypes) - 1
+	want = []string{
+		fmt.Sprintf("namespaced-entry-duplicate spec.providerConfig.machineTypes[%d].name", last-1),
+		fmt.Sprintf("name-missing spec.providerConfig.machineTypes[%d].name", last),
+	}
 	if diff := cmp.Diff(want, said(consistency.ValidateNamespacedCloudProfile(parent, profile).Errors)); diff != "" {
 		t.Error(diff)
 	}

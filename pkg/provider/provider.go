@@ -82,7 +82,8 @@ type ListExtender interface {
 type List struct {
 	// Field of the provider config: "machineTypes".
 	Field string
-	// Key is the field by which entries are told apart: "name". Its value is text.
+	// Key is the field by which entries are told apart: "name". Its value is text. In a NamespacedCloudProfile an
+	// entry without it, or with that of another entry, is refused by package consistency.
 	Key string
 }
 

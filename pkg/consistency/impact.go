@@ -196,9 +196,9 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
 				continue
 			}
-			shape, comparable := p.shapeOf(&pool)
+			shape, alike := p.shapeOf(&pool)
 			use, done := known[shape]
-			if !done || !comparable {
+			if !done || !alike {
 				use = p.loses(updated, pool)
 				known[shape] = use
 			}

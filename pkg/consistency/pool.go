@@ -114,7 +114,7 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 			p.decide(&r, asked.set)
 		}
 	}
-	r.Requirements, r.Ignored, r.Further = asked.requirements, asked.ignored, append(asked.errs, unmet...)
+	r.Requirements, r.Ignored, r.Further = asked.requirements, asked.ignored, slices.Concat(asked.errs, unmet)
 	if r.Decision.Chosen >= 0 {
 		return r
 	}

@@ -234,12 +234,9 @@ func addActiveOffers[R any](
 				continue
 			}
 			for i, number := range in(known, p.catalog, image.Name, version.Version, regions) {
-				if added[i][number] {
-					continue
-				}
-				added[i][number] = true
-				for _, set := range known.all[number].sets {
-					all[i][set] = true
+				if !added[i][number] {
+					added[i][number] = true
+					known.all[number].addTo(all[i])
 				}
 			}
 		}

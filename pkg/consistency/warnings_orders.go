@@ -38,6 +38,13 @@ type offer struct {
 	sets []capability.Set
 }
 
+// addTo adds what the flavors support.
+func (o *offer) addTo(sets map[capability.Set]bool) {
+	for _, set := range o.sets {
+		sets[set] = true
+	}
+}
+
 func newOffers() *offers {
 	return &offers{sets: map[capability.Set]uint64{}, numbers: map[string]int{}, of: map[imageVersion][]int{}}
 }

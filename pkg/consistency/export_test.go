@@ -11,4 +11,6 @@ const (
 	RuleFlavorMissing       = ruleFlavorMissing
 	RuleFlavorUnexpected    = ruleFlavorUnexpected
 	RuleRequestUnmet        = ruleRequestUnmet
+	RuleOnlyOnRequest       = ruleOnlyOnRequest
+	RuleWorkerValueUnasked  = ruleWorkerValueUnasked
 )

@@ -15,15 +15,7 @@ import (
 // The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those that
 // other packages name; [Rules] has them all.
 const (
-	RuleImageUnused         = "provider-image-unused"
-	RuleVersionUnused       = "provider-version-unused"
-	RuleRegionUncovered     = "region-uncovered"
-	RuleRegionUnknown       = "region-unknown"
 	RuleFallback            = "image-name-fallback"
-	RuleMachineWithoutImage = "machine-type-without-image"
-	RuleOrderDiffers        = "preference-order-differs"
-	RuleForeignPrefix       = "capability-foreign-prefix"
-	RuleSize                = "cloudprofile-size"
 	RuleUnknownMachineType  = "unknown-machine-type"
 	RuleArchitecture        = "pool-architecture-mismatch"
 	RuleUnknownRegion       = "unknown-region"
@@ -36,10 +28,6 @@ const (
 	RuleMachineTypeInUse    = "machine-type-in-use"
 	RuleMappingInUse        = "mapping-in-use"
 	RuleProfileMissing      = "profile-missing"
-	RuleWorkerValueUnknown  = "worker-capability-value-unknown"
-	RuleWorkerValueUnasked  = "worker-capability-value-unasked"
-	RuleWorkerMisspelt      = "worker-capability-misspelt"
-	RuleOnlyOnRequest       = "image-version-only-on-request"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestIgnored      = "worker-request-ignored"
 	RuleEntryDuplicate      = "namespaced-entry-duplicate"
@@ -48,6 +36,18 @@ const (
 )
 
 const (
+	ruleImageUnused         = "provider-image-unused"
+	ruleVersionUnused       = "provider-version-unused"
+	ruleRegionUncovered     = "region-uncovered"
+	ruleRegionUnknown       = "region-unknown"
+	ruleMachineWithoutImage = "machine-type-without-image"
+	ruleOrderDiffers        = "preference-order-differs"
+	ruleForeignPrefix       = "capability-foreign-prefix"
+	ruleSize                = "cloudprofile-size"
+	ruleWorkerValueUnknown  = "worker-capability-value-unknown"
+	ruleWorkerValueUnasked  = "worker-capability-value-unasked"
+	ruleWorkerMisspelt      = "worker-capability-misspelt"
+	ruleOnlyOnRequest       = "image-version-only-on-request"
 	ruleNameMissing         = "name-missing"
 	ruleImageMissing        = "provider-image-missing"
 	ruleImageDuplicate      = "provider-image-duplicate"
@@ -79,7 +79,7 @@ var configRules = []finding.Rule{
 	finding.Denies(ruleNameMissing,
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry."),
-	finding.Warns(RuleSize,
+	finding.Warns(ruleSize,
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
 		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."),
 }
@@ -94,10 +94,10 @@ var imageRules = []finding.Rule{
 	finding.Denies(ruleImageDuplicate,
 		"The provider config lists one image name twice.",
 		"Put the versions of the second entry into the first."),
-	finding.Warns(RuleImageUnused,
+	finding.Warns(ruleImageUnused,
 		"The provider config has an image that core does not list. That is fine while a mapping is kept for a time, but nobody can use it.",
 		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name."),
-	finding.Warns(RuleVersionUnused,
+	finding.Warns(ruleVersionUnused,
 		"The provider config has a version that core does not list for this image. Nobody can use it.",
 		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."),
 	finding.Denies(RuleUnknownImage,
@@ -130,7 +130,7 @@ var flavorRules = []finding.Rule{
 	finding.Denies(RuleNoImage,
 		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
 		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."),
-	finding.Warns(RuleOrderDiffers,
+	finding.Warns(ruleOrderDiffers,
 		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
 		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."),
 }
@@ -139,10 +139,10 @@ var regionRules = []finding.Rule{
 	finding.Denies(ruleRegionDuplicate,
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two."),
-	finding.Warns(RuleRegionUncovered,
+	finding.Warns(ruleRegionUncovered,
 		"A flavor has no image in a region of the profile. A Shoot there whose worker pool needs this flavor is refused.",
 		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same."),
-	finding.Warns(RuleRegionUnknown,
+	finding.Warns(ruleRegionUnknown,
 		"The provider config has images, or other entries, for a region that `spec.regions` does not have. No Shoot can be there, so they are of no use.",
 		"Correct the name of the region, add it to `spec.regions`, or remove the entries."),
 	finding.Denies(RuleUnknownRegion,
@@ -160,7 +160,7 @@ var machineRules = []finding.Rule{
 	finding.Denies(ruleMachineArchitecture,
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type."),
-	finding.Warns(RuleMachineWithoutImage,
+	finding.Warns(ruleMachineWithoutImage,
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
 		"Add a flavor or a reference for it, or correct the capabilities of the machine type."),
 	finding.Denies(RuleArchitecture,
@@ -184,7 +184,7 @@ var capabilityRules = []finding.Rule{
 	finding.Denies(capability.RuleValueDuplicate,
 		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
 		"Remove one of the two."),
-	finding.Warns(RuleForeignPrefix,
+	finding.Warns(ruleForeignPrefix,
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
 		"Use a name without prefix, or one with this provider's prefix if its extension defines it."),
 }
@@ -196,16 +196,16 @@ var workerRules = []finding.Rule{
 	finding.Denies(capability.RuleReservedValue,
 		"A reserved capability is declared, or registered, with a value that it does not have.",
 		"Use one of the values that the message lists."),
-	finding.Denies(RuleWorkerValueUnknown,
+	finding.Denies(ruleWorkerValueUnknown,
 		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
 		"Use the values that the message lists. `capkit capabilities` says what each of them is for."),
-	finding.Warns(RuleWorkerValueUnasked,
+	finding.Warns(ruleWorkerValueUnasked,
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
 		"Register the value that the message names as well, or do not register the capability."),
-	finding.Warns(RuleWorkerMisspelt,
+	finding.Warns(ruleWorkerMisspelt,
 		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
 		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names."),
-	finding.Warns(RuleOnlyOnRequest,
+	finding.Warns(ruleOnlyOnRequest,
 		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
 		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it."),
 	finding.Denies(RuleRequestUnregistered,

@@ -9,13 +9,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
@@ -72,13 +71,13 @@ func (p *compiler[R]) unused() finding.List {
 		}
 		versions, known := listed[image.Name]
 		if !known && !p.inheritsImage(image.Name) {
-			found = append(found, finding.New(RuleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
+			found = append(found, finding.New(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
 				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
 			continue
 		}
 		for k := range image.Versions {
 			if version := &image.Versions[k]; !versions[version.Version] && !p.inherits(imageVersion{image.Name, version.Version}) {
-				found = append(found, finding.New(RuleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
+				found = append(found, finding.New(ruleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
 					"%s@%s is not listed in %s: nobody can use it", image.Name, version.Version, p.at.Child("machineImages"))))
 			}
 		}
@@ -127,7 +126,7 @@ func (p *compiler[R]) coverage(image, version string, flavor *imageselector.Flav
 	name, written := image+"@"+version, p.vocabulary.Format(flavor.Capabilities)
 	switch {
 	case flavor.Global == nil:
-		return finding.List{finding.New(RuleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
+		return finding.List{finding.New(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
 			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, finding.Plural(rest, "region"), finding.Few(rest)))}
 	case flavor.Global.Fallback:
 		return finding.List{finding.New(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
@@ -156,7 +155,7 @@ func (p *compiler[R]) unknownRegions() finding.List {
 	})
 	var found finding.List
 	for _, region := range order {
-		found = append(found, finding.New(RuleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
+		found = append(found, finding.New(ruleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
 			"region %s is not in %s (%s): %s to it cannot be used", region, p.regionList(), finding.Few(regions),
 			references(count[region]))))
 	}
@@ -194,7 +193,7 @@ func (p *compiler[R]) withoutImage() finding.List {
 			known[set] = without
 		}
 		if len(without) > 0 {
-			found = append(found, finding.New(RuleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
+			found = append(found, finding.New(ruleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
 				fmt.Sprintf("machine type %s: no image version fits it in %s %s", t.Name, finding.Plural(without, "region"), finding.Few(without))))
 		}
 	}
@@ -243,7 +242,7 @@ func addActiveOffers[R any](
 	}
 }
 
-// lifecycles tells which image versions are active by the lifecycle that a NamespacedCloudProfile gives them.
+// lifecycles says which image versions are active by the lifecycle that a NamespacedCloudProfile gives them.
 func (p *compiler[R]) lifecycles() map[imageVersion]bool {
 	active := map[imageVersion]bool{}
 	for _, image := range p.spec.MachineImages {
@@ -273,7 +272,7 @@ func (p *compiler[R]) foreignPrefixes() finding.List {
 	for i, def := range p.spec.MachineCapabilities {
 		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
-				found = append(found, finding.New(RuleForeignPrefix, field.ErrorTypeInvalid,
+				found = append(found, finding.New(ruleForeignPrefix, field.ErrorTypeInvalid,
 					p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
 						"capability %s carries the prefix of provider %s, but this profile is for %s",
 						def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())))
@@ -296,7 +295,7 @@ func checkSize(profile *v1beta1.CloudProfile) finding.List {
 	if size > sizeLimit {
 		state = "is above"
 	}
-	return finding.List{finding.New(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
+	return finding.List{finding.New(ruleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
 		size>>10, state, sizeLimit>>10))}
 }

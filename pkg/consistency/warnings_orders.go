@@ -104,7 +104,7 @@ func (p *compiler[R]) differingOrders() finding.List {
 			return
 		}
 		types := p.typesAmong(func(machine capability.Set) bool { return differ[slices.Index(machines, machine)] })
-		found = append(found, finding.New(RuleOrderDiffers, field.ErrorTypeInvalid, at, version.Version, fmt.Sprintf(
+		found = append(found, finding.New(ruleOrderDiffers, field.ErrorTypeInvalid, at, version.Version, fmt.Sprintf(
 			"%s@%s: for machine %s %s the order of GEP-0033 and that of the gardener library pick different flavors",
 			image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
 	})

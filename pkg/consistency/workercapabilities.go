@@ -9,15 +9,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -31,7 +30,7 @@ func (p *compiler[R]) checkWorkerCapabilities() finding.Report {
 	}
 	for i, def := range p.spec.MachineCapabilities {
 		if meant := p.meant(def.Name); meant != "" {
-			report.Warnings = append(report.Warnings, finding.New(RuleWorkerMisspelt, field.ErrorTypeInvalid,
+			report.Warnings = append(report.Warnings, finding.New(ruleWorkerMisspelt, field.ErrorTypeInvalid,
 				p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
 					"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)))
 		}
@@ -73,7 +72,7 @@ func (p *Profile[R]) misspelt(name string) string {
 // checkWorkerCapability checks the values with which a worker capability is registered.
 func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) finding.Report {
 	var report finding.Report
-	rule, asked := RuleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
+	rule, asked := ruleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
 	if asked == nil {
 		asked = askedOf(p.provider.Workers(), d.Name)
 	}
@@ -87,7 +86,7 @@ func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []s
 		}
 	}
 	if len(asked) > 0 && !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
-		report.Warnings = append(report.Warnings, finding.New(RuleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
+		report.Warnings = append(report.Warnings, finding.New(ruleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
 			"worker pools ask for %s [%s], and none of that is registered, so they are refused; register it as well",
 			d.Name, strings.Join(asked, ", "))))
 	}
@@ -144,7 +143,7 @@ func (p *compiler[R]) onlyOnRequest() finding.List {
 				})
 			})
 			if len(types) > 0 {
-				found = append(found, finding.New(RuleOnlyOnRequest, field.ErrorTypeInvalid,
+				found = append(found, finding.New(ruleOnlyOnRequest, field.ErrorTypeInvalid,
 					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
 						"%s@%s: worker pools that ask for nothing special cannot boot it on machine %s %s, and Gardener may choose it for them",
 						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))

@@ -61,11 +61,9 @@ func TestSARIFIsValid(t *testing.T) {
 func TestJUnitCounts(t *testing.T) {
 	for name, want := range map[string][2]int{"findings": {3, 2}, "namespaced": {3, 2}, "none": {1, 0}} {
 		var suites junit.Testsuites
-		if err := xml.Unmarshal([]byte(written(t, reports(t)[name], "junit")), &suites); err != nil {
-			t.Fatal(name, err)
-		}
-		if got := [2]int{suites.Tests, suites.Failures}; got != want {
-			t.Errorf("%s: tests and failures are %v, not %v", name, got, want)
+		err := xml.Unmarshal([]byte(written(t, reports(t)[name], "junit")), &suites)
+		if got := [2]int{suites.Tests, suites.Failures}; got != want || err != nil {
+			t.Errorf("%s: tests and failures are %v, not %v: %v", name, got, want, err)
 		}
 	}
 }

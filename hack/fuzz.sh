@@ -48,7 +48,8 @@ fuzz() {
   local pid=$!
   while IFS= read -r line; do
     echo "$line" | tee -a "$output"
-    if [[ $line == *'now fuzzing with'* ]]; then
+    # A target without seeds has nothing to gather, and says that it has begun by its first count.
+    if [[ $line == *'now fuzzing with'* || $line == *'elapsed: 0s, execs:'* ]]; then
       { sleep "$time" && kill -INT "$pid"; } 2>/dev/null &
     fi
   done <"$pipe"

@@ -52,11 +52,16 @@ func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 // withoutOverruled leaves out what is implied of a capability that is asked for expressly as well: a provider may ask for a
 // reserved capability.
 func withoutOverruled(requirements []capability.Requirement) []capability.Requirement {
-	return slices.DeleteFunc(requirements, func(q capability.Requirement) bool {
-		return q.Implied && slices.ContainsFunc(requirements, func(other capability.Requirement) bool {
+	var left []capability.Requirement
+	for _, q := range requirements {
+		overruled := q.Implied && slices.ContainsFunc(requirements, func(other capability.Requirement) bool {
 			return other.Capability == q.Capability && !other.Implied
 		})
-	})
+		if !overruled {
+			left = append(left, q)
+		}
+	}
+	return left
 }
 
 // ignored warns about what a pool asks for in vain, because the profile does not register it.

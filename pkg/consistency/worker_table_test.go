@@ -26,7 +26,7 @@ import (
 // declare the capability.
 type feature struct {
 	name, special, usual string
-	// always tells that a pool which does not want the feature asks for usual.
+	// always: a pool that does not want the feature asks for usual.
 	always bool
 	wanted func(pool *provider.Pool)
 }

@@ -136,7 +136,8 @@ func (i *image) merge(own []entry, at string) []Change {
 	return changes
 }
 
-// mergeEntries returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys.
+// mergeEntries returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys. Of
+// two with one key, which the check refuses, the first counts.
 func mergeEntries(at string, list, own []entry) []Change {
 	if len(list) == 0 && len(own) > 0 {
 		return []Change{{"add", at, listOf(own, entry.written)}}
@@ -146,7 +147,12 @@ func mergeEntries(at string, list, own []entry) []Change {
 		index[list[i].key] = i
 	}
 	var changes []Change
+	seen := make(map[string]bool, len(own))
 	for _, e := range own {
+		if seen[e.key] {
+			continue
+		}
+		seen[e.key] = true
 		switch i, found := index[e.key]; {
 		case !found:
 			changes = append(changes, Change{"add", at + "/-", e.raw})

@@ -333,6 +333,26 @@ func TestNamespacedLists(t *testing.T) {
 	}
 }
 
+// Of an entry that is there twice, which the check refuses, the first is rendered, and rendering again changes nothing.
+func TestNamespacedListsWithAnEntryTwice(t *testing.T) {
+	profile := namespacedProfile(t)
+	config, write := configOf(t, profile.Spec.ProviderConfig)
+	twice := config.MachineTypes[0]
+	twice.MaxVolumes++
+	config.MachineTypes = append(config.MachineTypes[:1:1], twice)
+	write()
+	base := &runtime.RawExtension{Raw: []byte(`{"machineTypes":[{"name":"other"}]}`)}
+	changes := rendered(t, nil, profile, base)
+	first, found := changes["/machineTypes/-"]
+	if !found {
+		t.Fatal(changes)
+	}
+	base.Raw = []byte(`{"machineImages":` + changes["/machineImages"] + `,"machineTypes":[{"name":"other"},` + first + `]}`)
+	if again := rendered(t, nil, profile, base); len(again) > 0 {
+		t.Error(again)
+	}
+}
+
 func TestFieldOfTheOtherFormat(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	config, write := configOf(t, object.Spec.ProviderConfig)

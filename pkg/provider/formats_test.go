@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// What all providers say in the same words.
+func TestReadyMadeFindings(t *testing.T) {
+	at := field.NewPath("x")
+	for got, want := range map[string]string{
+		provider.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing",
+		provider.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not possible here; write one of a, b`,
+		provider.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not possible here; write one of a`,
+		provider.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id, urn exclude each other: keep one of them",
+		provider.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: the field is ignored, because there is a flavor; remove it",
+		provider.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +
+			"write capabilities: {architecture: [arm64]} and remove it here",
+	} {
+		if got != want {
+			t.Errorf("%s\ninstead of %s", got, want)
+		}
+	}
+	if rule := provider.Exclusive("r", at, "id", "urn").Origin; rule != "r" {
+		t.Error(rule)
+	}
+}

@@ -235,7 +235,9 @@ func addActiveOffers[R any](
 			for i, number := range in(known, p.catalog, image.Name, version.Version, regions) {
 				if !added[i][number] {
 					added[i][number] = true
-					known.all[number].addTo(all[i])
+					for _, set := range known.all[number] {
+						all[i][set] = true
+					}
 				}
 			}
 		}

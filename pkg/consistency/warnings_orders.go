@@ -23,26 +23,13 @@ import (
 type offers struct {
 	sets    map[capability.Set]uint64
 	numbers map[string]int
-	// all holds the offers by their numbers.
-	all []offer
+	// all holds the offers by their numbers: what the flavors support that have a reference in the region, in the order
+	// written.
+	all [][]capability.Set
 	// of holds the numbers of what versions offer in the regions of the profile.
 	of map[imageVersion][]int
 	// shape is a buffer.
 	shape []byte
-}
-
-// offer is what some image version offers in some region.
-type offer struct {
-	image, version, region string
-	// sets are what the flavors support that have a reference in the region, in the order written.
-	sets []capability.Set
-}
-
-// addTo adds what the flavors support.
-func (o *offer) addTo(sets map[capability.Set]bool) {
-	for _, set := range o.sets {
-		sets[set] = true
-	}
 }
 
 func newOffers() *offers {
@@ -50,9 +37,9 @@ func newOffers() *offers {
 }
 
 // number returns the number of an offer, equal for equal ones.
-func (o *offers) number(found offer) int {
+func (o *offers) number(offer []capability.Set) int {
 	shape := o.shape[:0]
-	for _, set := range found.sets {
+	for _, set := range offer {
 		number, seen := o.sets[set]
 		if !seen {
 			number = uint64(len(o.sets))
@@ -65,7 +52,7 @@ func (o *offers) number(found offer) int {
 	if !known {
 		number = len(o.all)
 		o.numbers[string(shape)] = number
-		o.all = append(o.all, found)
+		o.all = append(o.all, offer)
 	}
 	return number
 }
@@ -77,7 +64,7 @@ func in[R any](o *offers, catalog *imageselector.Catalog[R], image, version stri
 	if !known {
 		numbers = make([]int, 0, len(regions))
 		for _, region := range regions {
-			numbers = append(numbers, o.number(offer{image, version, region, catalog.Offers(image, version, region)}))
+			numbers = append(numbers, o.number(catalog.Offers(image, version, region)))
 		}
 		o.of[id] = numbers
 	}
@@ -94,7 +81,7 @@ func (p *compiler[R]) differingOrders() finding.List {
 		differ := make([]bool, len(machines))
 		for _, number := range in(known, p.catalog, image.Name, version.Version, p.regions) {
 			for len(differing) <= number {
-				differing = append(differing, p.ordersDiffer(&known.all[len(differing)], machines))
+				differing = append(differing, p.ordersDiffer(known.all[len(differing)], machines))
 			}
 			for i, d := range differing[number] {
 				differ[i] = differ[i] || d
@@ -137,16 +124,22 @@ func (p *Profile[R]) machineSets() []capability.Set {
 }
 
 // ordersDiffer reports for each machine set whether the two orders pick different flavors of an offer.
-func (p *compiler[R]) ordersDiffer(of *offer, machines []capability.Set) []bool {
+func (p *compiler[R]) ordersDiffer(offer, machines []capability.Set) []bool {
 	differ := make([]bool, len(machines))
-	if len(of.sets) < 2 {
-		return differ
-	}
 	for i, machine := range machines {
-		r := imageselector.Request{Image: of.image, Version: of.version, Region: of.region, Machine: machine, Worker: p.ordinary}
-		gep33 := p.catalog.Choose(r)
-		r.Order = capability.Gardener
-		differ[i] = gep33 != p.catalog.Choose(r)
+		gep33, gardener := -1, -1
+		for k, set := range offer {
+			if !set.Fits(machine, p.ordinary) {
+				continue
+			}
+			if gep33 < 0 || capability.Prefers(set, offer[gep33], machine, p.ordinary, capability.GEP33) {
+				gep33 = k
+			}
+			if gardener < 0 || capability.Prefers(set, offer[gardener], machine, p.ordinary, capability.Gardener) {
+				gardener = k
+			}
+		}
+		differ[i] = gep33 != gardener
 	}
 	return differ
 }

@@ -67,18 +67,24 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		version.Flavors = legacy(written, at)
 		return version
 	}
+	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	if len(written.Regions) > 0 {
 		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
 	if image := byName(written.Image, at); image != nil {
 		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
 	}
+	flavors := at.Child("capabilityFlavors")
 	for i := range written.CapabilityFlavors {
-		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
-		flavor := imageselector.Flavor[Image]{Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path}
-		report.Warnings = append(report.Warnings, validation.ImageIDFormats(f.Regions, path.Child("regions"))...)
+		f, path := &written.CapabilityFlavors[i], flavors.Index(i)
+		regions := path.Child("regions")
+		flavor := imageselector.Flavor[Image]{
+			Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path,
+			Regional: make([]imageselector.Regional[Image], 0, len(f.Regions)),
+		}
+		report.Warnings = append(report.Warnings, validation.ImageIDFormats(f.Regions, regions)...)
 		for k := range f.Regions {
-			region := path.Child("regions").Index(k)
+			region := regions.Index(k)
 			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
 			if architecture := f.Regions[k].Architecture; architecture != nil {
 				report.Errors = append(report.Errors, provider.FlavorArchitecture(region.Child("architecture"), *architecture))
@@ -207,7 +213,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
 		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
-	return validation.ImageID(ref.ID, at.Child("id"))
+	return validation.ImageID(ref.ID, at)
 }
 
 // TrustedLaunch is the worker capability by which an image says that it can be booted with trusted launch.

@@ -169,10 +169,15 @@ func (f *Findings) openStackID(id *string, at *field.Path, of string) {
 	}
 }
 
-// ImageID returns what is wrong with the ID of an image, if there is one. It need not be a UUID.
-func ImageID(id string, at *field.Path) field.ErrorList {
-	if problem := idProblem(id); id != "" && problem != "" {
-		return field.ErrorList{finding.New(OriginOpenStackID, field.ErrorTypeInvalid, at, id, quote(id)+" cannot be the ID of an image: it "+problem).Error}
+// ImageID returns what is wrong with the ID of an image, if there is one, in a region that stands at the path. It need not be
+// a UUID.
+func ImageID(id string, region *field.Path) field.ErrorList {
+	if id == "" || isUUID(id) { // there may be thousands
+		return nil
+	}
+	if problem := idProblem(id); problem != "" {
+		return field.ErrorList{finding.New(OriginOpenStackID, field.ErrorTypeInvalid, region.Child("id"), id,
+			quote(id)+" cannot be the ID of an image: it "+problem).Error}
 	}
 	return nil
 }

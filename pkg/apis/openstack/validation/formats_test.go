@@ -64,7 +64,7 @@ func run(t *testing.T, archive string, check func(c *cases.Case) validation.Find
 }
 
 func TestImageID(t *testing.T) {
-	at := field.NewPath("id")
+	at := field.NewPath("region")
 	for id, valid := range map[string]bool{
 		"1234": true, "1234-amd64": true, "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70": true, "ami_1.2:x": true, strings.Repeat("a", 255): true,
 		"": true, " ": false, "a b": false, " 1234": false, "1234\n": false, "{id}": false, "a/b": false, "a\\b": false, "a?b": false, "\"1234\"": false,
@@ -75,7 +75,7 @@ func TestImageID(t *testing.T) {
 			t.Errorf("%q: %v", id, errs)
 		}
 		for _, err := range errs {
-			if err.Type != field.ErrorTypeInvalid || err.Field != "id" || err.Origin != validation.OriginOpenStackID {
+			if err.Type != field.ErrorTypeInvalid || err.Field != "region.id" || err.Origin != validation.OriginOpenStackID {
 				t.Errorf("%q: %v", id, err)
 			}
 		}

@@ -49,55 +49,25 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) field.Erro
 	if target.Kind() != reflect.Pointer || target.IsNil() {
 		return field.ErrorList{{Type: field.ErrorTypeInternal, Field: spell(at), Detail: "decoding needs a non-nil pointer"}}
 	}
-	if traitsOf(target.Type().Elem()).quantities && mayHaveLongExponent(data) {
-		if errs := decodeWithoutLongExponents(data, into, at); len(errs) > 0 {
-			return errs
-		}
-	}
 	if decodeFast(data, into, options) {
 		return nil
 	}
 	if problem := syntaxProblem(data, at); problem != nil {
 		return field.ErrorList{problem}
 	}
-	return decodeSlow(data, into, at)
-}
-
-// decodeWithoutLongExponents decodes a document that has quantities with long exponents, without these, and returns all
-// its errors. To other documents, and to those that are not JSON, it does nothing.
-func decodeWithoutLongExponents(data []byte, into any, at *field.Path) field.ErrorList {
-	if syntaxProblem(data, at) != nil {
-		return nil
-	}
-	w := walk(data, reflect.TypeOf(into).Elem(), at)
-	if !w.longExponents {
-		return nil
-	}
-	w.decodeValid(into)
-	return w.finish(nil)
-}
-
-// decodeSlow decodes any JSON document without long exponents, and returns all its errors.
-//
-// The strict decoder of Kubernetes has the last word on whether there are any, but is asked only if the walk has found
-// no key that it refuses. It spells out the whole path of each such key, even of those beyond the hundred that it
-// returns: in a deep document that takes quadratic time.
-func decodeSlow(data []byte, into any, at *field.Path) field.ErrorList {
-	target := reflect.TypeOf(into).Elem()
-	w := walk(data, target, at)
-	err := kjson.UnmarshalCaseSensitivePreserveInts(data, into)
-	if err != nil {
+	w := walk(data, target.Type().Elem(), at)
+	if len(w.errs) > 0 {
 		w.decodeValid(into)
-		return w.finish(err)
+		return w.listed(at)
 	}
-	if !w.wrongKeys {
-		strict, err := kjson.UnmarshalStrict(data, reflect.New(target).Interface())
-		if err == nil && len(strict) == 0 {
-			return nil
-		}
-		return w.finish(errors.Join(append(strict, err)...))
+	// The strict decoder of Kubernetes has the last word, but only on a document whose keys are right: it spells out the
+	// whole path of each key that it refuses, which takes quadratic time in a deep document.
+	wrong, err := kjson.UnmarshalStrict(data, into)
+	if err = errors.Join(append(wrong, err)...); err != nil {
+		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
+			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}}
 	}
-	return w.finish(nil)
+	return nil
 }
 
 // syntaxProblem returns the error for data that is not one JSON document, or nil. Too deep a nesting is one such error.

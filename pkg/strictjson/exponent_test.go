@@ -5,9 +5,25 @@
 package strictjson_test
 
 import (
+	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/capkit/capkit/pkg/strictjson"
 )
+
+// sized has no interfaces, unlike sample: what is right in it is decoded fast.
+type sized struct {
+	Name  string              `json:"name"`
+	Text  string              `json:"text"`
+	Texts []string            `json:"texts"`
+	Size  *resource.Quantity  `json:"size"`
+	Sizes []resource.Quantity `json:"sizes"`
+	Self  *sized              `json:"self"`
+}
 
 func TestLongExponents(t *testing.T) {
 	for document, want := range map[string]string{
@@ -24,23 +40,58 @@ func TestLongExponents(t *testing.T) {
 		`{"size": "1e999"}`:                                "",
 		`{"size": "1e0000009"}`:                            "",
 		`{"size": "1234567890"}`:                           "",
+		`{"size": null}`:                                   "",
 		`{"text": "1e2147483647", "name": "1\u0065"}`:      "",
-		`{"any": {"size": "1e2147483647"}}`:                "",
 		`{"texts": ["2f8b94e7777-7a3c", "5e123456"]}`:      "",
 		`{"size": "1e2147483647"`:                          "at",
 	} {
-		t.Run(document, func(t *testing.T) {
-			bytes, errs := decoded(document)
+		check := func(t *testing.T, into any) {
+			t.Helper()
+			bytes, errs := decoded(document, into)
 			var paths []string
 			for _, err := range errs {
 				paths = append(paths, err.Field)
 			}
 			if got := strings.Join(paths, " "); got != want {
-				t.Errorf("got %q, want %q", got, want)
+				t.Errorf("%T: got %q, want %q", into, got, want)
 			}
 			if bytes > 1<<20 {
-				t.Errorf("it took %.0f bytes: the digits are written out", bytes)
+				t.Errorf("%T: it took %.0f bytes: the digits are written out", into, bytes)
 			}
+		}
+		t.Run(document, func(t *testing.T) {
+			check(t, &sized{})
+			check(t, &sample{})
 		})
+	}
+	var list struct{ List []sized }
+	shared := strictjson.Shared[sized]()
+	if errs := strictjson.Decode([]byte(`{"List":[{"size":"1e99999"}]}`), &list, nil, shared); len(errs) != 1 {
+		t.Errorf("in a shared value: %v", errs)
+	}
+	if _, errs := decoded(`{"any": {"size": "1e2147483647"}}`, &sample{}); errs != nil {
+		t.Errorf("what is no quantity: %v", errs)
+	}
+}
+
+// Many UUIDs have a part like a number with a long exponent. The walk allocates for every value, the fast decoder does
+// not.
+func TestUUIDsDecodeFast(t *testing.T) {
+	data := newConfig()
+	if !regexp.MustCompile(`"[0-9]+e[0-9]{4}`).Match(data) {
+		t.Error("none of the UUIDs looks like a number with a long exponent: this test tests nothing")
+	}
+	fast := testing.AllocsPerRun(1, func() {
+		if errs := strictjson.Decode(data, &configWithQuantity{}, nil); errs != nil {
+			t.Fatal(errs)
+		}
+	})
+	plain := testing.AllocsPerRun(1, func() {
+		if err := json.Unmarshal(data, &configWithQuantity{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if fast > 1.5*plain {
+		t.Errorf("it took %.0f allocations, encoding/json %.0f", fast, plain)
 	}
 }

@@ -5,6 +5,7 @@
 package strictjson
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -17,6 +18,7 @@ import (
 type structField struct {
 	name   string
 	typ    reflect.Type
+	depth  int  // how many structs it is embedded in
 	tagged bool // the name comes from a json tag
 	quoted bool // the json tag says ",string"
 }
@@ -36,85 +38,58 @@ func fieldsOf(t reflect.Type) *structFields {
 	if cached, ok := fieldCache.Load(t); ok {
 		return cached.(*structFields)
 	}
+	all := membersOf(t, nil)
+	slices.SortFunc(all, func(a, b structField) int {
+		return cmp.Or(strings.Compare(a.name, b.name), byRank(a, b))
+	})
 	fields := &structFields{byName: map[string]structField{}}
-	settled, visited := map[string]bool{}, map[reflect.Type]bool{}
-	for level := []reflect.Type{t}; len(level) > 0; {
-		var found []structField
-		var deeper []reflect.Type
-		for _, s := range level {
-			if !visited[s] {
-				members, embedded := membersOf(s)
-				found, deeper = append(found, members...), append(deeper, embedded...)
-			}
+	for i, f := range all {
+		if i > 0 && all[i-1].name == f.name {
+			continue // it has lost
 		}
-		for _, s := range level {
-			visited[s] = true
+		if i+1 < len(all) && all[i+1].name == f.name && byRank(f, all[i+1]) == 0 {
+			continue // nobody wins
 		}
-		fields.add(found, settled)
-		level = deeper
+		fields.names, fields.byName[f.name] = append(fields.names, f.name), f
 	}
-	slices.Sort(fields.names)
 	cached, _ := fieldCache.LoadOrStore(t, fields)
 	return cached.(*structFields)
 }
 
-// add takes over the winners among the members found at one level of embedding. Names settled by an outer level are
-// not touched; all names found are settled afterwards.
-func (f *structFields) add(found []structField, settled map[string]bool) {
-	byName := map[string][]structField{}
-	for _, m := range found {
-		byName[m.name] = append(byName[m.name], m)
+// byRank compares two members of one name: the one that comes first wins.
+func byRank(a, b structField) int {
+	switch {
+	case a.depth != b.depth:
+		return a.depth - b.depth
+	case a.tagged == b.tagged:
+		return 0
+	case a.tagged:
+		return -1
 	}
-	for name, rivals := range byName {
-		if settled[name] {
-			continue
-		}
-		settled[name] = true
-		if winner, ok := dominant(rivals); ok {
-			f.byName[name] = winner
-			f.names = append(f.names, name)
-		}
-	}
+	return 1
 }
 
-// dominant returns the only member, or else the only tagged one.
-func dominant(rivals []structField) (structField, bool) {
-	if len(rivals) == 1 {
-		return rivals[0], true
+// membersOf returns what the struct type t and those that it embeds declare as members. The types in within embed t.
+func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
+	if slices.Contains(within, t) {
+		return nil
 	}
-	tagged := slices.DeleteFunc(slices.Clone(rivals), func(m structField) bool { return !m.tagged })
-	if len(tagged) == 1 {
-		return tagged[0], true
-	}
-	return structField{}, false
-}
-
-// membersOf returns the members that the struct type t itself declares, and the struct types it embeds.
-func membersOf(t reflect.Type) (members []structField, embedded []reflect.Type) {
+	depth, within := len(within), append(within, t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
-		if tag == "-" {
-			continue
-		}
 		name, options, _ := strings.Cut(tag, ",")
-		if f.Anonymous {
-			if s := indirect(f.Type); name == "" && s.Kind() == reflect.Struct {
-				embedded = append(embedded, s)
-				continue
-			}
+		embedded := indirect(f.Type)
+		switch {
+		case tag == "-":
+		case f.Anonymous && name == "" && embedded.Kind() == reflect.Struct:
+			members = append(members, membersOf(embedded, within)...)
+		case f.IsExported():
+			quoted := slices.Contains(strings.Split(options, ","), "string") && isScalar(embedded.Kind())
+			members = append(members, structField{cmp.Or(name, f.Name), f.Type, depth, name != "", quoted})
 		}
-		if !f.IsExported() {
-			continue
-		}
-		m := structField{name: name, typ: f.Type, tagged: name != ""}
-		if name == "" {
-			m.name = f.Name
-		}
-		m.quoted = slices.Contains(strings.Split(options, ","), "string") && isScalar(indirect(f.Type).Kind())
-		members = append(members, m)
 	}
-	return members, embedded
+	return members
 }
 
 // indirect returns the type behind any number of pointers.

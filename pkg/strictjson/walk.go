@@ -9,8 +9,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"regexp"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -28,15 +31,12 @@ var anything = reflect.TypeFor[any]()
 // walker compares a valid JSON document with a Go type, value by value, and collects what does not fit. Each byte is
 // decoded at most once more, because only values without children are decoded.
 type walker struct {
-	cursor
-	root   *field.Path
+	// tokens reads the document, which is known to be valid: its errors do not count.
+	tokens *jsontext.Decoder
+	data   []byte
 	errs   field.ErrorList
 	budget int
 	cut    int // errors not listed, for want of budget
-	// longExponents: there was a quantity with a long exponent.
-	longExponents bool
-	// wrongKeys: there was an unknown or a duplicate key.
-	wrongKeys bool
 	// misfits are the values that do not fit, in the order of the document.
 	misfits []value
 }
@@ -49,14 +49,34 @@ type value struct {
 
 // walk compares all of a document, which has to be valid JSON, with a type.
 func walk(data []byte, t reflect.Type, at *field.Path) *walker {
-	w := &walker{cursor: cursor{data: data}, root: at, budget: reportBudget}
+	w := &walker{data: data, budget: reportBudget, tokens: jsontext.NewDecoder(bytes.NewBuffer(data),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	w.value(t, at)
 	return w
 }
 
+// skip consumes the next value or key and returns its text, which is valid until the next one is read.
+func (w *walker) skip() []byte {
+	raw, _ := w.tokens.ReadValue()
+	return raw
+}
+
+// enter consumes the bracket that opens an object or list.
+func (w *walker) enter() { _, _ = w.tokens.ReadToken() }
+
+// leave consumes the bracket that closes an object or list and reports whether it was next.
+func (w *walker) leave() bool {
+	switch w.tokens.PeekKind() {
+	case jsontext.KindEndObject, jsontext.KindEndArray, jsontext.KindInvalid:
+		_, _ = w.tokens.ReadToken()
+		return true
+	}
+	return false
+}
+
 // value consumes the next value, which t should hold. Values that a decoder leaves alone (null) fit.
 func (w *walker) value(t reflect.Type, at *field.Path) {
-	elem, first := indirect(t), w.peek()
+	elem, first := indirect(t), w.tokens.PeekKind()
 	switch {
 	case decodesItself(elem):
 		w.leaf(t, at)
@@ -79,14 +99,13 @@ func (w *walker) value(t reflect.Type, at *field.Path) {
 func (w *walker) object(fields *structFields, at *field.Path) {
 	seen := map[string]int{}
 	for w.enter(); !w.leave(); {
-		name := w.key()
+		name := unquote(w.skip())
 		here := at.Child(short(name))
 		w.once(seen, name, here)
 		switch f, known := fields.byName[name]; {
 		case !known:
 			w.skip()
 			if seen[name] == 1 {
-				w.wrongKeys = true
 				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField,
 					Detail: unknownField(name, fields.names)})
 			}
@@ -122,18 +141,37 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 
 // leaf consumes a value and reports it if it does not decode into t.
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
-	raw := w.skip()
-	place := value{w.pos - len(raw), w.pos, t}
-	if hasLongExponent(indirect(t), raw) {
-		w.longExponents = true
-		w.misfits = append(w.misfits, place)
-		w.misfit(at, raw, "must be a quantity like 4Gi: the exponent has more than three digits")
-		return
+	raw, elem, problem := w.skip(), indirect(t), ""
+	if elem == quantity && hasLongExponent(raw) {
+		problem = "must be a quantity like 4Gi: the exponent has more than three digits"
+	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
+		problem = misfit(elem, raw, err)
 	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
-		w.misfits = append(w.misfits, place)
-		w.misfit(at, raw, misfit(indirect(t), raw, err))
+	if problem != "" {
+		end := int(w.tokens.InputOffset())
+		w.misfits = append(w.misfits, value{end - len(raw), end, t})
+		w.misfit(at, raw, problem)
 	}
+}
+
+var (
+	quantity = reflect.TypeFor[resource.Quantity]()
+	// longExponent matches a number with an exponent of more than three digits.
+	longExponent = regexp.MustCompile(`^[-+0-9.]*[eE][-+]?0*[1-9][0-9]{3,}$`)
+)
+
+// hasLongExponent reports whether a JSON value is a quantity with a long exponent. These are well-formed, and nobody
+// needs them. The decoder of Kubernetes writes them out with all their digits before it rounds them, which may take
+// hours for one of twelve bytes. So they are found before it sees them.
+func hasLongExponent(raw []byte) bool {
+	if !bytes.ContainsAny(raw, `eE\`) {
+		return false
+	}
+	text := string(raw)
+	if raw[0] == '"' {
+		text = unquote(raw)
+	}
+	return longExponent.MatchString(text)
 }
 
 // decodeValid decodes what fits: the document with nothing in the place of each value that does not. Where a type
@@ -173,7 +211,6 @@ func (w *walker) quoted(f structField, at *field.Path) {
 // once counts a key of an object, and reports it when it comes for the second time.
 func (w *walker) once(seen map[string]int, name string, at *field.Path) {
 	if seen[name]++; seen[name] == 2 {
-		w.wrongKeys = true
 		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name),
 			Detail: "the key is given more than once"})
 	}
@@ -195,19 +232,13 @@ func (w *walker) report(at *field.Path, problem field.Error) {
 	w.errs = append(w.errs, &problem)
 }
 
-// finish returns the errors found. If the walk found none, it was less strict than the decoder; then the decoder's own
-// error, which may be nil otherwise, has to do, so that nothing is accepted silently.
-func (w *walker) finish(decoder error) field.ErrorList {
-	last := field.Error{Type: field.ErrorTypeInvalid, Field: spell(w.root), BadValue: field.OmitValueType{}}
-	switch {
-	case w.cut > 0:
-		last.Origin, last.Detail = w.errs[len(w.errs)-1].Origin, fmt.Sprintf("%d more problems are not listed", w.cut)
-	case len(w.errs) == 0:
-		last.Origin, last.Detail = OriginFieldType, "cannot be read"+because(decoder)
-	default:
+// listed returns the errors, of which there must be one. If some are left out, a last one at the path says so.
+func (w *walker) listed(at *field.Path) field.ErrorList {
+	if w.cut == 0 {
 		return w.errs
 	}
-	return append(w.errs, &last)
+	return append(w.errs, &field.Error{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
+		Origin: w.errs[len(w.errs)-1].Origin, Detail: fmt.Sprintf("%d more problems are not listed", w.cut)})
 }
 
 // spell renders a path; the root is "", where the field package would say "<nil>".
@@ -238,4 +269,13 @@ func short(name string) string {
 		end--
 	}
 	return name[:end] + "…"
+}
+
+// unquote returns the text of a JSON string; what is none is its own text.
+func unquote(raw []byte) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
 }

@@ -21,7 +21,13 @@ import (
 // Validate is [gardener.Validate] of a Gardener that accepts the reserved capabilities.
 func Validate(object runtime.Object) field.ErrorList {
 	d := disguiseFor(object)
-	return d.reveal(gardener.Validate(d.put(object)))
+	switch o := object.(type) {
+	case *v1beta1.CloudProfile:
+		object = cloudProfile(d, o)
+	case *v1beta1.NamespacedCloudProfile:
+		object = disguised(d, o)
+	}
+	return d.reveal(gardener.Validate(object))
 }
 
 // ValidateNamespaced is [gardener.ValidateNamespaced] of a Gardener that accepts the reserved capabilities. Where an
@@ -30,7 +36,7 @@ func ValidateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
 	d := disguiseFor(object, parent)
-	return d.reveal(gardener.ValidateNamespaced(d.namespaced(object), d.cloudProfile(parent), ignore))
+	return d.reveal(gardener.ValidateNamespaced(disguised(d, object), cloudProfile(d, parent), ignore))
 }
 
 // Is reports whether a name is that of a reserved capability.
@@ -52,32 +58,29 @@ func disguiseFor(objects ...runtime.Object) disguise {
 	}
 }
 
-// put returns an object in disguise. The object is not changed.
-func (d disguise) put(object runtime.Object) runtime.Object {
-	switch o := object.(type) {
-	case *v1beta1.CloudProfile:
-		return d.cloudProfile(o)
-	case *v1beta1.NamespacedCloudProfile:
-		return d.namespaced(o)
+// disguised returns a copy of an object in which the names of the reserved capabilities are replaced, as keys and as
+// values.
+func disguised[T any](d disguise, object *T) *T {
+	text, _ := json.Marshal(object)
+	var names []string // and what replaces them
+	for _, r := range capability.Reserved() {
+		names = append(names, `"`+r.Name+`"`, `"`+d.name(r)+`"`)
 	}
-	return object
+	result := new(T)
+	_ = json.Unmarshal([]byte(strings.NewReplacer(names...).Replace(string(text))), result)
+	return result
 }
 
 // cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that
 // it does not: they are known all the same. No index of what is written changes by that.
-func (d disguise) cloudProfile(object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
-	object = object.DeepCopy()
-	d.images(object.Spec.MachineImages)
-	d.machineTypes(object.Spec.MachineTypes)
+func cloudProfile(d disguise, object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
+	object = disguised(d, object)
 	definitions := object.Spec.MachineCapabilities
 	if len(definitions) == 0 {
 		return object
 	}
-	for i := range definitions {
-		definitions[i].Name = d.name(definitions[i].Name)
-	}
 	for _, r := range capability.Reserved() {
-		name := d.name(r.Name)
+		name := d.name(r)
 		if !slices.ContainsFunc(definitions, func(def v1beta1.CapabilityDefinition) bool { return def.Name == name }) {
 			definitions = append(definitions, v1beta1.CapabilityDefinition{Name: name, Values: r.Values})
 		}
@@ -86,47 +89,9 @@ func (d disguise) cloudProfile(object *v1beta1.CloudProfile) *v1beta1.CloudProfi
 	return object
 }
 
-// namespaced returns a NamespacedCloudProfile in disguise.
-func (d disguise) namespaced(object *v1beta1.NamespacedCloudProfile) *v1beta1.NamespacedCloudProfile {
-	object = object.DeepCopy()
-	d.images(object.Spec.MachineImages)
-	d.machineTypes(object.Spec.MachineTypes)
-	return object
-}
-
-func (d disguise) images(images []v1beta1.MachineImage) {
-	for i := range images {
-		for k := range images[i].Versions {
-			for f := range images[i].Versions[k].CapabilityFlavors {
-				flavor := &images[i].Versions[k].CapabilityFlavors[f]
-				flavor.Capabilities = d.capabilities(flavor.Capabilities)
-			}
-		}
-	}
-}
-
-func (d disguise) machineTypes(types []v1beta1.MachineType) {
-	for i := range types {
-		types[i].Capabilities = d.capabilities(types[i].Capabilities)
-	}
-}
-
-func (d disguise) capabilities(c v1beta1.Capabilities) v1beta1.Capabilities {
-	if c == nil {
-		return nil
-	}
-	disguised := make(v1beta1.Capabilities, len(c))
-	for name, values := range c {
-		disguised[d.name(name)] = values
-	}
-	return disguised
-}
-
-func (d disguise) name(name string) string {
-	if Is(name) {
-		return string(d) + strings.TrimPrefix(name, capability.ReservedPrefix)
-	}
-	return name
+// name returns the name of a reserved capability in disguise.
+func (d disguise) name(reserved capability.Definition) string {
+	return string(d) + strings.TrimPrefix(reserved.Name, capability.ReservedPrefix)
 }
 
 // reveal puts the names back into what the validation says.

@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -19,9 +18,9 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Capabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
+// allCapabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
 // interface: a field once published keeps its name and meaning.
-type Capabilities struct {
+type allCapabilities struct {
 	// Reserved are those that are known in every profile.
 	Reserved []workerCapability `json:"reserved"`
 	// Providers are sorted by type. A provider whose workers ask for nothing of its own is there all the same.
@@ -56,10 +55,10 @@ type requestedBy struct {
 var workerPath = field.NewPath("spec", "provider", "workers[]")
 
 // capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
-func capabilitiesOf(providers map[string]Provider) Capabilities {
-	all := Capabilities{Reserved: reservedCapabilities(), Providers: []providerCapabilities{}}
+func capabilitiesOf(providers map[string]Provider) allCapabilities {
+	all := allCapabilities{Reserved: reservedCapabilities(), Providers: []providerCapabilities{}}
 	for _, name := range sortedNames(providers) {
-		workers := providers[name].workers()
+		workers := providers[name].Workers()
 		p := providerCapabilities{Type: name, Capabilities: []workerCapability{}}
 		for _, d := range workers.Definitions() {
 			w := workerCapability{Definition: d, RequestedBy: []requestedBy{}}
@@ -96,38 +95,28 @@ func reservedCapabilities() []workerCapability {
 	for _, d := range capability.Reserved() {
 		all = append(all, workerCapability{Definition: d, RequestedBy: []requestedBy{}})
 	}
-	for _, p := range properties() {
-		for _, r := range p.worker.Requirements(workerPath) {
-			at := slices.IndexFunc(all, func(w workerCapability) bool { return w.Name == r.Capability })
+	try := func(flag string, worker capability.Worker) {
+		for _, r := range worker.Requirements(workerPath) {
 			by := requestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
 			if r.Because != nil {
 				by.Field = r.Because.String()
 			}
 			if !r.Implied {
-				by.Flag = p.flag
+				by.Flag = flag
 			}
+			at := slices.IndexFunc(all, func(w workerCapability) bool { return w.Name == r.Capability })
 			if !slices.ContainsFunc(all[at].RequestedBy, func(o requestedBy) bool { return o.Setting == by.Setting }) {
 				all[at].RequestedBy = append(all[at].RequestedBy, by)
 			}
 		}
 	}
-	return all
-}
-
-// property of a worker pool, and the flag that sets it.
-type property struct {
-	flag   string
-	worker capability.Worker
-}
-
-// properties returns each property that asks for something, and a pool without any.
-func properties() []property {
-	all := []property{{"", capability.Worker{}}, {"--secure-boot", capability.Worker{SecureBoot: true}}}
+	try("", capability.Worker{})
+	try("--secure-boot", capability.Worker{SecureBoot: true})
 	for _, strategy := range updateStrategies {
-		all = append(all, property{"--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)}})
+		try("--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)})
 	}
 	for _, gpu := range append(gpuTypes(), "other") {
-		all = append(all, property{"--gpu", capability.Worker{GPU: &gpu}})
+		try("--gpu", capability.Worker{GPU: &gpu})
 	}
 	return all
 }
@@ -149,17 +138,9 @@ image has that does not declare it, and the settings of a worker pool that ask f
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit capabilities\n  capkit capabilities -o json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return errors.New("capabilities takes no arguments: it lists what the command knows, whatever is in files")
-			}
-			return nil
-		},
+		Args:    noFiles("capabilities takes no arguments: it lists what the command knows, whatever is in files"),
 		RunE: func(*cobra.Command, []string) error {
 			all := capabilitiesOf(c.providers)
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			return printAs(c.stdout, output, all, func(w io.Writer) { printCapabilities(w, all) })
 		},
 	}
@@ -168,7 +149,7 @@ image has that does not declare it, and the settings of a worker pool that ask f
 }
 
 // printCapabilities writes the list for people.
-func printCapabilities(w io.Writer, all Capabilities) {
+func printCapabilities(w io.Writer, all allCapabilities) {
 	fmt.Fprintln(w, "Reserved for Gardener, and known in every profile. Values are best first.")
 	printWorkerCapabilities(w, all.Reserved)
 	for _, p := range all.Providers {
@@ -184,7 +165,8 @@ func printCapabilities(w io.Writer, all Capabilities) {
 // printWorkerCapabilities writes each capability with its values, and what asks for them.
 func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 	for _, c := range capabilities {
-		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n", c.Name, strings.Join(c.Values, ", "), undeclared(&c))
+		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n",
+			c.Name, strings.Join(c.Values, ", "), undeclared(&c))
 		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 		for _, value := range c.Values {
 			asked := false
@@ -208,7 +190,8 @@ func undeclared(c *workerCapability) string {
 	case c.Undeclared == "":
 		return "fits no worker pool that asks for it"
 	case c.Name == capability.UpdateType: // semantics S3
-		return fmt.Sprintf("has %s, and %s as well if its version in core has inPlaceUpdates.supported: true", c.Undeclared, capability.UpdateTypeInPlace)
+		return fmt.Sprintf("has %s, and %s as well if its version in core has inPlaceUpdates.supported: true",
+			c.Undeclared, capability.UpdateTypeInPlace)
 	}
 	return "has " + c.Undeclared
 }

@@ -19,10 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -46,6 +48,15 @@ func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr, providers...)
 	return result{status, stdout.String(), stderr.String()}
+}
+
+// answer is what select and explain print as JSON for a worker pool, as far as tests look at it.
+type answer struct {
+	Pool, Error   string
+	Reference     map[string]string
+	Requested     []capability.Requirement
+	Rejected      []struct{ Reason, ExcludedBy, Message string }
+	RollingUpdate []provider.Rolling
 }
 
 // decoded returns what a run has printed as JSON.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/finding"
 )
 
 // root returns the command with its subcommands. name is what the user calls it by, which may be several words.
@@ -43,19 +42,16 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 	return root
 }
 
-// rules returns the catalogue of the command's providers.
-func (c *command) rules() []finding.Rule {
-	var providers []Provider
-	for _, name := range sortedNames(c.providers) {
-		providers = append(providers, c.providers[name])
-	}
-	return Rules(providers...)
-}
-
-// outputFlag adds the flag for the output format, one of formats.
+// outputFlag adds the flag for the output format, which is one of formats, or the command does not run.
 func outputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", "text", "output format: "+strings.Join(formats, ", "))
 	complete(cmd, "output", formats)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(formats, *value) {
+			return fmt.Errorf("unknown output format %q: use one of %s", *value, strings.Join(formats, ", "))
+		}
+		return nil
+	}
 }
 
 // choiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
@@ -87,16 +83,18 @@ func needFiles(_ *cobra.Command, args []string) error {
 	return nil
 }
 
+// noFiles is for commands that read none: it refuses arguments with a message.
+func noFiles(message string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return errors.New(message)
+		}
+		return nil
+	}
+}
+
 // answerFormats are the formats of all commands but lint. What render prints as text is YAML.
 var answerFormats = []string{"json", "text", "yaml"}
-
-// checkOutput returns an error if a format is none of answerFormats.
-func checkOutput(format string) error {
-	if !slices.Contains(answerFormats, format) {
-		return unknownFormat(format, answerFormats)
-	}
-	return nil
-}
 
 // printAs writes a value in one of answerFormats. text writes it for people.
 func printAs(w io.Writer, format string, value any, text func(io.Writer)) error {
@@ -108,10 +106,6 @@ func printAs(w io.Writer, format string, value any, text func(io.Writer)) error 
 	}
 	text(w)
 	return nil
-}
-
-func unknownFormat(name string, formats []string) error {
-	return fmt.Errorf("unknown output format %q: use one of %s", name, strings.Join(formats, ", "))
 }
 
 // printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if

@@ -5,8 +5,8 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -21,9 +21,7 @@ import (
 
 // explain returns the command of this name.
 func (c *command) explain() *cobra.Command {
-	var output string
-	var flags poolFlags
-	cmd := &cobra.Command{
+	return c.question(&cobra.Command{
 		Use:   "explain FILE...",
 		Short: "Show why a worker pool boots the image that it boots, or none",
 		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
@@ -33,36 +31,11 @@ checks that, in a Shoot.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
 			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
 			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
-				explanations := make([]Explanation, 0, len(answers))
-				for _, a := range answers {
-					explanations = append(explanations, Explanation{Answer: a, Reasoning: a.reasoning})
-				}
-				return wrap(explanations, one), func(w io.Writer) {
-					for i, e := range explanations {
-						if i > 0 {
-							fmt.Fprintln(w)
-						}
-						printExplanation(w, e)
-					}
-				}
-			})
-		},
-	}
-	questionFlags(cmd, &flags, &output)
-	return cmd
+	}, true)
 }
 
-// Explanation is what explain prints for one worker pool: the answer and how it came about.
-type Explanation struct {
-	Answer
-	Reasoning
-}
-
-// Reasoning is the record of a decision.
-type Reasoning struct {
+// reasoning is the record of a decision.
+type reasoning struct {
 	// Order is the preference order that was used.
 	Order string `json:"order"`
 	// Vocabulary in order of priority.
@@ -83,6 +56,8 @@ type Reasoning struct {
 	// errors, and for a question by flags without a providerConfig.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
+	// format prints capabilities in the order of the vocabulary.
+	format func(v1beta1.Capabilities) string
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow
 }
@@ -97,18 +72,19 @@ type explainedFlavor struct {
 	// Reason and Message say why the flavor is out; absent for a candidate.
 	Reason  imageselector.Reason `json:"reason,omitempty"`
 	Message string               `json:"message,omitempty"`
-	// ExcludedBy is as in [Rejected].
-	ExcludedBy Excluder `json:"excludedBy,omitempty"`
-	Chosen     bool     `json:"chosen"`
+	// ExcludedBy is as in [rejected].
+	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
+	Chosen     bool             `json:"chosen"`
 
-	supports, effective string
+	// undeclared says what it supports of worker capabilities without declaring it.
+	undeclared string
 	// exclusions are the reasons why it is out, one for each that it does not go with. The first is that of Message.
 	exclusions []exclusion
 }
 
 // exclusion is a reason why a flavor is out, as a clause with the flavor as its subject.
 type exclusion struct {
-	by     Excluder
+	by     capability.Cause
 	clause string
 }
 
@@ -129,16 +105,16 @@ type otherChoice struct {
 	Flavor int `json:"flavor"`
 }
 
-// reasoning turns a resolution into the record of its decision.
-func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Reasoning {
+// reasoningOf turns a resolution into the record of its decision.
+func reasoningOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) *reasoning {
 	d := &r.Decision
-	e := Reasoning{
+	e := &reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
-		Worker: asked(p.Vocabulary(), r.Requirements), sets: sets(p, &r),
+		Worker: asked(p.Vocabulary(), r.Requirements), format: p.Vocabulary().Format, sets: sets(p, r),
 		Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {
-		e.Flavors = append(e.Flavors, explained(p, &r, i))
+		e.Flavors = append(e.Flavors, explained(p, r, i))
 	}
 	for _, c := range d.Comparisons {
 		winner := c.Best
@@ -151,7 +127,10 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 		})
 	}
 	other := d.Request
-	other.Order = otherOrder(other.Order)
+	other.Order = capability.Gardener
+	if d.Request.Order == capability.Gardener {
+		other.Order = capability.GEP33
+	}
 	if chosen := p.Catalog().Choose(other); d.Chosen >= 0 && chosen != d.Chosen {
 		e.OtherOrder = &otherChoice{Order: other.Order.String(), Flavor: chosen}
 	}
@@ -159,7 +138,7 @@ func reasoning[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Re
 }
 
 // forget takes out what follows from what a worker pool asks for, since that is not known.
-func (e *Reasoning) forget(workers provider.Workers) {
+func (e *reasoning) forget(workers provider.Workers) {
 	e.Flavors, e.Comparisons, e.OtherOrder = []explainedFlavor{}, []explainedComparison{}, nil
 	for i := range e.sets {
 		row := &e.sets[i]
@@ -175,51 +154,58 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 	d := &r.Decision
 	v := &d.Verdicts[i]
 	f := explainedFlavor{
-		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(), Reason: v.Reason, ExcludedBy: excluder(v),
-		Chosen: i == d.Chosen, supports: v.Set.String(), exclusions: exclusions(d, i),
+		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(),
+		Reason: v.Reason, ExcludedBy: excluder(v), Chosen: i == d.Chosen, exclusions: exclusions(d, i),
 	}
 	if len(f.exclusions) > 0 {
-		f.Message = f.supports + " " + f.exclusions[0].clause
+		f.Message = v.Set.String() + " " + f.exclusions[0].clause
 	}
 	if v.Effective != (capability.Set{}) {
-		f.Effective = v.Effective.Capabilities()
-		f.effective = v.Effective.String() + undeclaredOf(r, f.Effective, v.Effective) + unaskedOf(p, r, v.Effective)
+		f.Effective, f.undeclared = v.Effective.Capabilities(), undeclaredIn(p, r, v.Effective)
 	}
 	return f
 }
 
-// undeclaredOf says what a flavor supports, without declaring it, of the capabilities that the worker pool asks for.
-func undeclaredOf[R any](r *consistency.Resolution[R], declared v1beta1.Capabilities, effective capability.Set) string {
-	var words []string
+// undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
+// for, and of the registered ones that it does not ask for. It is empty if there are none.
+func undeclaredIn[R any](
+	p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set,
+) (text string) {
+	declared := effective.Capabilities()
+	var asked, unasked []string
 	for _, q := range r.Requirements {
 		if _, found := declared[q.Capability]; !found && !q.Implied {
-			words = append(words, fmt.Sprintf("%s [%s]", q.Capability, strings.Join(effective.Values(q.Capability), ", ")))
+			asked = append(asked, valuesOf(effective, q.Capability))
 		}
 	}
-	if len(words) == 0 {
-		return ""
+	for _, d := range p.Vocabulary().WorkerCapabilities() {
+		_, found := declared[d.Name]
+		if p.Vocabulary().IsRegistered(d.Name) && !found && !requires(r, d.Name, true) {
+			unasked = append(unasked, valuesOf(effective, d.Name))
+		}
 	}
-	return ", and " + strings.Join(words, ", ") + ", which it does not declare"
+	if len(asked) > 0 {
+		text = ", and " + strings.Join(asked, ", ") + ", which it does not declare"
+	}
+	switch len(unasked) {
+	case 0:
+		return text
+	case 1:
+		return text + ", and " + unasked[0] + " while nobody asks for it"
+	}
+	return text + ", and " + strings.Join(unasked, ", ") + " while nobody asks for them"
 }
 
-// unaskedOf says what a flavor supports of the registered worker capabilities that it does not declare, and that the
-// worker pool does not ask for.
-func unaskedOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set) string {
-	var words []string
-	for _, d := range p.Vocabulary().WorkerCapabilities() {
-		_, declared := effective.Capabilities()[d.Name]
-		asked := slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool { return q.Capability == d.Name })
-		if p.Vocabulary().IsRegistered(d.Name) && !declared && !asked {
-			words = append(words, fmt.Sprintf("%s [%s]", d.Name, strings.Join(effective.Values(d.Name), ", ")))
-		}
-	}
-	switch len(words) {
-	case 0:
-		return ""
-	case 1:
-		return ", and " + words[0] + " while nobody asks for it"
-	}
-	return ", and " + strings.Join(words, ", ") + " while nobody asks for them"
+// valuesOf prints one capability of a set.
+func valuesOf(set capability.Set, name string) string {
+	return fmt.Sprintf("%s [%s]", name, strings.Join(set.Values(name), ", "))
+}
+
+// requires reports whether the worker pool asks for a capability; by implication does only count if implied is true.
+func requires[R any](r *consistency.Resolution[R], name string, implied bool) bool {
+	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
+		return q.Capability == name && (implied || !q.Implied)
+	})
 }
 
 // exclusions returns the reasons why a flavor is out: for each that it does not go with, the first one.
@@ -254,17 +240,9 @@ func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1be
 	return c
 }
 
-// otherOrder returns the order that is not the given one.
-func otherOrder(order capability.Order) capability.Order {
-	if order == capability.GEP33 {
-		return capability.Gardener
-	}
-	return capability.GEP33
-}
-
 // decided puts into words what decided a comparison for a winner.
 func decided(p capability.Preference, winner string) string {
-	first, second := orNothing(p.First), orNothing(p.Second)
+	first, second := cmp.Or(p.First, "nothing"), cmp.Or(p.Second, "nothing") // a set has run out of values
 	switch {
 	case p.LeftOut && p.Own && p.Round > 0:
 		return fmt.Sprintf("equal for this worker pool; %s does without %s, so it is the plainer one", winner, p.Capability)
@@ -279,14 +257,6 @@ func decided(p capability.Preference, winner string) string {
 			ordinal(p.Round), p.Capability, first, second)
 	}
 	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
-}
-
-// orNothing names a set that has run out of values; none is a value of some capabilities.
-func orNothing(value string) string {
-	if value == "" {
-		return "nothing"
-	}
-	return value
 }
 
 // ordinal is "most", "second most", "third most" and so on.

@@ -8,11 +8,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
@@ -20,8 +17,8 @@ import (
 )
 
 // printExplanation writes an explanation for people.
-func printExplanation(w io.Writer, e Explanation) {
-	fmt.Fprintln(w, questionText(e.Answer))
+func printExplanation(w io.Writer, e answer) {
+	fmt.Fprintln(w, questionText(e))
 	if e.sets != nil {
 		printSets(w, e)
 	} else {
@@ -35,7 +32,7 @@ func printExplanation(w io.Writer, e Explanation) {
 		fmt.Fprintf(w, "  %s against %s: %s -> %s\n", letter(c.Best), letter(c.Next), c.Message, letter(c.Winner))
 	}
 	fmt.Fprintln(w)
-	printAnswer(w, e.Answer)
+	printAnswer(w, e)
 	if e.OtherOrder != nil {
 		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
 	}
@@ -55,13 +52,13 @@ func printRollingUpdate(w io.Writer, parts []provider.Rolling) {
 }
 
 // printMachine writes what decides if worker capabilities do not matter.
-func printMachine(w io.Writer, e Explanation) {
+func printMachine(w io.Writer, e answer) {
 	fmt.Fprintf(w, "\nVocabulary, most important capability and best value first:\n")
 	for _, def := range e.Vocabulary {
 		fmt.Fprintf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
 	}
 	if len(e.Machine) > 0 {
-		fmt.Fprintf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, inOrder(e.Vocabulary, e.Machine))
+		fmt.Fprintf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, e.format(e.Machine))
 	}
 }
 
@@ -83,7 +80,7 @@ func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []sets
 		switch {
 		case v.IsRegistered(d.Name):
 			matters = true
-		case declares(r, d.Name) || asksFor(r, d.Name):
+		case declares(r, d.Name) || requires(r, d.Name, false):
 			matters = true
 			if !strings.HasPrefix(d.Name, capability.ReservedPrefix) {
 				d.Values = nil
@@ -105,11 +102,6 @@ func declares[R any](r *consistency.Resolution[R], name string) bool {
 		declared = declared || found
 	}
 	return declared
-}
-
-// asksFor reports whether the worker pool asks for a capability, other than by implication.
-func asksFor[R any](r *consistency.Resolution[R], name string) bool {
-	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool { return q.Capability == name && !q.Implied })
 }
 
 // rowOf describes a capability. It has no values if it is a capability of the provider that is not registered.
@@ -140,7 +132,7 @@ func rowOf[R any](r *consistency.Resolution[R], name string, values []string) se
 }
 
 // printSets writes what decides, side by side.
-func printSets(w io.Writer, e Explanation) {
+func printSets(w io.Writer, e answer) {
 	fmt.Fprintf(w, "\nMost important capability and best value first:\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", e.MachineType)
@@ -152,42 +144,36 @@ func printSets(w io.Writer, e Explanation) {
 
 // printFlavors writes what became of the flavors. Where worker capabilities matter it says first what each does not go
 // with.
-func printFlavors(w io.Writer, e Explanation) {
+func printFlavors(w io.Writer, e answer) {
 	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
 	if e.sets != nil {
-		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + x.by.words() }
+		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + words(x.by) }
 	}
 	if len(e.Flavors) > 0 {
 		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
 	}
 	for i, f := range e.Flavors {
-		fmt.Fprintf(w, "  %s %s\n", letter(i), f.supports)
+		fmt.Fprintf(w, "  %s %s\n", letter(i), e.format(f.Supports))
 		for _, x := range f.exclusions {
 			fmt.Fprintf(w, "      %s: it %s\n", out(x), x.clause)
 		}
 		if f.Reason == "" {
-			fmt.Fprintf(w, "      %s: %s\n", fits, f.effective)
+			fmt.Fprintf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
 		}
 	}
 }
 
-// words is how people read an excluder, after "the".
-func (e Excluder) words() string {
-	switch e {
-	case excludedByMachine:
+// words is how people read what a flavor does not go with, after "the".
+func words(by capability.Cause) string {
+	switch by {
+	case capability.CauseMachine:
 		return "machine type"
-	case excludedByWorker:
+	case capability.CauseWorker:
 		return "worker pool"
-	case excludedByBoth:
+	case capability.CauseBoth:
 		return "machine type and worker pool together"
 	}
 	return "region"
-}
-
-// inOrder prints capabilities in the order of a vocabulary.
-func inOrder(vocabulary []v1beta1.CapabilityDefinition, c v1beta1.Capabilities) string {
-	v, _ := capability.Compile(vocabulary, nil)
-	return v.Format(c)
 }
 
 // letter names the flavors A, B, …, Z, 27, 28, …

@@ -183,7 +183,7 @@ spec:
 func TestRollingUpdateOfShoots(t *testing.T) {
 	r := runFor(extendedOnly, rollingShoot, "explain", "-o", "json", examples+"/cloudprofile.yaml", "-")
 	got := map[string][]provider.Rolling{}
-	for _, e := range decoded[struct{ Pools []cli.Explanation }](t, r).Pools {
+	for _, e := range decoded[struct{ Pools []answer }](t, r).Pools {
 		got[e.Pool] = e.RollingUpdate
 	}
 	want := map[string][]provider.Rolling{
@@ -219,7 +219,7 @@ func TestRollingUpdateOfQuestions(t *testing.T) {
 			extendedOnly, append(question, "--worker-config=-"), []provider.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
 		},
 	} {
-		e := decoded[cli.Explanation](t, runFor(tc.providers, config, tc.args...))
+		e := decoded[answer](t, runFor(tc.providers, config, tc.args...))
 		if diff := cmp.Diff(tc.want, e.RollingUpdate); diff != "" {
 			t.Error(name, diff)
 		}

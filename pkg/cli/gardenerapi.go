@@ -19,35 +19,28 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// gardenerAPI is Gardener's API server, as far as its validation of CloudProfiles and NamespacedCloudProfiles goes. The
-// zero value is the one that package gardener has compiled in.
-type gardenerAPI struct {
-	// reservedInCore makes it one that accepts the reserved capabilities: see package reserved.
-	reservedInCore bool
-}
-
-// gardenerFlag adds the flag of the commands that run Gardener's own validation.
-func gardenerFlag(cmd *cobra.Command, api *gardenerAPI) {
-	cmd.Flags().BoolVar(&api.reservedInCore, "reserved-in-core", false,
+// reservedFlag adds the flag of the commands that run Gardener's own validation.
+func reservedFlag(cmd *cobra.Command, reservedInCore *bool) {
+	cmd.Flags().BoolVar(reservedInCore, "reserved-in-core", false,
 		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
 			"machine types and core flavors; v1.150 refuses them")
 }
 
-// validate returns what this API server says about a CloudProfile, or a NamespacedCloudProfile without its parent.
-func (a gardenerAPI) validate(object runtime.Object) field.ErrorList {
-	if a.reservedInCore {
+// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile without its parent.
+func (g *garden) validate(object runtime.Object) field.ErrorList {
+	if g.reservedInCore {
 		return reserved.Validate(object)
 	}
 	return withHints(object, gardener.Validate(object))
 }
 
-// validateNamespaced returns what this API server says about a NamespacedCloudProfile and its parent. own is what our
-// rules say about the object; what says the same is left out.
-func (a gardenerAPI) validateNamespaced(
+// validateNamespaced returns what it says about a NamespacedCloudProfile and its parent. own is what our rules say about
+// the object; what says the same is left out.
+func (g *garden) validateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {
 	repeated := func(err *field.Error) bool { return repeats(err, own) }
-	if a.reservedInCore {
+	if g.reservedInCore {
 		return reserved.ValidateNamespaced(object, parent, repeated)
 	}
 	return withHints(object, gardener.ValidateNamespaced(object, parent, repeated))

@@ -7,13 +7,14 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -21,8 +22,8 @@ import (
 type lintFlags struct {
 	output, failOn string
 	// domain counts if it is given.
-	domain string
-	api    gardenerAPI
+	domain         string
+	reservedInCore bool
 }
 
 // lint returns the command of this name.
@@ -51,18 +52,18 @@ here. Without the flag, what depends on it is reported as not checked.`,
 		},
 	}
 	outputFlag(cmd, &flags.output, report.Formats())
-	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1", []string{"error", "warning"})
-	cmd.Flags().StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
+	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1",
+		[]string{"error", "warning"})
+	cmd.Flags().StringVar(&flags.domain, "domain", "",
+		"`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	complete(cmd, "domain", nil) // a name, and no file
-	gardenerFlag(cmd, &flags.api)
+	reservedFlag(cmd, &flags.reservedInCore)
 	return cmd
 }
 
 // runLint checks files and prints the report. domain is nil if none is given.
 func (c *command) runLint(args []string, flags lintFlags, domain *string) error {
 	switch {
-	case !slices.Contains(report.Formats(), flags.output):
-		return unknownFormat(flags.output, report.Formats())
 	case flags.failOn != "error" && flags.failOn != "warning":
 		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
 	case domain != nil && *domain == "":
@@ -72,7 +73,7 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 	if err != nil {
 		return err
 	}
-	g.gardener, g.domain = flags.api, domain
+	g.reservedInCore, g.domain = flags.reservedInCore, domain
 	found := lint(g)
 	options := report.Options{FailOn: finding.Severity(flags.failOn), Rules: c.rules(), Version: Version}
 	if err := found.Write(c.stdout, flags.output, options); err != nil {
@@ -85,25 +86,31 @@ func (c *command) runLint(args []string, flags lintFlags, domain *string) error 
 	return nil
 }
 
-// lint checks everything in the garden, and drops what is not needed any more.
-func lint(g *garden) report.Report {
-	for _, name := range g.profileNames {
-		g.lintProfile(g.profiles[name])
-		if !g.asksForProfiles() {
-			delete(g.profiles, name)
-		}
+// rules returns the catalogue of the command's providers.
+func (c *command) rules() []finding.Rule {
+	var providers []Provider
+	for _, name := range sortedNames(c.providers) {
+		providers = append(providers, c.providers[name])
 	}
-	for _, id := range g.namespacedNames {
-		g.lintNamespaced(g.namespaced[id])
-	}
-	for _, shoot := range g.shoots {
-		g.lintShoot(shoot)
-	}
-	return report.New(g.findings, report.Summary{Objects: g.objects, Skipped: g.skipped, Unread: g.unread})
+	return Rules(providers...)
 }
 
-// asksForProfiles reports whether there are objects that are checked against CloudProfiles.
-func (g *garden) asksForProfiles() bool { return len(g.namespaced)+len(g.shoots) > 0 }
+// lint checks everything in the garden, and drops what is not needed any more.
+func lint(g *garden) report.Report {
+	for _, s := range g.profiles.all {
+		g.lintProfile(s)
+		if len(g.namespaced.all)+len(g.shoots.all) == 0 { // nobody else asks for it
+			*s = source[v1beta1.CloudProfile]{}
+		}
+	}
+	for _, s := range g.namespaced.all {
+		g.lintNamespaced(s)
+	}
+	for _, s := range g.shoots.all {
+		g.lintShoot(s)
+	}
+	return report.New(g.findings, g.summary)
+}
 
 // lintProfile checks a CloudProfile. What is being deleted need not be right.
 func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
@@ -111,13 +118,11 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validate(object))})
+	g.report(s.manifest, finding.Report{Errors: finding.Of(g.validate(object))})
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
-		if g.asksForProfiles() {
-			g.compiled[object.Name] = compiled
-		}
+		s.compiled = compiled
 		g.report(s.manifest, report)
 	case object.Spec.Type != "": // core reports that one
 		g.warning(s.manifest, g.unknownProvider(object.Spec.Type, "spec.type"))
@@ -134,16 +139,18 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validate(s.object))})
+		g.report(s.manifest, finding.Report{Errors: finding.Of(g.validate(s.object))})
 		return
 	}
 	inGarden := g.stored(parent)
 	object := g.storedNamespaced(s, inGarden)
 	var report finding.Report
-	if p := g.compile(parent); p != nil {
+	if p, _ := g.compile(parent, ""); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, finding.Report{Errors: finding.Of(g.gardener.validateNamespaced(object, inGarden, report.Errors.Errors()))})
+	g.report(s.manifest, finding.Report{
+		Errors: finding.Of(g.validateNamespaced(object, inGarden, report.Errors.Errors())),
+	})
 	g.report(s.manifest, report)
 }
 
@@ -153,12 +160,13 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 		return
 	}
 	g.report(s.manifest, finding.Report{Errors: finding.Of(gardener.Validate(s.object))})
-	switch p, problem := g.profileOf(s.object); {
-	case problem != nil && problem.Origin == RuleProfileMissing:
-		g.error(s.manifest, problem)
-	case problem != nil:
-		g.warning(s.manifest, problem)
-	case p != nil: // else the reader has been told why already
+	switch p, fault := g.profileOf(s.object); {
+	case fault == nil:
 		g.report(s.manifest, p.ValidateShoot(s.object, g.domain))
+	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
+	case fault.Origin == consistency.RuleProfileMissing:
+		g.error(s.manifest, fault)
+	default:
+		g.warning(s.manifest, fault)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
@@ -23,14 +22,13 @@ import (
 // What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag
 // --profile names.
 
-// filled returns a CloudProfile with the core flavors that follow from its provider config (semantics S12). The
-// provider is nil if the command does not know it; then nothing is filled in. The object is not changed.
-func filled(object *v1beta1.CloudProfile, provider Provider) *v1beta1.CloudProfile {
-	if provider == nil {
-		return object
+// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12), as
+// far as the command knows its provider.
+func (g *garden) filled(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
+	object := s.object.DeepCopy()
+	if provider := g.providers[object.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, provider.fill(&s.object.Spec))
 	}
-	object = object.DeepCopy()
-	fillIn(object.Spec.MachineImages, provider.fill(&object.Spec))
 	return object
 }
 
@@ -44,87 +42,13 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 // stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
 // Gardener its defaults, to which the architecture of machine types without capabilities belongs.
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
-	object := s.object.DeepCopy()
-	if provider := g.providers[object.Spec.Type]; provider != nil {
-		fillIn(object.Spec.MachineImages, provider.fill(&s.object.Spec))
-	}
+	object := g.filled(s)
 	gardener.SetDefaults(object)
 	types := gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
 	}})
 	object.Spec.MachineTypes = types.Spec.MachineTypes
 	return object
-}
-
-// compile returns a CloudProfile of the inputs compiled, once for all who ask; nil if its provider is unknown.
-func (g *garden) compile(s *source[v1beta1.CloudProfile]) profile {
-	provider, name := g.providers[s.object.Spec.Type], s.object.Name
-	if provider == nil {
-		return nil
-	}
-	if g.compiled[name] == nil {
-		compiled, wrong := provider.compile(&g.stored(s).Spec)
-		g.compiled[name] = compiled
-		g.noteErrors("CloudProfile "+name, wrong)
-	}
-	return g.compiled[name]
-}
-
-// compileNamespaced returns the CloudProfile that a NamespacedCloudProfile of the inputs results in, compiled, once for
-// all who ask; nil if its provider is unknown. The error, at the path at, says why there is none.
-func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at string) (profile, *field.Error) {
-	id := types.NamespacedName{Namespace: s.object.Namespace, Name: s.object.Name}
-	if p := g.compiledNamespaced[id]; p != nil {
-		return p, nil
-	}
-	spec, problem := g.rendered(s, at)
-	if problem != nil || g.providers[spec.Type] == nil {
-		return nil, problem
-	}
-	compiled, wrong := g.providers[spec.Type].compile(spec)
-	g.compiledNamespaced[id] = compiled
-	g.noteErrors("NamespacedCloudProfile "+id.String()+", as rendered,", wrong)
-	return compiled, nil
-}
-
-// noteErrors remarks on the answers from a profile with errors.
-func (g *garden) noteErrors(profile string, errs int) {
-	if errs > 0 {
-		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint", profile, report.Count(errs, "error")))
-	}
-}
-
-// rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
-// inputs, or else the one in its status. The error, at the path at, says why there is none.
-func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
-	parent := g.parentOf(s)
-	switch status := &s.object.Status.CloudProfileSpec; {
-	case parent != nil && parent.object != nil:
-		inGarden := g.stored(parent)
-		spec, err := renderSpec(g.providers[inGarden.Spec.Type], g.storedNamespaced(s, inGarden), inGarden)
-		if err != nil {
-			return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
-		}
-		return spec, nil
-	case status.Type != "":
-		return status, nil
-	case parent != nil:
-		return nil, unreadable("CloudProfile", s.object.Spec.Parent.Name, at)
-	case s.object.Spec.Parent.Kind != "CloudProfile" || s.object.Spec.Parent.Name == "":
-		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
-	}
-	return nil, problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name, fmt.Sprintf(
-		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s/%s, CloudProfile %s, "+
-			"is not among the inputs, and there is no status.cloudProfileSpec",
-		s.object.Namespace, s.object.Name, s.object.Spec.Parent.Name))
-}
-
-// parentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
-func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1beta1.CloudProfile] {
-	if s.object.Spec.Parent.Kind != "CloudProfile" {
-		return nil
-	}
-	return g.profiles[s.object.Spec.Parent.Name]
 }
 
 // storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. So the parent has to be:
@@ -140,42 +64,118 @@ func (g *garden) storedNamespaced(
 	return object
 }
 
-// profileRef is the profile that a Shoot names, in either of the two fields, and the field.
-func profileRef(shoot *v1beta1.Shoot) (kind, name, at string) {
-	if ref := shoot.Spec.CloudProfile; ref != nil {
-		return cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
+// compileSpec returns the spec of a profile compiled, and notes that the answers come from a profile with errors. The
+// error, at the path at, says that its provider is unknown.
+func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, at string) (profile, *field.Error) {
+	provider := g.providers[spec.Type]
+	if provider == nil {
+		return nil, g.unknownProvider(spec.Type, at)
 	}
-	if shoot.Spec.CloudProfileName != nil {
-		return "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"
+	compiled, errs := provider.compile(spec)
+	if errs > 0 {
+		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
+			who, report.Count(errs, "error")))
 	}
-	return "", "", "spec.cloudProfile"
+	return compiled, nil
 }
 
-// profileOf returns the compiled profile of a Shoot. It is nil, without an error, if its provider is unknown, or the
-// Shoot names none.
+// compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
+func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile, fault *field.Error) {
+	if s.compiled == nil {
+		spec := &s.object.Spec
+		if g.providers[spec.Type] != nil {
+			spec = &g.stored(s).Spec
+		}
+		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, spec, at)
+	}
+	return s.compiled, fault
+}
+
+// compileNamespaced returns the CloudProfile that a NamespacedCloudProfile of the inputs results in, compiled, once for
+// all who ask. The error, at the path at, says why there is none.
+func (g *garden) compileNamespaced(
+	s *source[v1beta1.NamespacedCloudProfile], at string,
+) (p profile, fault *field.Error) {
+	if s.compiled != nil {
+		return s.compiled, nil
+	}
+	spec, fault := g.rendered(s, at)
+	if fault != nil {
+		return nil, fault
+	}
+	s.compiled, fault = g.compileSpec("NamespacedCloudProfile "+s.name+", as rendered,", spec, at)
+	return s.compiled, fault
+}
+
+// rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
+// inputs, or else the one in its status. The error, at the path at, says why there is none.
+func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
+	parent := g.parentOf(s)
+	switch status := &s.object.Status.CloudProfileSpec; {
+	case parent != nil && parent.object != nil:
+		spec, err := g.renderSpec(s, parent)
+		if err != nil {
+			return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
+		}
+		return spec, nil
+	case status.Type != "":
+		return status, nil
+	case parent != nil:
+		return nil, unreadable("CloudProfile", s.object.Spec.Parent.Name, at)
+	case s.object.Spec.Parent.Kind != "CloudProfile" || s.object.Spec.Parent.Name == "":
+		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
+	}
+	return nil, problem(rulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name, fmt.Sprintf(
+		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s, CloudProfile %s, "+
+			"is not among the inputs, and there is no status.cloudProfileSpec", s.name, s.object.Spec.Parent.Name))
+}
+
+// parentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
+func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1beta1.CloudProfile] {
+	if s.object.Spec.Parent.Kind != "CloudProfile" {
+		return nil
+	}
+	return g.profiles.byName[s.object.Spec.Parent.Name]
+}
+
+// profileOf returns the compiled profile that a Shoot names in either of two fields. The error, at that field, says why
+// there is none.
 func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
-	kind, name, at := profileRef(shoot)
+	kind, name, at := "", "", "spec.cloudProfile"
+	if ref := shoot.Spec.CloudProfile; ref != nil {
+		kind, name, at = cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
+	} else if shoot.Spec.CloudProfileName != nil {
+		kind, name, at = "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"
+	}
 	switch kind {
 	case "CloudProfile":
-		s, found := g.profiles[name]
-		switch {
-		case !found:
-			return nil, g.missing(kind, name, at)
-		case s.object == nil:
-			return nil, unreadable(kind, name, at)
+		s, fault := readable(g, &g.profiles, kind, name, at)
+		if fault != nil {
+			return nil, fault
 		}
-		return g.compile(s), nil
+		return g.compile(s, at)
 	case "NamespacedCloudProfile":
-		s, found := g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}]
-		switch {
-		case !found:
-			return nil, g.missing(kind, shoot.Namespace+"/"+name, at)
-		case s.object == nil:
-			return nil, unreadable(kind, name, at)
+		s, fault := readable(g, &g.namespaced, kind, shoot.Namespace+"/"+name, at)
+		if fault != nil {
+			return nil, fault
 		}
 		return g.compileNamespaced(s, at)
 	}
-	return nil, nil
+	return nil, problem(consistency.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
+		"the Shoot names no CloudProfile or NamespacedCloudProfile")
+}
+
+// readable returns the object of a name. The error, at the path at, says that it is not among the inputs, or cannot be
+// read.
+func readable[T any](g *garden, in *objects[T], kind, name, at string) (*source[T], *field.Error) {
+	s := in.byName[name]
+	switch {
+	case s == nil:
+		return nil, g.missing(kind, name, at)
+	case s.object == nil:
+		return nil, unreadable(kind, s.manifest.Name, at)
+	}
+	return s, nil
 }
 
 // missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The
@@ -187,7 +187,7 @@ func (g *garden) missing(kind, name, at string) *field.Error {
 			"repair %s, if its manifest is there; or else give it as well, or correct the name",
 			kind, name, strings.Join(places, ", "))
 	}
-	return problem(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
+	return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
@@ -210,36 +210,16 @@ func (g *garden) unreadAt(kind, name string) []string {
 
 // unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
 func unreadable(kind, name, at string) *field.Error {
-	return problem(RuleProfileUnreached, field.ErrorTypeInvalid, at, name, fmt.Sprintf(
+	return problem(ruleProfileUnreadable, field.ErrorTypeInvalid, at, name, fmt.Sprintf(
 		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
 }
 
 // unknownProvider is the error about a profile whose provider type the command does not know, at the field that leads
 // to it.
 func (g *garden) unknownProvider(name, at string) *field.Error {
-	return problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
-		"the provider config was not looked at: this command knows %s, not %s", strings.Join(sortedNames(g.providers), ", "), name))
-}
-
-// noAnswer says why there is no profile to ask for a Shoot, where lint leaves that to others: the profile is of a
-// provider that the command does not know, or the Shoot names none, which core refuses.
-func (g *garden) noAnswer(shoot *v1beta1.Shoot) *field.Error {
-	kind, name, at := profileRef(shoot)
-	switch kind {
-	case "CloudProfile":
-		return g.unknownProvider(g.profiles[name].object.Spec.Type, at)
-	case "NamespacedCloudProfile":
-		return g.unknownProviderOf(g.namespaced[types.NamespacedName{Namespace: shoot.Namespace, Name: name}], at)
-	}
-	return problem(RuleProfileMissing, field.ErrorTypeRequired, at, nil, "the Shoot names no CloudProfile or NamespacedCloudProfile")
-}
-
-// unknownProviderOf is that error about a NamespacedCloudProfile, whose provider is its parent's.
-func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile], at string) *field.Error {
-	if parent := g.parentOf(s); parent != nil && parent.object != nil {
-		return g.unknownProvider(parent.object.Spec.Type, at)
-	}
-	return g.unknownProvider(s.object.Status.CloudProfileSpec.Type, at)
+	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
+		"the provider config was not looked at: this command knows %s, not %s",
+		strings.Join(sortedNames(g.providers), ", "), name))
 }
 
 // profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs,
@@ -247,103 +227,86 @@ func (g *garden) unknownProviderOf(s *source[v1beta1.NamespacedCloudProfile], at
 // defaults.
 func (g *garden) profileNamed(name string) (profile, error) {
 	if name == "" {
-		names := g.leaves()
-		switch len(names) {
+		switch names := g.leaves(); len(names) {
 		case 0:
 			return nil, errors.New("no CloudProfile among the inputs")
 		case 1:
 			name = names[0]
 		default:
-			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s", strings.Join(g.allProfiles(), ", "))
+			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s",
+				strings.Join(g.profileNames(), ", "))
 		}
 	}
-	s, found := g.profiles[name]
-	switch {
-	case !found:
-		return g.namespacedProfile(name)
-	case s.object == nil:
-		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
-	case g.providers[s.object.Spec.Type] == nil:
-		return nil, errors.New(g.unknownProvider(s.object.Spec.Type, "").Detail)
+	var p profile
+	var fault *field.Error
+	if s := g.profiles.byName[name]; s != nil {
+		if s.object == nil {
+			return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+		}
+		p, fault = g.compileSpec("CloudProfile "+name, &g.filled(s).Spec, "")
+	} else {
+		s, err := g.namespacedNamed(name)
+		switch {
+		case err != nil:
+			kind := "CloudProfile"
+			if strings.Contains(name, "/") {
+				kind = "NamespacedCloudProfile"
+			}
+			return nil, fmt.Errorf("%s %s is not among the inputs, which have %s",
+				kind, name, strings.Join(g.profileNames(), ", "))
+		case s.object == nil:
+			return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+		}
+		p, fault = g.compileNamespaced(s, "")
 	}
-	provider := g.providers[s.object.Spec.Type]
-	p, wrong := provider.compile(&filled(s.object, provider).Spec)
-	g.noteErrors("CloudProfile "+name, wrong)
-	return p, nil
-}
-
-// namespacedProfile returns a NamespacedCloudProfile by its name, as [NAMESPACE/]NAME.
-func (g *garden) namespacedProfile(name string) (profile, error) {
-	s, err := g.namespacedNamed(name)
-	switch {
-	case err != nil:
-		return nil, g.noProfile(name)
-	case s.object == nil:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
-	}
-	p, problem := g.compileNamespaced(s, "")
-	if p == nil && problem == nil {
-		problem = g.unknownProviderOf(s, "")
-	}
-	if problem != nil {
-		return nil, errors.New(problem.Detail)
+	if fault != nil {
+		return nil, errors.New(fault.Detail)
 	}
 	return p, nil
 }
 
 // namespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
 func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudProfile], error) {
-	var found []types.NamespacedName
-	for _, id := range g.namespacedNames {
-		if name == "" || name == id.Name || name == id.String() {
-			found = append(found, id)
+	var found []*source[v1beta1.NamespacedCloudProfile]
+	for _, s := range g.namespaced.all {
+		if name == "" || name == s.manifest.Name || name == s.name {
+			found = append(found, s)
 		}
 	}
 	switch {
 	case len(found) == 1:
-		return g.namespaced[found[0]], nil
-	case len(g.namespacedNames) == 0:
+		return found[0], nil
+	case len(g.namespaced.all) == 0:
 		return nil, errors.New("no NamespacedCloudProfile among the inputs")
 	case len(found) == 0:
-		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s", name, namesOf(g.namespacedNames))
+		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
+			name, strings.Join(names(g.namespaced.all), ", "))
 	}
-	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s", namesOf(found))
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s",
+		strings.Join(names(found), ", "))
 }
 
-// namesOf lists names as --profile takes them.
-func namesOf(ids []types.NamespacedName) string {
-	names := make([]string, 0, len(ids))
-	for _, id := range ids {
-		names = append(names, id.String())
+// names returns the names of some objects, as --profile takes them.
+func names[T any](sources []*source[T]) []string {
+	names := make([]string, 0, len(sources))
+	for _, s := range sources {
+		names = append(names, s.name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
 func (g *garden) leaves() []string {
 	parents := map[string]bool{}
-	for _, s := range g.namespaced {
+	for _, s := range g.namespaced.all {
 		if s.object != nil {
 			parents[s.object.Spec.Parent.Name] = true
 		}
 	}
-	return slices.DeleteFunc(g.allProfiles(), func(name string) bool { return parents[name] })
+	return slices.DeleteFunc(g.profileNames(), func(name string) bool { return parents[name] })
 }
 
-// noProfile is the error about a name that no profile among the inputs has.
-func (g *garden) noProfile(name string) error {
-	kind := "CloudProfile"
-	if strings.Contains(name, "/") {
-		kind = "NamespacedCloudProfile"
-	}
-	return fmt.Errorf("%s %s is not among the inputs, which have %s", kind, name, strings.Join(g.allProfiles(), ", "))
-}
-
-// allProfiles returns the names of all profiles, in the order of the inputs, as --profile takes them.
-func (g *garden) allProfiles() []string {
-	names := slices.Clone(g.profileNames)
-	for _, id := range g.namespacedNames {
-		names = append(names, id.String())
-	}
-	return names
+// profileNames returns the names of all profiles, in the order of the inputs.
+func (g *garden) profileNames() []string {
+	return append(names(g.profiles.all), names(g.namespaced.all)...)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
@@ -20,17 +19,12 @@ import (
 
 // Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
 type Provider interface {
-	providerType() string
+	Type() string
+	Workers() provider.Workers
 	// faults returns what is wrong with the provider itself.
 	faults() error
-	// rules are the provider's own ones, beside those about images; none if it is no [provider.RuleDescriber].
-	rules() []finding.Rule
-	// ignoresRequests reports whether worker pools may ask for a capability that need not be registered.
-	ignoresRequests() bool
-	// extendsLists reports whether NamespacedCloudProfiles may have further lists in their provider config.
-	extendsLists() bool
-	// workers says what the provider's workers can ask for.
-	workers() provider.Workers
+	// cloud is the provider itself, for what it may be besides.
+	cloud() any
 	// check reports on a CloudProfile and compiles it.
 	check(*v1beta1.CloudProfile) (profile, finding.Report)
 	// compile compiles the spec of a CloudProfile, and counts its errors.
@@ -45,7 +39,7 @@ type Provider interface {
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
 	// resolve answers which image a pool boots.
-	resolve(provider.Pool) Answer
+	resolve(provider.Pool) answer
 	// madeBy returns the provider whose profile it is.
 	madeBy() Provider
 	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
@@ -64,50 +58,36 @@ func sortedNames(providers map[string]Provider) []string {
 	return slices.Sorted(maps.Keys(providers))
 }
 
-type typed[R any] struct{ provider provider.Provider[R] }
+type typed[R any] struct{ provider.Provider[R] }
 
-func (t typed[R]) providerType() string { return t.provider.Type() }
+func (t typed[R]) faults() error { return provider.Check(t.Provider) }
 
-func (t typed[R]) faults() error { return provider.Check(t.provider) }
-
-func (t typed[R]) rules() []finding.Rule {
-	if describer, ok := t.provider.(provider.RuleDescriber); ok {
-		return describer.Rules()
-	}
-	return nil
-}
-
-func (t typed[R]) ignoresRequests() bool {
-	return slices.ContainsFunc(t.workers().Definitions(), func(d capability.Definition) bool { return d.OnlyIfRegistered })
-}
-
-func (t typed[R]) extendsLists() bool {
-	_, ok := t.provider.(provider.ListExtender)
-	return ok
-}
-
-func (t typed[R]) workers() provider.Workers { return t.provider.Workers() }
+func (t typed[R]) cloud() any { return t.Provider }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
-	compiled, report := consistency.ValidateCloudProfile(t.provider, object)
+	compiled, report := consistency.ValidateCloudProfile(t.Provider, object)
 	return compiledProfile[R]{compiled, t}, report
 }
 
 func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
-	compiled, report := consistency.Compile(t.provider, spec, field.NewPath("spec"))
+	compiled, report := consistency.Compile(t.Provider, spec, field.NewPath("spec"))
 	return compiledProfile[R]{compiled, t}, len(report.Errors)
 }
 
 func (t typed[R]) fill(spec *v1beta1.CloudProfileSpec) []consistency.Filled {
-	return consistency.FillCloudProfile(t.provider, spec)
+	return consistency.FillCloudProfile(t.Provider, spec)
 }
 
-func (t typed[R]) fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled {
-	return consistency.FillNamespacedCloudProfile(t.provider, profile, parent)
+func (t typed[R]) fillNamespaced(
+	profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec,
+) []consistency.Filled {
+	return consistency.FillNamespacedCloudProfile(t.Provider, profile, parent)
 }
 
-func (t typed[R]) renderConfig(profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec) ([]render.Change, error) {
-	return render.Config(t.provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
+func (t typed[R]) renderConfig(
+	profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec,
+) ([]render.Change, error) {
+	return render.Config(t.Provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
 }
 
 type compiledProfile[R any] struct {
@@ -117,10 +97,10 @@ type compiledProfile[R any] struct {
 
 func (p compiledProfile[R]) madeBy() Provider { return p.provider }
 
-func (p compiledProfile[R]) resolve(pool provider.Pool) Answer {
-	a := answer(p.Profile, p.ExplainPool(pool))
+func (p compiledProfile[R]) resolve(pool provider.Pool) answer {
+	a := answerFrom(p.Profile, p.ExplainPool(pool))
 	if pool.Path != nil || pool.Config != nil { // else the question is about no providerConfig
-		a.reasoning.RollingUpdate = p.provider.workers().Rolling(pool)
+		a.RollingUpdate = p.provider.Workers().Rolling(pool)
 	}
 	return a
 }

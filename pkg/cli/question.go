@@ -14,6 +14,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -24,14 +25,12 @@ import (
 
 // poolFlags are a question of the command line: about one worker pool that stands in no manifest.
 type poolFlags struct {
-	image, version, machineType, region, architecture string
-	profile, order                                    string
-
-	// The properties of the pool that ask for capabilities, and the file with its providerConfig.
-	secureBoot                        bool
-	updateStrategy, gpu, workerConfig string
-	// given are the names of those questionOnly flags that were given.
-	given []string
+	pool provider.Pool
+	// The type of its GPU, and the file with its providerConfig.
+	gpu, workerConfig      string
+	profile, order, output string
+	// given reports whether the flag of a name was given.
+	given func(name string) bool
 }
 
 // updateStrategies are the values of --update-strategy.
@@ -49,40 +48,39 @@ var questionOnly = []struct{ name, because string }{
 	{"gpu", "a Shoot's worker pools are taken as they are written"},
 }
 
-// questionFlags adds the flags of select and explain.
-func questionFlags(cmd *cobra.Command, flags *poolFlags, output *string) {
-	f := cmd.Flags()
-	f.StringVar(&flags.image, "image", "", "name of the machine image")
-	f.StringVar(&flags.version, "version", "", "version of the machine image")
-	f.StringVar(&flags.machineType, "machine-type", "", "name of the machine type")
-	f.StringVar(&flags.region, "region", "", "region of the Shoot")
-	f.StringVar(&flags.architecture, "architecture", "", "architecture of the worker pool, for machine types that name none")
+// question completes select or explain, which differ in whether they give their reasons.
+func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
+	flags := &poolFlags{given: cmd.Flags().Changed}
+	cmd.Args = needFiles
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.answer(args, flags, reasons) }
+	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
+	f.StringVar(&pool.Image, "image", "", "name of the machine image")
+	f.StringVar(&pool.Version, "version", "", "version of the machine image")
+	f.StringVar(&pool.MachineType, "machine-type", "", "name of the machine type")
+	f.StringVar(&pool.Region, "region", "", "region of the Shoot")
+	f.StringVar(&pool.Architecture, "architecture", "", "architecture of the worker pool, for machine types that name none")
 	f.StringVar(&flags.profile, "profile", "", "the profile to ask, as [NAMESPACE/]NAME, if several are among the inputs")
 	choiceFlag(cmd, &flags.order, "order", "gep33", "preference order among the images that fit", []string{"gep33", "gardener"})
-	f.StringVar(&flags.workerConfig, "worker-config", "", "`FILE` with the providerConfig of the worker pool, YAML or JSON; - for standard input")
-	f.BoolVar(&flags.secureBoot, "secure-boot", false, "the worker pool asks for secure boot")
-	choiceFlag(cmd, &flags.updateStrategy, "update-strategy", "", "update strategy of the worker pool", updateStrategies)
-	f.StringVar(&flags.gpu, "gpu", "", "`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
+	f.StringVar(&flags.workerConfig, "worker-config", "",
+		"`FILE` with the providerConfig of the worker pool, YAML or JSON; - for standard input")
+	f.BoolVar(&pool.Worker.SecureBoot, "secure-boot", false, "the worker pool asks for secure boot")
+	choiceFlag(cmd, strategy, "update-strategy", "", "update strategy of the worker pool", updateStrategies)
+	f.StringVar(&flags.gpu, "gpu", "",
+		"`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
 	complete(cmd, "gpu", gpuTypes())
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
-	outputFlag(cmd, output, answerFormats)
-	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
-		for _, flag := range questionOnly {
-			if cmd.Flags().Changed(flag.name) {
-				flags.given = append(flags.given, flag.name)
-			}
-		}
-	}
+	outputFlag(cmd, &flags.output, answerFormats)
+	return cmd
 }
 
 // check returns what is wrong with the flags, whatever is in the files.
 func (f *poolFlags) check(args []string) error {
 	switch {
-	case slices.Contains(f.given, "update-strategy") && !slices.Contains(updateStrategies, f.updateStrategy):
-		return fmt.Errorf("unknown --update-strategy %q: use %s", f.updateStrategy, oneOf(updateStrategies))
-	case slices.Contains(f.given, "gpu") && f.gpu == "":
+	case f.given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
+		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, oneOf(updateStrategies))
+	case f.given("gpu") && f.gpu == "":
 		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
-	case slices.Contains(f.given, "worker-config") && f.workerConfig == "":
+	case f.given("worker-config") && f.workerConfig == "":
 		return errors.New("--worker-config is empty: name a file, or leave the flag out if the worker pool has no providerConfig")
 	case f.workerConfig == "-" && slices.Contains(args, "-"):
 		return errors.New("--worker-config: standard input is a FILE already, so name a file")
@@ -92,14 +90,16 @@ func (f *poolFlags) check(args []string) error {
 
 // set reports whether any flag asks about a pool.
 func (f *poolFlags) set() bool {
-	return f.image+f.version+f.machineType+f.region+f.architecture != ""
+	p := &f.pool
+	return p.Image+p.Version+p.MachineType+p.Region+p.Architecture != ""
 }
 
 // missing returns an error that names the flags without which there is no question.
 func (f *poolFlags) missing() error {
 	var names []string
 	for _, flag := range []struct{ name, value string }{
-		{"--image", f.image}, {"--version", f.version}, {"--machine-type", f.machineType}, {"--region", f.region},
+		{"--image", f.pool.Image}, {"--version", f.pool.Version},
+		{"--machine-type", f.pool.MachineType}, {"--region", f.pool.Region},
 	} {
 		if flag.value == "" {
 			names = append(names, flag.name)
@@ -116,30 +116,15 @@ func (f *poolFlags) missing() error {
 func (f *poolFlags) outOfPlace() error {
 	var errs []error
 	for _, flag := range questionOnly {
-		if slices.Contains(f.given, flag.name) {
+		if f.given(flag.name) {
 			errs = append(errs, fmt.Errorf("--%s goes with a question by flags: %s", flag.name, flag.because))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// worker returns the properties of the pool that ask for reserved capabilities.
-func (f *poolFlags) worker() capability.Worker {
-	w := capability.Worker{SecureBoot: f.secureBoot, UpdateStrategy: v1beta1.MachineUpdateStrategy(f.updateStrategy)}
-	if slices.Contains(f.given, "gpu") {
-		w.GPU = &f.gpu
-	}
-	return w
-}
-
-// answer runs select and explain, which differ in what they show: show returns the value that is printed as JSON or
-// YAML, and what prints it as text. Its second argument is as one of ask.
-func (c *command) answer(
-	args []string, flags poolFlags, output string, show func([]Answer, bool) (any, func(io.Writer)),
-) error {
-	if err := checkOutput(output); err != nil {
-		return err
-	}
+// answer runs select, or explain if it is to give its reasons.
+func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
 	if err := flags.check(args); err != nil {
 		return err
 	}
@@ -154,24 +139,33 @@ func (c *command) answer(
 	for _, note := range g.notes {
 		fmt.Fprintf(c.stderr, "note: %s\n", note)
 	}
-	value, text := show(answers, one)
-	if err := printAs(c.stdout, output, value, text); err != nil {
+	for i := range answers {
+		if !reasons {
+			answers[i].reasoning = nil
+		}
+	}
+	var value any = map[string][]answer{"pools": answers}
+	if one {
+		value = answers[0]
+	}
+	if err := printAs(c.stdout, flags.output, value, func(w io.Writer) { printAnswers(w, answers) }); err != nil {
 		return err
 	}
-	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a Answer) bool { return a.Refused != nil }) {
+	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a answer) bool { return a.refused != nil }) {
 		return errWrong
 	}
 	return nil
 }
 
 // ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one is true
-// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error says why there is no answer.
-func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one bool, err error) {
+// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error says why there is
+// no answer.
+func ask(g *garden, flags *poolFlags, stdin io.Reader) (answers []answer, one bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
 		return nil, false, err
 	}
-	if len(g.shoots) > 0 && !flags.set() {
+	if len(g.shoots.all) > 0 && !flags.set() {
 		if err := flags.outOfPlace(); err != nil {
 			return nil, false, err
 		}
@@ -184,23 +178,28 @@ func ask(g *garden, flags poolFlags, stdin io.Reader) (answers []Answer, one boo
 	if err != nil {
 		return nil, false, err
 	}
-	if unknown := p.CheckRegion(flags.region, nil); unknown != nil {
+	pool := flags.pool
+	pool.Order = order
+	if unknown := p.CheckRegion(pool.Region, nil); unknown != nil {
 		g.notes = append(g.notes, unknown.Detail)
 	}
-	if slices.Contains(flags.given, "gpu") && !slices.Contains(gpuTypes(), flags.gpu) {
-		g.notes = append(g.notes, unknownGPU(flags.gpu))
+	if flags.given("gpu") {
+		pool.Worker.GPU = &flags.gpu
+		if !slices.Contains(gpuTypes(), flags.gpu) {
+			g.notes = append(g.notes, unknownGPU(flags.gpu))
+		}
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
 	if err != nil {
 		return nil, false, err
 	}
-	a := p.resolve(provider.Pool{
-		Image: flags.image, Version: flags.version, MachineType: flags.machineType, Architecture: flags.architecture,
-		Region: flags.region, Order: order, Worker: flags.worker(), Config: rawConfig(config),
-	})
+	if config != nil {
+		pool.Config = &runtime.RawExtension{Raw: config.JSON}
+	}
+	a := p.resolve(pool)
 	g.noteFurther(config, a.further.Errors())
-	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().workers())
-	return []Answer{a}, true, nil
+	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().Workers())
+	return []answer{a}, true, nil
 }
 
 // first returns what the first of some errors says; empty if there is none.
@@ -208,12 +207,13 @@ func first(errs field.ErrorList) string {
 	if len(errs) == 0 {
 		return ""
 	}
-	return message(errs[0].Origin, errs[0])
+	return message(errs[0])
 }
 
 // unknownGPU is the note about a type of GPU that no image supports.
 func unknownGPU(gpu string) string {
-	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support", strings.Join(gpuTypes(), ", "), gpu)
+	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support",
+		strings.Join(gpuTypes(), ", "), gpu)
 	for _, known := range gpuTypes() {
 		if strings.EqualFold(known, gpu) {
 			note += "; did you mean " + known + "?"
@@ -224,32 +224,28 @@ func unknownGPU(gpu string) string {
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func (g *garden) askShoots(order capability.Order) []Answer {
-	answers := []Answer{}
-	for _, s := range g.shoots {
+func (g *garden) askShoots(order capability.Order) []answer {
+	answers := []answer{}
+	for _, s := range g.shoots.all {
 		if s.object == nil {
 			continue // a finding says why
 		}
-		p, problem := g.profileOf(s.object)
-		switch {
-		case problem != nil:
-		case p == nil:
-			problem = g.noAnswer(s.object)
-		default:
+		p, fault := g.profileOf(s.object)
+		if fault == nil {
 			if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
-				problem = unknown.Error
+				fault = unknown.Error
 			}
 		}
-		if problem != nil {
-			g.error(s.manifest, problem)
+		if fault != nil {
+			g.error(s.manifest, fault)
 			continue
 		}
 		for _, pool := range provider.PoolsOf(s.object) {
 			pool.Order = order
 			a := p.resolve(pool)
-			a.Shoot = s.object.Namespace + "/" + s.object.Name
+			a.Shoot = s.name
 			g.report(s.manifest, finding.Report{Errors: a.further})
-			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().workers())
+			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().Workers())
 			answers = append(answers, a)
 		}
 	}
@@ -259,16 +255,8 @@ func (g *garden) askShoots(order capability.Order) []Answer {
 // duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
 // workers ask for nothing by their providerConfig.
 func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
-	if len(p.madeBy().workers().Settings()) == 0 {
+	if len(p.madeBy().Workers().Settings()) == 0 {
 		return ""
 	}
 	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
-}
-
-// wrap returns the value that is printed as JSON: the answer to the flags itself, or the pools of the Shoots.
-func wrap[T any](answers []T, one bool) any {
-	if one {
-		return answers[0]
-	}
-	return map[string][]T{"pools": answers}
 }

@@ -24,7 +24,7 @@ import (
 // render returns the command of this name.
 func (c *command) render() *cobra.Command {
 	var output, profile string
-	var api gardenerAPI
+	var reservedInCore bool
 	cmd := &cobra.Command{
 		Use:   "render FILE...",
 		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
@@ -37,14 +37,11 @@ If admission would refuse one of the two, the errors are printed instead.`,
 			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
 		Args: needFiles,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			g, err := load(args, c.stdin, c.providers)
 			if err != nil {
 				return err
 			}
-			g.gardener = api
+			g.reservedInCore = reservedInCore
 			rendered, err := g.renderNamed(profile)
 			switch failed := c.printFindings(g, err); {
 			case failed != nil:
@@ -57,28 +54,26 @@ If admission would refuse one of the two, the errors are printed instead.`,
 			return printAs(c.stdout, output, rendered, nil)
 		},
 	}
-	cmd.Flags().StringVar(&profile, "profile", "", "the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
+	cmd.Flags().StringVar(&profile, "profile", "",
+		"the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
 	outputFlag(cmd, &output, answerFormats)
-	gardenerFlag(cmd, &api)
+	reservedFlag(cmd, &reservedInCore)
 	return cmd
 }
 
-// Rendered is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of the
-// latter.
-type Rendered struct {
+// renderedProfile is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of
+// the latter.
+type renderedProfile struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        renderedMetadata         `json:"metadata"`
-	Spec            v1beta1.CloudProfileSpec `json:"spec"`
-}
-
-// renderedMetadata is the metadata of a rendered CloudProfile.
-type renderedMetadata struct {
-	Name string `json:"name"`
+	Metadata        struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Spec v1beta1.CloudProfileSpec `json:"spec"`
 }
 
 // renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
 // with it, with its parent, or with reading the inputs becomes findings, and then there is no result.
-func (g *garden) renderNamed(name string) (*Rendered, error) {
+func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 	s, err := g.namespacedNamed(name)
 	if err != nil || len(g.findings) > 0 {
 		return nil, err
@@ -99,25 +94,26 @@ func (g *garden) renderNamed(name string) (*Rendered, error) {
 		g.error(parent.manifest, g.unknownProvider(parent.object.Spec.Type, "spec.type"))
 		return nil, nil
 	}
-	inGarden := g.stored(parent)
-	spec, err := renderSpec(g.providers[inGarden.Spec.Type], g.storedNamespaced(s, inGarden), inGarden)
+	spec, err := g.renderSpec(s, parent)
 	if err != nil { // of one that is being deleted, too
-		return nil, fmt.Errorf("NamespacedCloudProfile %s/%s cannot be rendered: %w", s.object.Namespace, s.object.Name, err)
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be rendered: %w", s.name, err)
 	}
-	return &Rendered{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
-		Metadata: renderedMetadata{s.object.Name}, Spec: *spec,
-	}, nil
+	rendered := &renderedProfile{Spec: *spec}
+	rendered.APIVersion, rendered.Kind = v1beta1.SchemeGroupVersion.String(), "CloudProfile"
+	rendered.Metadata.Name = s.object.Name
+	return rendered, nil
 }
 
-// renderSpec returns what a NamespacedCloudProfile and its parent result in, both as the API server has them: what
-// Gardener's controller writes into the status, with the provider config that our webhook merges into it (semantics
-// S11). The provider is nil if the command does not know it; then the provider config is the parent's. The error says
-// that a provider config is not of the form that all have. Neither object is changed, nor shared with the result.
-func renderSpec(
-	provider Provider, object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
+// renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into the
+// status, with the provider config that our webhook merges into it (semantics S11). If the command does not know the
+// provider, the provider config is the parent's. The error says that a provider config is not of the form that all have.
+func (g *garden) renderSpec(
+	s *source[v1beta1.NamespacedCloudProfile], parent *source[v1beta1.CloudProfile],
 ) (*v1beta1.CloudProfileSpec, error) {
-	spec := gardener.Merge(object, parent)
+	inGarden := g.stored(parent)
+	object := g.storedNamespaced(s, inGarden)
+	spec := gardener.Merge(object, inGarden)
+	provider := g.providers[spec.Type]
 	if provider == nil {
 		return spec, nil
 	}

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -29,7 +29,7 @@ func rendered(t *testing.T, manifest string) string {
 // mapped returns the versions that the provider config of a rendered profile maps, image by image.
 func mapped(t *testing.T, profile string) []string {
 	t.Helper()
-	var parsed cli.Rendered
+	var parsed v1beta1.CloudProfile
 	unmarshal(t, profile, &parsed)
 	var config struct {
 		MachineImages []struct {

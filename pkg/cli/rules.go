@@ -8,25 +8,23 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // The stable names of the rules that are about manifests as files, and about objects among others. The rules about
 // images are consistency's.
 const (
-	// RuleCore marks everything that Gardener's own validation says.
-	RuleCore             = gardener.RuleCore
-	RuleNotAnObject      = "not-an-object"
-	RuleTooLarge         = "too-large"
-	RuleObjectKind       = "object-kind"
-	RuleObjectDuplicate  = "object-duplicate"
-	RuleFlavorWrapped    = "core-flavor-wrapped"
-	RuleProfileMissing   = consistency.RuleProfileMissing
-	RuleProviderUnknown  = "provider-unknown"
-	RulePoolNotChecked   = "pool-not-checked"
-	RuleProfileUnreached = "profile-unreadable"
+	ruleObjectKind        = "object-kind"
+	ruleObjectDuplicate   = "object-duplicate"
+	ruleFlavorWrapped     = "core-flavor-wrapped"
+	ruleProviderUnknown   = "provider-unknown"
+	rulePoolNotChecked    = "pool-not-checked"
+	ruleProfileUnreadable = "profile-unreadable"
 )
 
 // Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
@@ -35,46 +33,55 @@ const (
 // provider. What none of the providers can be the cause of is left out. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
-	rules = slices.DeleteFunc(rules, func(r finding.Rule) bool {
-		return r.Name == consistency.RuleRequestIgnored && !slices.ContainsFunc(providers, Provider.ignoresRequests) ||
-			r.Name == consistency.RuleEntryDuplicate && !slices.ContainsFunc(providers, Provider.extendsLists)
-	})
+	var own []finding.Rule
+	mayIgnore, mayExtend := false, false // requests, and lists
 	for _, p := range providers {
-		rules = append(rules, p.rules()...)
+		mayIgnore = mayIgnore || slices.ContainsFunc(p.Workers().Definitions(),
+			func(d capability.Definition) bool { return d.OnlyIfRegistered })
+		if _, extends := p.cloud().(provider.ListExtender); extends {
+			mayExtend = true
+		}
+		if describer, describes := p.cloud().(provider.RuleDescriber); describes {
+			own = append(own, describer.Rules()...)
+		}
 	}
+	rules = slices.DeleteFunc(rules, func(r finding.Rule) bool {
+		return r.Name == consistency.RuleRequestIgnored && !mayIgnore || r.Name == consistency.RuleEntryDuplicate && !mayExtend
+	})
+	rules = append(rules, own...)
 	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })
 }
 
 var manifestRules = []finding.Rule{
-	{Name: RuleCore, Severity: finding.SeverityError,
+	{Name: gardener.RuleCore, Severity: finding.SeverityError,
 		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
-	{Name: RuleNotAnObject, Severity: finding.SeverityError,
+	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
 		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
-	{Name: RuleTooLarge, Severity: finding.SeverityError,
+	{Name: manifest.RuleTooLarge, Severity: finding.SeverityError,
 		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
-	{Name: RuleObjectKind, Severity: finding.SeverityError,
+	{Name: ruleObjectKind, Severity: finding.SeverityError,
 		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
-	{Name: RuleObjectDuplicate, Severity: finding.SeverityError,
+	{Name: ruleObjectDuplicate, Severity: finding.SeverityError,
 		Means:  "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
 		Repair: "Remove one of the two, or rename it."},
-	{Name: RuleFlavorWrapped, Severity: finding.SeverityError,
+	{Name: ruleFlavorWrapped, Severity: finding.SeverityError,
 		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
-	{Name: RuleProfileMissing, Severity: finding.SeverityError,
+	{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError,
 		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
 		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
-	{Name: RuleProfileUnreached, Severity: finding.SeverityWarning,
+	{Name: ruleProfileUnreadable, Severity: finding.SeverityWarning,
 		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
-	{Name: RuleProviderUnknown, Severity: finding.SeverityWarning,
+	{Name: ruleProviderUnknown, Severity: finding.SeverityWarning,
 		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
 		Repair: "Use the command of that provider's extension, if it has one."},
-	{Name: RulePoolNotChecked, Severity: finding.SeverityWarning,
+	{Name: rulePoolNotChecked, Severity: finding.SeverityWarning,
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
 }

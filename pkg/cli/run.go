@@ -40,7 +40,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, providers: map[string]Provider{}}
 	var faults []error
 	for _, p := range providers {
-		c.providers[p.providerType()] = p
+		c.providers[p.Type()] = p
 		faults = append(faults, p.faults())
 	}
 	name := programName(args)

@@ -24,9 +24,7 @@ import (
 
 // selectImage returns the command select.
 func (c *command) selectImage() *cobra.Command {
-	var output string
-	var flags poolFlags
-	cmd := &cobra.Command{
+	return c.question(&cobra.Command{
 		Use:   "select FILE...",
 		Short: "Say which image a worker pool boots",
 		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files.
@@ -38,24 +36,12 @@ providerConfig has, such as a server group, is not looked at here: lint checks t
 			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
 			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +
 			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.answer(args, flags, output, func(answers []Answer, one bool) (any, func(io.Writer)) {
-				return wrap(answers, one), func(w io.Writer) {
-					for _, a := range answers {
-						printAnswer(w, a)
-					}
-				}
-			})
-		},
-	}
-	questionFlags(cmd, &flags, &output)
-	return cmd
+	}, false)
 }
 
-// Answer is what select prints for one worker pool. Its JSON is an interface: a field once published keeps its name and
-// meaning.
-type Answer struct {
+// answer is what select prints for one worker pool; explain adds the reasoning. Its JSON is an interface: a field once
+// published keeps its name and meaning.
+type answer struct {
 	// Shoot as NAMESPACE/NAME and Pool; empty if the question is not about a Shoot.
 	Shoot string `json:"shoot,omitempty"`
 	Pool  string `json:"pool,omitempty"`
@@ -68,18 +54,17 @@ type Answer struct {
 	// errors, it is what could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
-	// Selected is set if an image was found, Refused if none was.
-	*Selected
-	*Refused
+	// selected is set if an image was found, refused if none was.
+	*selected
+	*refused
+	*reasoning
 
-	// reasoning is what explain adds.
-	reasoning Reasoning
 	// further errors of the pool, which the answer is not about.
 	further finding.List
 }
 
-// Selected is the part of an [Answer] about the image that was found.
-type Selected struct {
+// selected is the part of an answer about the image that was found.
+type selected struct {
 	// Reference is the provider's own form.
 	Reference any `json:"reference"`
 	// Capabilities as the flavor declares them, Effective what remains of them on the machine type.
@@ -89,21 +74,21 @@ type Selected struct {
 	Ambiguous bool `json:"ambiguous"`
 }
 
-// Refused is the part of an [Answer] that says why there is no image.
-type Refused struct {
+// refused is the part of an answer that says why there is no image.
+type refused struct {
 	Error string `json:"error"`
 	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
-	Rejected    []Rejected               `json:"rejected"`
+	Rejected    []rejected               `json:"rejected"`
 	Suggestions []consistency.Suggestion `json:"suggestions"`
 }
 
-// Rejected says why a flavor is out.
-type Rejected struct {
+// rejected says why a flavor is out.
+type rejected struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
 	Reason       imageselector.Reason `json:"reason"`
 	// ExcludedBy says of a flavor what it does not go with; of several reasons it is about the one that Reason and
 	// Capability are about.
-	ExcludedBy Excluder `json:"excludedBy,omitempty"`
+	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
 	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
 	// the worker pool asks for; null if it does not ask for the capability.
 	Capability string   `json:"capability,omitempty"`
@@ -116,105 +101,97 @@ type Rejected struct {
 	text string
 }
 
-// Excluder is what a flavor does not go with: one of the causes of a conflict of capabilities, or the region.
-type Excluder string
-
-const (
-	excludedByMachine = Excluder(capability.CauseMachine)
-	excludedByWorker  = Excluder(capability.CauseWorker)
-	excludedByBoth    = Excluder(capability.CauseBoth)
-	excludedByRegion  = Excluder(imageselector.ReasonRegion)
-)
+// excludedByRegion stands beside the causes of a conflict of capabilities.
+const excludedByRegion = capability.Cause(imageselector.ReasonRegion)
 
 // excluder returns what the flavor of a verdict does not go with; empty for a candidate.
-func excluder[R any](v *imageselector.Verdict[R]) Excluder {
+func excluder[R any](v *imageselector.Verdict[R]) capability.Cause {
 	switch {
 	case v.Reason == imageselector.ReasonRegion:
 		return excludedByRegion
 	case len(v.Conflicts) > 0:
-		return Excluder(v.Conflicts[0].Cause)
+		return v.Conflicts[0].Cause
 	}
 	return ""
 }
 
-// answer turns a resolution into what is printed.
-func answer[R any](p *consistency.Profile[R], r consistency.Resolution[R]) Answer {
-	a := Answer{
+// answerFrom turns a resolution into what is printed.
+func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) answer {
+	a := answer{
 		Pool:  r.Pool.Name,
 		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
-		further: r.Further, reasoning: reasoning(p, r), Requested: r.Requirements,
+		Requested: r.Requirements, reasoning: reasoningOf(p, &r), further: r.Further,
 	}
 	if r.Err == nil {
 		v := r.Decision.Verdicts[r.Decision.Chosen]
-		a.Selected = &Selected{
+		a.selected = &selected{
 			Reference: r.Decision.Reference, Capabilities: declared(v.Flavor.Capabilities),
 			Effective: v.Effective.Capabilities(), Ambiguous: r.Decision.Ambiguous,
 		}
 		return a
 	}
-	a.Refused = &Refused{Error: r.Err.Detail, Rejected: []Rejected{}, Suggestions: r.Suggestions}
-	if a.Refused.Suggestions == nil {
-		a.Refused.Suggestions = []consistency.Suggestion{}
+	a.refused = &refused{
+		Error: r.Err.Detail, Rejected: []rejected{}, Suggestions: append([]consistency.Suggestion{}, r.Suggestions...),
 	}
 	if r.Reason != "" {
-		a.Refused.Rejected = append(a.Refused.Rejected, whole(p, &r))
+		a.Rejected = append(a.Rejected, whole(p, &r))
 	}
 	for i := range r.Decision.Verdicts {
-		a.Refused.Rejected = append(a.Refused.Rejected, rejected(p, &r.Decision, i))
+		a.Rejected = append(a.Rejected, rejectedFlavor(p, &r.Decision, i))
 	}
 	return a
 }
 
-// ReasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages
+// reasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages
 // consistency and imageselector.
-const ReasonWorkerConfig imageselector.Reason = "worker-config"
+const reasonWorkerConfig imageselector.Reason = "worker-config"
 
 // refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is
 // the first. What follows from the config is not known then. An empty fault changes nothing.
-func (a *Answer) refuseFor(fault string, workers provider.Workers) {
+func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	if fault == "" {
 		return
 	}
-	a.reasoning.RollingUpdate = nil
-	if a.Selected == nil {
+	a.RollingUpdate = nil
+	if a.selected == nil {
 		return
 	}
 	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
-	a.Selected, a.Refused = nil, &Refused{
-		Error: message, Rejected: []Rejected{{Reason: ReasonWorkerConfig, Message: message, text: message}},
+	a.selected, a.refused = nil, &refused{
+		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message, text: message}},
 		Suggestions: []consistency.Suggestion{},
 	}
-	a.reasoning.forget(workers)
+	a.forget(workers)
 }
 
 // whole is the entry of a pool that is refused without a look at flavors.
-func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) Rejected {
-	rejected := Rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
+func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejected {
+	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
 	case r.Err.Origin == consistency.RuleArchitecture:
-		rejected.Capability, rejected.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
-		rejected.Worker = []string{r.Pool.Architecture}
+		entry.Capability, entry.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
+		entry.Worker = []string{r.Pool.Architecture}
 	case r.Reason == consistency.ReasonUnregistered:
 		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
-			rejected.Capability, rejected.Worker = unmet[0].Capability, unmet[0].Values
+			entry.Capability, entry.Worker = unmet[0].Capability, unmet[0].Values
 		}
 	}
-	return rejected
+	return entry
 }
 
-// rejected is the entry of a flavor, the one with the index i.
-func rejected[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) Rejected {
+// rejectedFlavor is the entry of a flavor, the one with the index i.
+func rejectedFlavor[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) rejected {
 	v := &d.Verdicts[i]
-	r := Rejected{
+	message := p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i)
+	entry := rejected{
 		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
-		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
+		Message: message, text: message,
 	}
-	r.text = r.Message
 	if len(v.Conflicts) > 0 {
 		first := &v.Conflicts[0]
-		r.Capability, r.Flavor, r.Machine, r.Worker = first.Capability, first.Offer, first.Need, first.Asked
+		entry.Capability, entry.Flavor, entry.Machine, entry.Worker = first.Capability, first.Offer, first.Need, first.Asked
 	}
-	return r
+	return entry
 }
 
 // declared keeps a flavor that declares nothing an empty object in JSON.
@@ -225,8 +202,22 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return c
 }
 
+// printAnswers writes answers for people, with the reasoning of those that have one.
+func printAnswers(w io.Writer, answers []answer) {
+	for i, a := range answers {
+		if a.reasoning == nil {
+			printAnswer(w, a)
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		printExplanation(w, a)
+	}
+}
+
 // questionText repeats what was asked.
-func questionText(a Answer) string {
+func questionText(a answer) string {
 	prefix := ""
 	if a.Shoot != "" {
 		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
@@ -256,8 +247,8 @@ func settings(requested []capability.Requirement) string {
 }
 
 // printAnswer writes an answer for people.
-func printAnswer(w io.Writer, a Answer) {
-	if a.Selected != nil {
+func printAnswer(w io.Writer, a answer) {
+	if a.selected != nil {
 		fmt.Fprintf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))
 		if a.Ambiguous {
 			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")

@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"io"
 
@@ -42,16 +41,8 @@ gardener-core is what an API server of that version would say.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 
 		Example: "  capkit version\n  capkit version -o json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return errors.New("version takes no arguments")
-			}
-			return nil
-		},
+		Args:    noFiles("version takes no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(output); err != nil {
-				return err
-			}
 			v := versions{Version, gardener.Version()}
 			return printAs(c.stdout, output, v, func(w io.Writer) { fmt.Fprintln(w, cmd.Root().DisplayName(), "version", v) })
 		},

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,28 +17,14 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// flavorPath matches the path of a core flavor.
-var flavorPath = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
-
 // wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
 // only provider configs have. It returns nil for any other error.
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
-	flavor := flavorPath.FindString(err.Field)
-	if flavor == "" || err.Origin != provider.RuleFieldType {
+	const path = "spec.machineImages[%d].versions[%d].capabilityFlavors[%d]"
+	var i, k, f int
+	if _, other := fmt.Sscanf(err.Field, path, &i, &k, &f); other != nil || err.Origin != provider.RuleFieldType {
 		return nil
 	}
-	wrapped, found := lookUpFlavor(o.JSON, flavor)
-	if !found {
-		return nil
-	}
-	return problem(RuleFlavorWrapped, field.ErrorTypeInvalid, flavor+".capabilities", nil, fmt.Sprintf(
-		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
-			`which only flavors under spec.providerConfig have; write: - %s`, wrapped))
-}
-
-// lookUpFlavor returns the capabilities that stand under the key "capabilities" of the core flavor at a path, in the
-// form in which they should have been written. found is false if the flavor has no such key, or it holds no map.
-func lookUpFlavor(manifest []byte, path string) (flow string, found bool) {
 	var object struct {
 		Spec struct {
 			MachineImages []struct {
@@ -49,21 +34,21 @@ func lookUpFlavor(manifest []byte, path string) (flow string, found bool) {
 			} `json:"machineImages"`
 		} `json:"spec"`
 	}
-	// What does not decode is left out; the flavor asked for may be there all the same.
-	_ = json.Unmarshal(manifest, &object)
-	var i, k, f int
-	if _, err := fmt.Sscanf(path, "spec.machineImages[%d].versions[%d].capabilityFlavors[%d]", &i, &k, &f); err != nil {
-		return "", false
-	}
+	// What does not decode is left out; the flavor may be there all the same.
+	_ = json.Unmarshal(o.JSON, &object)
 	images := object.Spec.MachineImages
 	if i >= len(images) || k >= len(images[i].Versions) || f >= len(images[i].Versions[k].CapabilityFlavors) {
-		return "", false
+		return nil
 	}
 	var capabilities map[string]any
-	if json.Unmarshal(images[i].Versions[k].CapabilityFlavors[f]["capabilities"], &capabilities) != nil || capabilities == nil {
-		return "", false
+	wrapped := images[i].Versions[k].CapabilityFlavors[f]["capabilities"]
+	if json.Unmarshal(wrapped, &capabilities) != nil || capabilities == nil {
+		return nil
 	}
-	return flowStyle(capabilities), true
+	at := fmt.Sprintf(path, i, k, f) + ".capabilities"
+	return problem(ruleFlavorWrapped, field.ErrorTypeInvalid, at, nil, fmt.Sprintf(
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
+			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities)))
 }
 
 // flowStyle prints a map of lists in YAML's flow style, in the order of names.

@@ -34,12 +34,12 @@ import (
 var irreparable = map[string]string{
 	provider.RuleSyntax:       "there is no object yet that a patch could change",
 	provider.RuleDuplicateKey: "a patch cannot tell one of the two keys from the other",
-	cli.RuleNotAnObject:       "there is no address to write it to",
-	cli.RuleTooLarge:          "it is no object, only the announcement of a billion values",
-	cli.RuleObjectDuplicate:   "a garden has one object of a name; the second is an update of the first",
-	cli.RulePoolNotChecked:    "Gardener renders every NamespacedCloudProfile that it accepts",
-	cli.RuleProfileUnreached:  "a profile that cannot be read cannot be in a garden",
-	cli.RuleProviderUnknown:   "what an extension says is known where it is installed; others are not asked",
+	"not-an-object":           "there is no address to write it to",
+	"too-large":               "it is no object, only the announcement of a billion values",
+	"object-duplicate":        "a garden has one object of a name; the second is an update of the first",
+	"pool-not-checked":        "Gardener renders every NamespacedCloudProfile that it accepts",
+	"profile-unreadable":      "a profile that cannot be read cannot be in a garden",
+	"provider-unknown":        "what an extension says is known where it is installed; others are not asked",
 
 	rules.RuleRegionWithoutKeystone:        "the profile is warned about for the same reason, wherever the Shoot goes",
 	rules.RuleFloatingPoolDomain:           "a garden knows the domain",
@@ -53,7 +53,7 @@ var irreparable = map[string]string{
 }
 
 // needed are manifests with what a repair refers to.
-var needed = map[string]string{cli.RuleProfileMissing: root + "/example/cloudprofile.yaml"}
+var needed = map[string]string{consistency.RuleProfileMissing: root + "/example/cloudprofile.yaml"}
 
 // updates are the rules about updates, with what is said about the one in testdata/updates.
 var updates = map[string]string{

@@ -30,15 +30,13 @@ import (
 const (
 	// checkPeriod is how often files and webhook configurations are compared.
 	checkPeriod = time.Second
-	// measurePeriod is how often it is measured for how long clients accept the certificate.
-	measurePeriod = 5 * time.Second
 	// maxSettling bounds how long after the webhook configurations a new certificate comes into use.
 	maxSettling = 5 * time.Second
 )
 
 // certificate is what the server shows to its clients. A new one in its files comes into use once the webhook
-// configurations trust it, and API servers have had some time to learn that: a new authority signs its first certificate
-// before it is in any configuration, and if the leader stops in between it may take long until it is.
+// configurations trust it, and API servers have had some time to learn that: a new authority signs its first
+// certificate before it is in any configuration, and if the leader stops in between it may take long until it is.
 type certificate struct {
 	log logr.Logger
 	// reader finds the webhook configurations, which have this name.
@@ -61,10 +59,12 @@ func configurationName(component string) string {
 }
 
 // trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date.
-func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
+func trustedCertificate(
+	ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration,
+) (*certificate, error) {
 	c := &certificate{
-		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(), configuration: configurationName(component),
-		folder: folder, settling: min(maxSettling, syncPeriod),
+		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(),
+		configuration: configurationName(component), folder: folder, settling: min(maxSettling, syncPeriod),
 	}
 	if err := c.check(ctx, time.Now()); err != nil {
 		return nil, fmt.Errorf("reading the certificate of the webhook server: %w", err)
@@ -77,8 +77,8 @@ func (c *certificate) NeedLeaderElection() bool { return false }
 
 // Start checks the certificate until ctx is done.
 func (c *certificate) Start(ctx context.Context) error {
-	go wait.UntilWithContext(ctx, c.measure, measurePeriod)
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		c.measure(ctx)
 		if err := c.check(ctx, time.Now()); err != nil && ctx.Err() == nil {
 			c.log.Info("Keeping the certificate as it is for now", "reason", err.Error())
 		}
@@ -102,7 +102,7 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 		c.trustedSince = time.Time{}
 		return nil
 	}
-	if err := c.trusted(ctx, next.Leaf); err != nil {
+	if _, err := c.trustedUntil(ctx, next.Leaf); err != nil {
 		c.trustedSince = time.Time{}
 		return err
 	}
@@ -116,14 +116,8 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// trusted returns nil if all webhook configurations that there are trust a certificate.
-func (c *certificate) trusted(ctx context.Context, leaf *x509.Certificate) error {
-	_, err := c.trustedUntil(ctx, leaf)
-	return err
-}
-
-// measure says in a metric until when clients accept the certificate that is served. While the webhook configurations cannot
-// be read it keeps what it said before.
+// measure says in a metric until when clients accept the certificate that is served. While the webhook configurations
+// cannot be read it keeps what it said before.
 func (c *certificate) measure(ctx context.Context) {
 	current := c.current.Load()
 	if current == nil {
@@ -131,25 +125,23 @@ func (c *certificate) measure(ctx context.Context) {
 	}
 	until, err := c.trustedUntil(ctx, current.Leaf)
 	switch {
-	case errors.As(err, new(distrust)):
+	case errors.Is(err, errDistrust):
 		certificateExpiration.Set(0)
 	case err == nil:
 		certificateExpiration.Set(float64(until.Unix()))
 	}
 }
 
-// distrust says that a webhook configuration does not trust a certificate.
-type distrust struct{ error }
+// errDistrust says that a webhook configuration does not trust a certificate.
+var errDistrust = errors.New("does not trust it")
 
-// Unwrap returns why.
-func (d distrust) Unwrap() error { return d.error }
-
-// trustedUntil returns until when all webhook configurations that there are trust a certificate. An authority may end before
-// what it has signed.
+// trustedUntil returns until when all webhook configurations that there are trust a certificate, which is an error if
+// one of them does not. An authority may end before what it has signed.
 func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	validating, mutating := &admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{}
+	validating := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+	mutating := &admissionregistrationv1.MutatingWebhookConfiguration{}
 	for _, object := range []client.Object{validating, mutating} {
 		if err := client.IgnoreNotFound(c.reader.Get(ctx, client.ObjectKey{Name: c.configuration}, object)); err != nil {
 			return time.Time{}, err
@@ -168,7 +160,7 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 		roots.AppendCertsFromPEM(config.CABundle)
 		chains, err := leaf.Verify(x509.VerifyOptions{Roots: roots})
 		if err != nil {
-			return time.Time{}, distrust{fmt.Errorf("webhook configuration %s does not trust it: %w", c.configuration, err)}
+			return time.Time{}, fmt.Errorf("webhook configuration %s %w: %w", c.configuration, errDistrust, err)
 		}
 		if end := lastEnd(chains); end.Before(until) {
 			until = end
@@ -178,11 +170,10 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 }
 
 // lastEnd returns when the last of some chains of certificates ends; a chain ends with its first certificate that does.
-func lastEnd(chains [][]*x509.Certificate) time.Time {
-	var last time.Time
+func lastEnd(chains [][]*x509.Certificate) (last time.Time) {
+	byEnd := func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }
 	for _, chain := range chains {
-		first := slices.MinFunc(chain, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter
-		if first.After(last) {
+		if first := slices.MinFunc(chain, byEnd).NotAfter; first.After(last) {
 			last = first
 		}
 	}

@@ -44,25 +44,27 @@ func (r *trusting) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	return nil
 }
 
-// issue writes a certificate for the server into a folder, and returns its authority.
-func issue(t *testing.T, folder string, validity time.Duration) []byte {
+// issue writes a certificate for the server into a folder, and returns its authority. Both are valid for some time.
+func issue(t *testing.T, folder string, authority, server time.Duration) *secrets.Certificate {
 	t.Helper()
-	authority, err := (&secrets.CertificateSecretConfig{Name: "ca", CommonName: "ca", CertType: secrets.CACert}).GenerateCertificate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := (&secrets.CertificateSecretConfig{
-		Name: "server", CommonName: "server", CertType: secrets.ServerCert, SigningCA: authority, Validity: &validity,
+	ca, err := (&secrets.CertificateSecretConfig{
+		Name: "ca", CommonName: "ca", CertType: secrets.CACert, Validity: &authority,
 	}).GenerateCertificate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"tls.crt": server.CertificatePEM, "tls.key": server.PrivateKeyPEM} {
+	pair, err := (&secrets.CertificateSecretConfig{
+		Name: "server", CommonName: "server", CertType: secrets.ServerCert, SigningCA: ca, Validity: &server,
+	}).GenerateCertificate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"tls.crt": pair.CertificatePEM, "tls.key": pair.PrivateKeyPEM} {
 		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return authority.CertificatePEM
+	return ca
 }
 
 func TestCertificate(t *testing.T) {
@@ -75,13 +77,13 @@ func TestCertificate(t *testing.T) {
 	if check(0) == nil {
 		t.Fatal("there are no files, and no error")
 	}
-	first := issue(t, c.folder, time.Hour)
+	first := issue(t, c.folder, 24*time.Hour, time.Hour).CertificatePEM
 	if err := check(0); err != nil {
 		t.Fatalf("the first certificate, before there are webhook configurations: %v", err)
 	}
 	reader.bundle = first
 	before := shown()
-	second := issue(t, c.folder, time.Hour)
+	second := issue(t, c.folder, 24*time.Hour, time.Hour).CertificatePEM
 	if err := check(time.Minute); err == nil || shown() != before {
 		t.Errorf("a certificate that nobody trusts: %v", err)
 	}
@@ -108,7 +110,7 @@ func TestCertificate(t *testing.T) {
 	}
 
 	before = shown()
-	issue(t, c.folder, time.Hour)
+	issue(t, c.folder, 24*time.Hour, time.Hour)
 	if err := check(2 * time.Hour); err != nil || shown() == before {
 		t.Errorf("a certificate has expired, and is not replaced: %v", err)
 	}

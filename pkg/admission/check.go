@@ -5,29 +5,36 @@
 package admission
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
+	"reflect"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
 
-// check judges an object that is about to be written; old returns the one that is stored, nil on creation. The error is
-// about what the check itself needs, and no fault of the object.
-type check[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) (finding.Report, error)
-
 // validating returns the handler that answers with the result of a check, and counts what it found by the rules of a
-// catalogue.
-func validating[T any, P object[T]](kind schema.GroupVersionKind, rules catalogue, check check[T, P]) admission.Handler {
-	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
+// catalogue. The check judges an object that is about to be written; old is the one that is stored, nil on creation.
+// Its error is about what the check itself needs, and no fault of the object.
+func validating[T any, P object[T]](
+	kind schema.GroupVersionKind, rules catalogue,
+	check func(ctx context.Context, object, old P) (finding.Report, error),
+) admission.Handler {
+	return handle(kind, func(ctx context.Context, object P, stored func() (P, error)) admission.Response {
+		old, err := stored()
+		if err != nil {
+			return failed(ctx, err)
+		}
 		report, err := check(ctx, object, old)
 		if err != nil {
 			return failed(ctx, err)
@@ -38,61 +45,33 @@ func validating[T any, P object[T]](kind schema.GroupVersionKind, rules catalogu
 	})
 }
 
-const nothingChecked = "%s %s could not be read, so nothing was checked: %w"
-
-// errNotRendered says that Gardener's controller has yet to do its part.
-var errNotRendered = errors.New("its status has not been rendered yet; try again")
-
-// notRendered returns the error about a NamespacedCloudProfile that can be read, but not be used yet.
-func notRendered(name string) error {
-	return fmt.Errorf(nothingChecked, "NamespacedCloudProfile", name, errNotRendered)
-}
-
-// unlisted returns the error about objects of a kind that are found by another one, and counts it.
-func unlisted(kind, of string, err error) error {
-	lookupFailuresTotal.WithLabelValues(kind).Inc()
-	return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
-}
-
-// unreadable returns the error about an object of a kind that a check needs, and counts it.
-func unreadable(kind, name string, err error) error {
-	lookupFailuresTotal.WithLabelValues(kind).Inc()
-	return fmt.Errorf(nothingChecked, kind, name, err)
-}
-
-// cloudProfileCheck checks CloudProfiles (semantics S6 to S10).
-type cloudProfileCheck[R any] struct {
-	provider provider.Provider[R]
-	lookup   *lookup[R]
-}
-
-func (c cloudProfileCheck[R]) check(
-	ctx context.Context, object *v1beta1.CloudProfile, stored func() (*v1beta1.CloudProfile, error),
+// checkCloudProfile checks CloudProfiles (semantics S6 to S10).
+func (c *component[R]) checkCloudProfile(
+	ctx context.Context, object, old *v1beta1.CloudProfile,
 ) (finding.Report, error) {
-	old, err := stored()
-	if err != nil || object.Spec.Type != c.provider.Type() || old != nil && sameCloudProfile(object, old) {
-		return finding.Report{}, err
+	if object.Spec.Type != c.provider.Type() || old != nil && sameCloudProfile(object, old) {
+		return finding.Report{}, nil
 	}
-	profile, report, err := c.validate(ctx, object, old)
+	profile, report, err := c.validateCloudProfile(ctx, object, old)
 	if err == nil && len(report.Errors) == 0 {
-		c.lookup.profiles.expect(object, profile)
+		c.profiles.expect(object, profile)
 	}
 	return report, err
 }
 
-// validate compiles a CloudProfile and judges it; old is nil on creation.
-func (c cloudProfileCheck[R]) validate(
+// validateCloudProfile compiles a CloudProfile and judges it; old is nil on creation.
+func (c *component[R]) validateCloudProfile(
 	ctx context.Context, object, old *v1beta1.CloudProfile,
 ) (*consistency.Profile[R], finding.Report, error) {
 	var before *compiled[R]
 	if old != nil {
-		before = c.lookup.before(ctx, old)
+		before = c.before(ctx, old)
 	}
 	if before == nil { // it is new, or was of another provider
 		profile, report := consistency.ValidateCloudProfile(c.provider, object)
 		return profile, report, nil
 	}
-	users, err := c.lookup.users(ctx, object.Name)
+	users, err := c.users(ctx, object.Name)
 	if err != nil {
 		return nil, finding.Report{}, err
 	}
@@ -100,61 +79,43 @@ func (c cloudProfileCheck[R]) validate(
 	return profile, report, nil
 }
 
-// namespacedCheck checks NamespacedCloudProfiles (semantics S10, S11).
-type namespacedCheck[R any] struct{ lookup *lookup[R] }
-
-func (c namespacedCheck[R]) check(
-	ctx context.Context, object *v1beta1.NamespacedCloudProfile, stored func() (*v1beta1.NamespacedCloudProfile, error),
+// checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
+func (c *component[R]) checkNamespacedCloudProfile(
+	ctx context.Context, object, old *v1beta1.NamespacedCloudProfile,
 ) (finding.Report, error) {
-	old, err := stored()
-	if err != nil || old != nil && sameNamespacedCloudProfile(object, old) {
-		return finding.Report{}, err
+	if old != nil && sameNamespacedCloudProfile(object, old) {
+		return finding.Report{}, nil
 	}
-	parent, report, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
+	parent, report, err := c.parentOf(ctx, object)
 	if err != nil || parent == nil {
 		return report, err
 	}
 	if old == nil {
 		return consistency.ValidateNamespacedCloudProfile(parent.profile, object), nil
 	}
-	users, err := c.lookup.shoots(ctx, object.Namespace, "NamespacedCloudProfile/"+object.Name, nil)
+	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object), nil)
 	if err != nil {
 		return finding.Report{}, err
 	}
 	return consistency.ValidateNamespacedCloudProfileUpdate(parent.profile, object, old, users), nil
 }
 
-// shootCheck checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
-type shootCheck[R any] struct {
-	lookup *lookup[R]
-	// credentials finds the scope of a Shoot's credentials, and updates judges what an update changes; nil if the
-	// provider cannot.
-	credentials provider.CredentialsValidator
-	updates     provider.ShootUpdateValidator
-}
-
-func (c shootCheck[R]) check(
-	ctx context.Context, object *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
-) (finding.Report, error) {
-	if len(object.Spec.Provider.Workers) == 0 {
+// checkShoot checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
+func (c *component[R]) checkShoot(ctx context.Context, object, old *v1beta1.Shoot) (finding.Report, error) {
+	if len(object.Spec.Provider.Workers) == 0 || old != nil && sameShoot(object, old) {
 		return finding.Report{}, nil
 	}
-	old, err := stored()
-	if err != nil || old != nil && sameShoot(object, old) {
-		return finding.Report{}, err
-	}
-	report, err := c.validate(ctx, object)
+	report, err := c.validateShoot(ctx, object)
 	if err != nil || old == nil {
 		return report, err
 	}
 	if len(report.Errors) > 0 {
-		before, err := c.validate(ctx, old)
+		before, err := c.validateShoot(ctx, old)
 		if err != nil {
 			return finding.Report{}, err
 		}
 		report = ratchet.Excuse(
-			ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before},
-		)
+			ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 	}
 	if c.updates != nil {
 		report.Add(c.updates.ValidateShootUpdate(object, old))
@@ -163,18 +124,46 @@ func (c shootCheck[R]) check(
 	return report, nil
 }
 
-// validate judges one version of a Shoot.
-func (c shootCheck[R]) validate(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
-	profile, report, err := c.lookup.profileOf(ctx, shoot)
+// validateShoot judges one version of a Shoot.
+func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
+	kind, key := profileOf(shoot)
+	profile, report, err := c.profile(ctx, kind, key, field.NewPath("spec", "cloudProfile", "name"))
 	if err != nil || profile == nil {
 		return report, err
 	}
 	var scope *string
 	if c.credentials != nil && profile.profile.NeedsScope(shoot) {
-		if scope, report.Errors, err = (credentials{c.credentials, c.lookup.live}).scopeOf(ctx, shoot); err != nil {
+		if scope, report.Errors, err = c.scopeOf(ctx, shoot); err != nil {
 			return finding.Report{}, err
 		}
 	}
 	report.Add(profile.profile.ValidateShoot(shoot, scope))
 	return report.Sorted(), nil
+}
+
+// sameCloudProfile, sameNamespacedCloudProfile and sameShoot report whether an update leaves a spec as it is.
+func sameCloudProfile(updated, old *v1beta1.CloudProfile) bool {
+	return sameSpec(&updated.Spec, &old.Spec, updated.Spec.ProviderConfig, old.Spec.ProviderConfig)
+}
+
+func sameNamespacedCloudProfile(updated, old *v1beta1.NamespacedCloudProfile) bool {
+	return sameSpec(&updated.Spec, &old.Spec, updated.Spec.ProviderConfig, old.Spec.ProviderConfig)
+}
+
+func sameShoot(updated, old *v1beta1.Shoot) bool {
+	config, oldConfig := updated.Spec.Provider.InfrastructureConfig, old.Spec.Provider.InfrastructureConfig
+	return sameSpec(&updated.Spec, &old.Spec, config, oldConfig)
+}
+
+// sameSpec reports whether two specs say the same, as Kubernetes compares objects: nil is the same as empty, 1000m the
+// same as 1. A config that each has is compared first, since it is cheap to see that two of them differ; and whatever
+// is the same in Go is the same to Kubernetes, whose own comparison takes many times as long for a large CloudProfile.
+func sameSpec[S any](updated, old *S, config, oldConfig *runtime.RawExtension) bool {
+	return sameConfig(config, oldConfig) && (reflect.DeepEqual(updated, old) || equality.Semantic.DeepEqual(updated, old))
+}
+
+// sameConfig reports whether two configs have the same bytes. None is the same as an empty one.
+func sameConfig(a, b *runtime.RawExtension) bool {
+	var none runtime.RawExtension
+	return bytes.Equal(cmp.Or(a, &none).Raw, cmp.Or(b, &none).Raw)
 }

@@ -8,6 +8,6 @@
 //
 // It is the only package that serves webhooks and talks to an API server. It contains no rule about images: package
 // consistency says what is right, package ratchet what an update may keep, and package render what is rendered. This
-// package fetches what they need and puts what they found into a response. Start reading at webhooks.go, the table of all
-// webhooks; an extension author calls [NewCommand] and needs nothing else.
+// package fetches what they need and puts what they found into a response. Start reading at webhooks.go, the table of
+// all webhooks; an extension author calls [NewCommand] and needs nothing else.
 package admission

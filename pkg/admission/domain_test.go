@@ -64,13 +64,12 @@ func (ruled) ValidateShootUpdate(shoot, old *v1beta1.Shoot) (report finding.Repo
 	return report
 }
 
-// judge judges the creation or update of a Shoot when these bindings and Secrets are there.
+// judge judges the creation or update of a Shoot when these bindings and Secrets are there, which no informer knows.
 func (r ruled) judge(t *testing.T, object, old *v1beta1.Shoot, others ...client.Object) (errs, warnings []string) {
 	t.Helper()
-	reader := garden(t)
-	reader.others = others
-	shared := &lookup[openstack.Image]{cached: &stored{profiles: reader.profiles}, live: reader, profiles: newProfiles(r)}
-	report, err := shootCheck[openstack.Image]{shared, r, r}.check(t.Context(), object, func() (*v1beta1.Shoot, error) { return old, nil })
+	c := componentFor(r, garden(t))
+	c.live = garden(t, others...)
+	report, err := c.checkShoot(t.Context(), object, old)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +164,9 @@ func TestCredentialsThatAreNotNeeded(t *testing.T) {
 
 func TestUpdatesOfShootsWithRules(t *testing.T) {
 	demo, other := newSecret("openstack"), newSecret("other", "domainName", "other")
-	objects := []client.Object{demo, other, newBinding("openstack"), newBinding("other"), newSecretBinding("openstack")}
+	objects := []client.Object{
+		demo, other, newBinding("openstack"), newBinding("other"), newSecretBinding("openstack"),
+	}
 	moved := func(s *v1beta1.Shoot) { s.Spec.CredentialsBindingName = ptr.To("other") }
 	purpose := func(s *v1beta1.Shoot) { s.Spec.Purpose = ptr.To(v1beta1.ShootPurposeTesting) }
 	leaving := func(s *v1beta1.Shoot) { s.DeletionTimestamp = ptr.To(metav1.Now()) }
@@ -191,8 +192,7 @@ func TestUpdatesOfShootsWithRules(t *testing.T) {
 			}
 		})
 	}
-	e := newEndpoints(t)
-	response, _ := e.send(t, "validate-shoot", "application/json", encode(t, reviewed(t, "Shoot", bound(t, purpose, moved, leaving), bound(t))))
+	response, _ := newEndpoints(t).ask(t, "validate-shoot", bound(t, purpose, moved, leaving), bound(t))
 	if !response.Allowed || len(response.Warnings) > 0 {
 		t.Errorf("one that is being deleted: %v", response)
 	}
@@ -200,11 +200,9 @@ func TestUpdatesOfShootsWithRules(t *testing.T) {
 
 func TestShootWhoseCredentialsCannotBeRead(t *testing.T) {
 	for _, what := range []client.Object{newBinding(""), newSecret("")} {
-		reader := unreachable{garden(t), what}
-		shared := &lookup[openstack.Image]{cached: garden(t), live: reader, profiles: newProfiles(ruled{})}
-		check := shootCheck[openstack.Image]{shared, ruled{}, ruled{}}
+		c := componentFor(ruled{}, unreachable{garden(t, sound()...), what})
 		for _, old := range []*v1beta1.Shoot{nil, bound(t, bySecretBinding)} {
-			report, err := check.check(t.Context(), bound(t), func() (*v1beta1.Shoot, error) { return old, nil })
+			report, err := c.checkShoot(t.Context(), bound(t), old)
 			const want = "garden-demo/openstack could not be read, so nothing was checked: no answer"
 			if err == nil || !strings.Contains(err.Error(), want) || len(report.Errors)+len(report.Warnings) > 0 {
 				t.Errorf("%T: %v, %v", what, report, err)

@@ -17,7 +17,8 @@ import (
 	"github.com/capkit/capkit/test/generate"
 )
 
-// What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only then.
+// What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only
+// then.
 func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 	for name, test := range map[string]struct {
 		stored       func(*v1beta1.CloudProfile)
@@ -34,22 +35,19 @@ func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cloud := newCounting()
-			reader := &stored{profiles: map[string]*v1beta1.CloudProfile{}}
-			shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(cloud)}
 			admitted := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
-			report, err := cloudProfileCheck[openstack.Image]{cloud, shared}.check(t.Context(), admitted, func() (*v1beta1.CloudProfile, error) { return nil, nil })
-			if err != nil || len(report.Errors) > 0 {
-				t.Fatal(report, err)
-			}
-			before := cloud.number.Load()
 			known := reread(t, admitted)
 			known.UID, known.ResourceVersion = "a", "1"
 			test.stored(known)
-			reader.profiles[known.Name] = known
+			c := componentFor(cloud, stored{known})
+			if errors := admit(t, c, admitted); errors > 0 {
+				t.Fatal(errors)
+			}
+			before := cloud.number.Load()
 			for range 3 {
-				found, _, err := shared.cloudProfile(t.Context(), known.Name, nil)
-				if err != nil || (found == nil) != (known.Spec.Type == "local") {
-					t.Fatal(found, err)
+				found := cloudProfile(t, c, known.Name)
+				if (found == nil) != (known.Spec.Type == "local") {
+					t.Fatal(found)
 				}
 				if found != nil && !reflect.DeepEqual(found.spec, &known.Spec) {
 					t.Error("what is used is not what is stored")
@@ -62,29 +60,33 @@ func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 	}
 }
 
+// admit creates a CloudProfile, and returns the number of errors.
+func admit[R any](t *testing.T, c *component[R], object *v1beta1.CloudProfile) int {
+	t.Helper()
+	report, err := c.checkCloudProfile(t.Context(), object, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(report.Errors)
+}
+
 // A request that is refused is not kept at all, and of others no more than a few.
 func TestExpectedProfilesAreBounded(t *testing.T) {
-	shared := &lookup[openstack.Image]{cached: &stored{}, live: &stored{}, profiles: newProfiles(openstack.Provider{})}
-	check := cloudProfileCheck[openstack.Image]{openstack.Provider{}, shared}
-	admit := func(object *v1beta1.CloudProfile) {
-		if _, err := check.check(t.Context(), object, func() (*v1beta1.CloudProfile, error) { return nil, nil }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	admit(example[v1beta1.CloudProfile](t, "broken/provider-flavor-missing.yaml"))
-	admit(example[v1beta1.CloudProfile](t, "cloudprofile-local.yaml"))
-	if n := shared.profiles.expected.Len(); n != 0 {
+	c := componentFor(openstack.Provider{}, stored{})
+	admit(t, c, example[v1beta1.CloudProfile](t, "broken/provider-flavor-missing.yaml"))
+	admit(t, c, example[v1beta1.CloudProfile](t, "cloudprofile-local.yaml"))
+	if n := c.profiles.expected.Len(); n != 0 {
 		t.Errorf("%d are kept", n)
 	}
 	for i := range 3 * maxExpected {
 		object := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 		object.Name = fmt.Sprint(i)
-		admit(object)
+		admit(t, c, object)
 	}
-	if n := shared.profiles.expected.Len(); n != maxExpected {
+	if n := c.profiles.expected.Len(); n != maxExpected {
 		t.Errorf("%d are kept", n)
 	}
-	if n := shared.profiles.kept.Len(); n != 0 {
+	if n := c.profiles.kept.Len(); n != 0 {
 		t.Errorf("%d count as stored", n)
 	}
 }
@@ -94,38 +96,30 @@ func TestExpectedProfilesWait(t *testing.T) {
 	cloud := newCounting()
 	was := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	was.UID, was.ResourceVersion = "a", "1"
-	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{was.Name: was}}
-	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(cloud)}
+	reader := stored{was}
+	c := componentFor(cloud, reader)
 	is := was.DeepCopy()
 	is.Spec.MachineTypes[0].Usable = ptr.To(true)
-	check := cloudProfileCheck[openstack.Image]{cloud, shared}
-	if report, err := check.check(t.Context(), is, func() (*v1beta1.CloudProfile, error) { return nil, nil }); err != nil || len(report.Errors) > 0 {
-		t.Fatal(report, err)
+	if errors := admit(t, c, is); errors > 0 {
+		t.Fatal(errors)
 	}
-	ask := func() *compiled[openstack.Image] {
-		found, _, err := shared.cloudProfile(t.Context(), was.Name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found
-	}
-	if found := ask(); found.spec.MachineTypes[0].Usable != nil {
+	if found := cloudProfile(t, c, was.Name); found.spec.MachineTypes[0].Usable != nil {
 		t.Error("what is not stored yet counts")
 	}
 	before := cloud.number.Load()
-	stored := reread(t, is)
-	stored.ResourceVersion = "2"
-	reader.profiles[was.Name] = stored
-	if found := ask(); found.spec.MachineTypes[0].Usable == nil || cloud.number.Load() != before {
+	now := reread(t, is)
+	now.ResourceVersion = "2"
+	reader[0] = now
+	if found := cloudProfile(t, c, was.Name); found.spec.MachineTypes[0].Usable == nil || cloud.number.Load() != before {
 		t.Errorf("it was compiled %d times more", cloud.number.Load()-before)
 	}
-	if shared.profiles.expected.Len() != 0 {
+	if c.profiles.expected.Len() != 0 {
 		t.Error("it is still kept")
 	}
 }
 
-// BenchmarkFirstShoot asks for a CloudProfile of 1 MiB, as the first Shoot does after it was stored: one that was admitted here,
-// and one that was admitted elsewhere.
+// BenchmarkFirstShoot asks for a CloudProfile of 1 MiB, as the first Shoot does after it was stored: one that was
+// admitted here, and one that was admitted elsewhere.
 func BenchmarkFirstShoot(b *testing.B) {
 	profile := reread(b, &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)})
 	profile.Name, profile.UID = "large", "a"
@@ -141,7 +135,7 @@ func BenchmarkFirstShoot(b *testing.B) {
 				if here {
 					kept.expect(profile, compiled)
 				}
-				if kept.get("CloudProfile", stored, &stored.Spec) == nil {
+				if kept.get(kindCloudProfile, stored, &stored.Spec) == nil {
 					b.Fatal("it is not compiled")
 				}
 			}

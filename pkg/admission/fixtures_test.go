@@ -13,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	goruntime "runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -28,60 +30,50 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
-// stored is what a client.Reader finds: objects by kind, namespace and name.
-type stored struct {
-	profiles   map[string]*v1beta1.CloudProfile
-	namespaced map[client.ObjectKey]*v1beta1.NamespacedCloudProfile
-	shoots     []v1beta1.Shoot
-	// others are bindings and Secrets.
-	others []client.Object
-}
+// stored is what a client.Reader finds.
+type stored []client.Object
 
 // Get gives out the object itself, as informers do without deep copies.
-func (s *stored) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-	switch into := into.(type) {
-	case *v1beta1.CloudProfile:
-		if found := s.profiles[key.Name]; found != nil {
-			*into = *found
+func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	for _, object := range s {
+		if reflect.TypeOf(object) == reflect.TypeOf(into) && client.ObjectKeyFromObject(object) == key {
+			reflect.ValueOf(into).Elem().Set(reflect.ValueOf(object).Elem())
 			return nil
-		}
-	case *v1beta1.NamespacedCloudProfile:
-		if found := s.namespaced[key]; found != nil {
-			*into = *found
-			return nil
-		}
-	default:
-		for _, other := range s.others {
-			if reflect.TypeOf(other) == reflect.TypeOf(into) && client.ObjectKeyFromObject(other) == key {
-				reflect.ValueOf(into).Elem().Set(reflect.ValueOf(other).Elem())
-				return nil
-			}
 		}
 	}
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
 // List knows the indices that the package uses.
-func (s *stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+func (s stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
 	value := asked.FieldSelector.Requirements()[0].Value
-	switch list := list.(type) {
-	case *v1beta1.NamespacedCloudProfileList:
-		for _, object := range s.namespaced {
-			if parentOf(object)[0] == value {
-				list.Items = append(list.Items, *object)
-			}
+	for _, object := range s {
+		if asked.Namespace != "" && asked.Namespace != object.GetNamespace() {
+			continue
 		}
-	case *v1beta1.ShootList:
-		for _, object := range s.shoots {
-			if profileOf(&object)[0] == value && (asked.Namespace == "" || asked.Namespace == object.Namespace) {
-				list.Items = append(list.Items, object)
+		switch list := list.(type) {
+		case *v1beta1.NamespacedCloudProfileList:
+			if child, ok := object.(*v1beta1.NamespacedCloudProfile); ok && parentIndex(child)[0] == value {
+				list.Items = append(list.Items, *child)
+			}
+		case *v1beta1.ShootList:
+			if shoot, ok := object.(*v1beta1.Shoot); ok && profileIndex(shoot)[0] == value {
+				list.Items = append(list.Items, *shoot)
 			}
 		}
 	}
 	return nil
+}
+
+// componentFor returns the component for a provider that reads these objects.
+func componentFor[R any](cloud provider.Provider[R], reader client.Reader) *component[R] {
+	c := newComponent(cloud)
+	c.cached, c.live = reader, reader
+	return c
 }
 
 // example reads an object from the folder example.
@@ -98,20 +90,24 @@ func example[T any](t testing.TB, name string) *T {
 	return object
 }
 
-// garden returns what is stored when the examples are.
-func garden(t testing.TB) *stored {
+// garden returns what is stored when the examples are, the CloudProfile first, and some others.
+func garden(t testing.TB, others ...client.Object) stored {
 	t.Helper()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	profile.UID, profile.ResourceVersion = "b5b2", "12"
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 	child.Status.CloudProfileSpec = *profile.Spec.DeepCopy()
-	child.Status.CloudProfileSpec.MachineTypes = append(child.Status.CloudProfileSpec.MachineTypes, child.Spec.MachineTypes...)
+	status := &child.Status.CloudProfileSpec
+	status.MachineTypes = append(status.MachineTypes, child.Spec.MachineTypes...)
 	launch, bank := trusted(t)
-	return &stored{
-		profiles:   map[string]*v1beta1.CloudProfile{profile.Name: profile, launch.Name: launch},
-		namespaced: map[client.ObjectKey]*v1beta1.NamespacedCloudProfile{client.ObjectKeyFromObject(child): child},
-		shoots:     kept(t, example[v1beta1.Shoot](t, "shoot.yaml"), bank),
-		others:     []client.Object{newSecret("openstack"), newSecret("broken", "password", secret+"\n"), newBinding("openstack"), newSecretBinding("openstack")},
+	objects := stored{profile, launch, child, kept(t, example[v1beta1.Shoot](t, "shoot.yaml")), kept(t, bank)}
+	return append(objects, others...)
+}
+
+// sound are credentials and bindings to them, and a Secret that is not sound.
+func sound() []client.Object {
+	return []client.Object{
+		newSecret("openstack"), newSecret("broken", "password", secret+"\n"), newBinding("openstack"), newSecretBinding("openstack"),
 	}
 }
 
@@ -126,7 +122,7 @@ type endpoints struct {
 
 func newEndpoints(t testing.TB) *endpoints {
 	t.Helper()
-	return newEndpointsWith(t, garden(t), 1) // the flag --log-level=debug means 1
+	return newEndpointsWith(t, garden(t, sound()...), 1) // the flag --log-level=debug means 1
 }
 
 func newEndpointsWith(t testing.TB, reader client.Reader, verbosity int) *endpoints {
@@ -137,9 +133,9 @@ func newEndpointsWith(t testing.TB, reader client.Reader, verbosity int) *endpoi
 		defer e.mu.Unlock()
 		e.log.WriteString(line + "\n")
 	}, funcr.Options{Verbosity: verbosity})
-	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	for _, row := range table(openstack.Provider{}, shared) {
-		handler, err := admission.StandaloneWebhook(row.webhook("openstack").Webhook, admission.StandaloneOptions{Logger: logger})
+	for _, row := range componentFor(openstack.Provider{}, reader).webhooks() {
+		webhook := row.webhook("openstack").Webhook
+		handler, err := admission.StandaloneWebhook(webhook, admission.StandaloneOptions{Logger: logger})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,20 +167,48 @@ func (e *endpoints) send(t testing.TB, name, contentType string, body []byte) (*
 	return review.Response, logged
 }
 
+// ask sends the request about an object that is to be written; old is nil on creation.
+func (e *endpoints) ask(t testing.TB, name string, object, old any) (*admissionv1.AdmissionResponse, string) {
+	t.Helper()
+	return e.send(t, name, "application/json", reviewed(t, object, old))
+}
+
+// bad sends a bad request. Whatever it is, it is answered with little memory and in few words, without a panic, and
+// nothing of it is logged.
+func (e *endpoints) bad(t *testing.T, what, name string, body []byte) *admissionv1.AdmissionResponse {
+	t.Helper()
+	var before, after goruntime.MemStats
+	goruntime.ReadMemStats(&before)
+	response, logged := e.send(t, name, "application/json", body)
+	goruntime.ReadMemStats(&after)
+	if strings.Contains(logged, secret) {
+		t.Errorf("%s: the log is %.2000s", what, logged)
+	}
+	if response.Result != nil && strings.Contains(response.Result.Message, "panic") {
+		t.Errorf("%s: %s", what, response.Result.Message)
+	}
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%s: it took %d MiB", what, used>>20)
+	}
+	if size := len(encode(t, response)); size > 4*maxText {
+		t.Errorf("%s: the answer has %d bytes", what, size)
+	}
+	return response
+}
+
 // reviewed returns the request about an object that is to be written; old is nil on creation.
-func reviewed(t testing.TB, kind string, object, old any) *admissionv1.AdmissionReview {
+func reviewed(t testing.TB, object, old any) []byte {
 	t.Helper()
 	request := &admissionv1.AdmissionRequest{
 		UID: "705ab4f5", Operation: admissionv1.Create, Name: "name", Namespace: "garden-demo",
-		Kind:   metav1.GroupVersionKind{Group: v1beta1.GroupName, Version: "v1beta1", Kind: kind},
 		Object: runtime.RawExtension{Raw: encode(t, object)},
 	}
-	if old != nil {
-		request.Operation, request.OldObject.Raw = admissionv1.Update, encode(t, old)
+	if stored := encode(t, old); string(stored) != "null" {
+		request.Operation, request.OldObject.Raw = admissionv1.Update, stored
 	}
-	return &admissionv1.AdmissionReview{
+	return encode(t, &admissionv1.AdmissionReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request,
-	}
+	})
 }
 
 func encode(t testing.TB, value any) []byte {

@@ -19,13 +19,16 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
 
-// FuzzAdmissionReview sends any body to every webhook. Each answers, twice the same, with the UID of the request, without a
-// panic, and with nothing of the request in the log; a patch can be applied, and what comes out is an object again.
+// FuzzAdmissionReview sends any body to every webhook. Each answers, twice the same, with the UID of the request,
+// without a panic, and with nothing of the request in the log; a patch can be applied, and what comes out is an
+// object again.
 func FuzzAdmissionReview(f *testing.F) {
 	for _, body := range seeds(f) {
 		f.Add(body)
@@ -63,7 +66,8 @@ func FuzzAdmissionReview(f *testing.F) {
 	})
 }
 
-// seeds are requests about the examples, right and broken: their creation, and an update from the examples that are right.
+// seeds are requests about the examples, right and broken: their creation, and an update from the examples that are
+// right.
 func seeds(t testing.TB) [][]byte {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "example", "*", "*.yaml"))
@@ -71,7 +75,7 @@ func seeds(t testing.TB) [][]byte {
 	if err != nil || len(files) == 0 || len(more) == 0 {
 		t.Fatalf("%d examples, %d broken, %v", len(more), len(files), err)
 	}
-	right := map[string]any{
+	right := map[any]any{
 		"CloudProfile":           example[v1beta1.CloudProfile](t, "cloudprofile.yaml"),
 		"NamespacedCloudProfile": example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"),
 		"Shoot":                  example[v1beta1.Shoot](t, "shoot.yaml"),
@@ -87,70 +91,70 @@ func seeds(t testing.TB) [][]byte {
 			if len(document) > 100<<10 || yaml.Unmarshal([]byte(document), &object) != nil {
 				continue
 			}
-			kind, _ := object["kind"].(string)
 			if metadata, ok := object["metadata"].(map[string]any); ok {
 				metadata["annotations"] = map[string]string{"password": secret}
 			}
-			all = append(all, encode(t, reviewed(t, kind, object, nil)))
-			if old := right[kind]; old != nil {
-				all = append(all, encode(t, reviewed(t, kind, object, old)))
-			}
+			all = append(all, reviewed(t, object, nil), reviewed(t, object, right[object["kind"]]))
 		}
 	}
 	return slices.Concat(all, patchable(t), asked(t), credentialRequests(t))
 }
 
+// chained are requests to create objects, and to update each to the next.
+func chained[T any](t testing.TB, objects ...T) (all [][]byte) {
+	t.Helper()
+	for i, object := range objects {
+		all = append(all, reviewed(t, object, nil))
+		if i > 0 {
+			all = append(all, reviewed(t, object, objects[i-1]))
+		}
+	}
+	return all
+}
+
 // credentialRequests are requests about Secrets and bindings, right and wrong.
 func credentialRequests(t testing.TB) [][]byte {
 	t.Helper()
-	binding, identity, legacy := newBinding("openstack"), newBinding("openstack"), newSecretBinding("broken")
+	identity := newBinding("openstack")
 	identity.CredentialsRef.APIVersion, identity.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
-	all := [][]byte{
-		encode(t, reviewed(t, "CredentialsBinding", binding, nil)), encode(t, reviewed(t, "CredentialsBinding", identity, nil)),
-		encode(t, reviewed(t, "CredentialsBinding", newBinding("broken"), nil)), encode(t, reviewed(t, "CredentialsBinding", newBinding("missing"), nil)),
-		encode(t, reviewed(t, "SecretBinding", legacy, nil)), encode(t, reviewed(t, "SecretBinding", legacy, legacy)),
-	}
-	before := newSecret("openstack")
-	for _, object := range []*corev1.Secret{
-		before, newSecret("openstack", "password", secret+"\n"), newSecret("openstack", "username", "", "userName", secret),
-		newSecret("openstack", "applicationCredentialSecret", secret), newSecret("openstack", "authURL", "https://"+secret+":"+secret+"@[::"),
-		newSecret("openstack", "caCert", "-----BEGIN CERTIFICATE-----\n"+secret), newSecret("openstack", "insecure", secret), {TypeMeta: before.TypeMeta},
-	} {
-		all = append(all, encode(t, reviewed(t, "Secret", object, nil)), encode(t, reviewed(t, "Secret", object, before)))
-		before = object
-	}
-	return all
+	return slices.Concat(
+		chained(t, newBinding("openstack"), identity, newBinding("broken"), newBinding("missing")),
+		chained(t, newSecretBinding("broken"), newSecretBinding("broken")),
+		chained(t,
+			newSecret("openstack"), newSecret("openstack", "password", secret+"\n"),
+			newSecret("openstack", "username", "", "userName", secret),
+			newSecret("openstack", "applicationCredentialSecret", secret),
+			newSecret("openstack", "authURL", "https://"+secret+":"+secret+"@[::"),
+			newSecret("openstack", "caCert", "-----BEGIN CERTIFICATE-----\n"+secret),
+			newSecret("openstack", "insecure", secret), &corev1.Secret{TypeMeta: newSecret("").TypeMeta}))
 }
 
 // patchable are requests that the mutating webhooks answer with a patch.
 func patchable(t testing.TB) [][]byte {
 	t.Helper()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
-	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	before := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	child := before.DeepCopy()
 	child.Status.CloudProfileSpec = *profile.Spec.DeepCopy()
 	child.Spec.MachineImages[0].Versions = append(child.Spec.MachineImages[0].Versions,
 		v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1999.1.0"}})
-	child.Spec.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{
+	child.Spec.ProviderConfig = config(`{
 		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
 		"machineImages": [{"name": "gardenlinux", "versions": [{"version": "1999.1.0", "capabilityFlavors": [
-			{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "europe", "id": "` + secret + `"}]}]}]}]}`)}
+			{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "europe", "id": "` + secret + `"}]}]}]}]}`)
 	for i := range profile.Spec.MachineImages[0].Versions {
 		profile.Spec.MachineImages[0].Versions[i].CapabilityFlavors = nil
 	}
-	return [][]byte{
-		encode(t, reviewed(t, "CloudProfile", profile, nil)), encode(t, reviewed(t, "NamespacedCloudProfile", child, nil)),
-		encode(t, reviewed(t, "NamespacedCloudProfile", child, example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml"))),
-	}
+	return append(chained(t, before, child), reviewed(t, profile, nil))
 }
 
-// asked are requests about Shoots whose workers ask for something, in words that can be read and in others: their creation,
-// and updates from one to the next.
+// asked are requests about Shoots whose workers ask for something, in words that can be read and in others.
 func asked(t testing.TB) [][]byte {
 	t.Helper()
-	var all [][]byte
-	var before *v1beta1.Shoot
+	var shoots []*v1beta1.Shoot
 	for _, text := range []string{
-		asking, `{` + head + `,"trustedLaunch":{"enabled":true},"password":"` + secret + `"}`, `{` + head + `,"trustedLaunch":"` + secret + `"}`,
+		asking, `{` + head + `,"trustedLaunch":{"enabled":true},"password":"` + secret + `"}`,
+		`{` + head + `,"trustedLaunch":"` + secret + `"}`,
 		`{` + head + `,"trustedLaunch":{"enabled":true,"enabled":false},"machineLabels":[{"name":"` + secret + `","value":1}]}`,
 		`{"kind":"` + secret + `","trustedLaunch":{"enabled":true}}`, `["` + secret + `"]`, `null`, asking,
 	} {
@@ -159,13 +163,32 @@ func asked(t testing.TB) [][]byte {
 		inPlace.Name, inPlace.UpdateStrategy, inPlace.ProviderConfig = "in-place", ptr.To(v1beta1.AutoInPlaceUpdate), config(text)
 		shoot.Spec.Provider.Workers[0].ProviderConfig = config(text)
 		shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, *inPlace)
-		all = append(all, encode(t, reviewed(t, "Shoot", shoot, nil)))
-		if before != nil {
-			all = append(all, encode(t, reviewed(t, "Shoot", shoot, before)))
-		}
-		before = shoot
+		shoots = append(shoots, shoot)
 	}
-	return all
+	return chained(t, shoots...)
+}
+
+var reviews = func() serializer.CodecFactory {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(admissionv1.AddToScheme(scheme))
+	return serializer.NewCodecFactory(scheme)
+}()
+
+// unversioned is a review of any version; the server decodes into one of these.
+type unversioned struct{ admissionv1.AdmissionReview }
+
+// requestOf returns the request that the server reads from a body; nil if it cannot be read, or if the body is too
+// large.
+func requestOf(body []byte) *admissionv1.AdmissionRequest {
+	const most = 7 << 20
+	review := unversioned{}
+	review.Request = &admissionv1.AdmissionRequest{}
+	review.SetGroupVersionKind(admissionv1.SchemeGroupVersion.WithKind("AdmissionReview"))
+	request := review.Request
+	if _, _, err := reviews.UniversalDeserializer().Decode(body, nil, &review); err != nil || len(body) >= most {
+		return nil
+	}
+	return request
 }
 
 // named reports whether a text is in what the log may show of a request.
@@ -175,7 +198,8 @@ func named(request *admissionv1.AdmissionRequest, text string) bool {
 	}, "\n"), text)
 }
 
-// namedInSecret reports whether a text is in what an answer may show of a Secret: in its name, and in the keys of its data.
+// namedInSecret reports whether a text is in what an answer may show of a Secret: in its name, and in the keys of its
+// data.
 func namedInSecret(request *admissionv1.AdmissionRequest, text string) bool {
 	if request == nil {
 		return true // nothing of it could be decoded

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -26,9 +27,15 @@ type object[T any] interface {
 }
 
 // handle returns the handler for objects of a kind that are created or updated. respond is given the object, and a
-// function that returns the one that is stored, nil on creation, which is decoded only if it is asked for. Objects that are
-// being deleted need not be right, and are admitted as they are.
-func handle[T any, P object[T]](kind schema.GroupVersionKind, respond func(ctx context.Context, object P, old func() (P, error)) admission.Response) admission.Handler {
+// function that returns the one that is stored, nil on creation, which is decoded only if it is asked for. Objects that
+// are being deleted need not be right, and are admitted as they are.
+//
+// A request that has arrived gets as much time as the API server gives it. The context that the server hands out is
+// done as soon as the server is to stop, and what the request still has to read would fail.
+func handle[T any, P object[T]](
+	kind schema.GroupVersionKind,
+	respond func(ctx context.Context, object P, old func() (P, error)) admission.Response,
+) admission.Handler {
 	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
 		switch req.Operation {
 		case admissionv1.Create, admissionv1.Update:
@@ -37,7 +44,7 @@ func handle[T any, P object[T]](kind schema.GroupVersionKind, respond func(ctx c
 		default: // there may be no request at all
 			return unusable("the request has no operation that is known")
 		}
-		ctx, cancel := unhurried(ctx)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeoutSeconds*time.Second)
 		defer cancel()
 		object, err := decode[T, P](kind, req.Object)
 		if err != nil {
@@ -68,12 +75,14 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 	if len(raw.Raw) == 0 {
 		return nil, undecodable{"the request has none"}
 	}
-	err := strictjson.Unmarshal(raw.Raw, into, strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
-	if got := into.GetObjectKind().GroupVersionKind(); kind == kindSecret && (err != nil || got != kind) {
+	err := strictjson.Unmarshal(raw.Raw, into,
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
+	switch got := into.GetObjectKind().GroupVersionKind(); {
+	case kind == kindSecret && (err != nil || got != kind):
 		return nil, undecodable{"not a " + kind.Kind}
-	} else if err != nil {
+	case err != nil:
 		return nil, undecodable{fmt.Sprintf("not a %s: %v", kind.Kind, err)}
-	} else if got != kind {
+	case got != kind:
 		return nil, undecodable{fmt.Sprintf("it is a %s, not a %s", got, kind)}
 	}
 	return into, nil

@@ -22,58 +22,47 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so that
-// a restart helps one that does not get to know of a new certificate.
+// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so
+// that a restart helps one that does not get to know of a new certificate.
 const maxExpired = 10 * time.Minute
 
-// health is what /healthz and /readyz are about. docs/admission.md says what each check means.
-type health struct {
-	manager manager.Manager
-	// source is the cluster of the certificates, nil if it is the one of the manager.
-	source cluster.Cluster
-	server *server
-}
-
-// add adds the checks. /readyz fails while the API server had better ask another replica; /healthz fails for what a restart
-// may repair, and nothing else.
-func (h health) add() error {
-	synced := gardenerhealthz.NewCacheSyncHealthzWithDeadline(h.manager.GetLogger(), clock.RealClock{}, h.manager.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)
-	certificate := h.server.certificate
+// addChecks adds what /healthz and /readyz are about; docs/admission.md says what each check means. /readyz fails while
+// the API server had better ask another replica; /healthz fails for what a restart may repair, and nothing else. source
+// is the cluster of the certificates, nil if it is that of the manager.
+func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
 	alive := map[string]healthz.Checker{
-		"ping":          healthz.Ping,
-		"informer-sync": synced,
-		"certificate":   func(*http.Request) error { return certificate.valid(time.Now(), maxExpired) },
+		"ping": healthz.Ping,
+		"informer-sync": gardenerhealthz.NewCacheSyncHealthzWithDeadline(
+			mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline),
+		"certificate": func(*http.Request) error { return s.certificate.valid(time.Now(), maxExpired) },
 	}
 	ready := map[string]healthz.Checker{
-		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(h.manager.GetCache()),
-		"webhook-server": h.server.listening,
-		"certificate":    func(*http.Request) error { return certificate.valid(time.Now(), 0) },
+		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache()),
+		"webhook-server": s.listening,
+		"certificate":    func(*http.Request) error { return s.certificate.valid(time.Now(), 0) },
 		"shutdown": func(*http.Request) error {
-			if h.server.signalled.Err() != nil {
+			if s.signalled.Err() != nil {
 				return errors.New("the process was asked to stop")
 			}
 			return nil
 		},
 	}
-	if h.source != nil {
-		ready["source-informer-sync"] = gardenerhealthz.NewCacheSyncHealthz(h.source.GetCache())
+	if source != nil {
+		ready["source-informer-sync"] = gardenerhealthz.NewCacheSyncHealthz(source.GetCache())
 	}
+	var errs []error
 	for name, check := range alive {
-		if err := h.manager.AddHealthzCheck(name, check); err != nil {
-			return fmt.Errorf("adding a health check: %w", err)
-		}
+		errs = append(errs, mgr.AddHealthzCheck(name, check))
 	}
 	for name, check := range ready {
-		if err := h.manager.AddReadyzCheck(name, check); err != nil {
-			return fmt.Errorf("adding a readiness check: %w", err)
-		}
+		errs = append(errs, mgr.AddReadyzCheck(name, check))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago. It does not matter
-// whether clients trust it, which a metric says: only the leader can see to that, and new pods that are not ready before it has
-// would keep a Deployment from ending a leader that does not.
+// valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago. It does not
+// matter whether clients trust it, which a metric says: only the leader can see to that, and new pods that are not
+// ready before it has would keep a Deployment from ending a leader that does not.
 func (c *certificate) valid(now time.Time, expired time.Duration) error {
 	current := c.current.Load()
 	switch {
@@ -87,13 +76,14 @@ func (c *certificate) valid(now time.Time, expired time.Duration) error {
 	return nil
 }
 
-// watch has informers made from the beginning that are needed later: an informer that a replica makes when it becomes leader
-// would make it unready for as long as it takes to sync. The namespace is the one of the certificates, empty if there is none.
-func (h health) watch(ctx context.Context, namespace string) error {
-	informers, objects := h.manager.GetCache(), []client.Object{
+// watch has informers made from the beginning that are needed later: an informer that a replica makes when it becomes
+// leader would make it unready for as long as it takes to sync. The namespace is the one of the certificates, empty if
+// there is none.
+func watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster, namespace string) error {
+	informers, objects := mgr.GetCache(), []client.Object{
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},
 	}
-	if namespace != "" && h.source == nil {
+	if namespace != "" && source == nil {
 		objects = append(objects, &corev1.Secret{})
 	}
 	for _, object := range objects {
@@ -101,8 +91,8 @@ func (h health) watch(ctx context.Context, namespace string) error {
 			return fmt.Errorf("watching a %T: %w", object, err)
 		}
 	}
-	if namespace != "" && h.source != nil {
-		if _, err := h.source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+	if namespace != "" && source != nil {
+		if _, err := source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("watching the Secrets of the certificates: %w", err)
 		}
 	}

@@ -18,7 +18,7 @@ func TestValidCertificate(t *testing.T) {
 	if err := c.valid(time.Now(), time.Hour); err == nil {
 		t.Error("there is no certificate, and no error")
 	}
-	issue(t, c.folder, time.Hour)
+	issue(t, c.folder, 24*time.Hour, time.Hour)
 	now := time.Now()
 	if err := c.check(t.Context(), now); err != nil {
 		t.Fatal(err)

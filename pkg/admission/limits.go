@@ -15,19 +15,18 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // What requests may take.
 const (
-	// maxReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has two.
+	// maxReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has
+	// two.
 	maxReceived = 7<<20 - 1
-	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the largest.
-	// To judge them takes a multiple of it.
+	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the
+	// largest. To judge them takes a multiple of it.
 	maxHeld = 64 << 20
 	// maxReceiving is how long a body may take to arrive; the API server waits no longer for its answer.
-	maxReceiving = time.Duration(timeoutSeconds) * time.Second
+	maxReceiving = timeoutSeconds * time.Second
 	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
 	maxAnswering = 3 * maxReceiving
 )
@@ -43,17 +42,6 @@ const (
 	refusedBroken   = "broken"
 )
 
-var refusals = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Namespace: metricsPrefix, Name: "refused_requests_total", Help: "Requests refused before they were read to the end, by reason: too-large, too-slow, crowded or broken.",
-}, []string{"reason"})
-
-func init() {
-	metrics.Registry.MustRegister(refusals)
-	for _, reason := range []string{refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken} {
-		refusals.WithLabelValues(reason)
-	}
-}
-
 // limits keep clients that are slow, or send much, from taking what the others need.
 type limits struct {
 	log logr.Logger
@@ -66,22 +54,24 @@ type limits struct {
 }
 
 func newLimits(log logr.Logger) *limits {
-	return &limits{log: log.WithName("limits"), maxHeld: maxHeld, maxReceiving: maxReceiving, maxAnswering: maxAnswering}
+	return &limits{
+		log: log.WithName("limits"), maxHeld: maxHeld, maxReceiving: maxReceiving, maxAnswering: maxAnswering,
+	}
 }
 
-// limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one begins,
-// so that those that are refused are answered with a status that says so to API servers.
+// limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one
+// begins, so that those that are refused are answered with a status that says so to API servers.
 func (l *limits) limited(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection, now := http.NewResponseController(w), time.Now()
-		err := errors.Join(connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError) // a writer of net/http can set deadlines
-			return
-		}
 		received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
 		defer received.release()
-		body, err := io.ReadAll(received)
+		var body []byte
+		err := errors.Join(
+			connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
+		if err == nil {
+			body, err = io.ReadAll(received)
+		}
 		if err != nil {
 			l.refuse(w, r, err)
 			return
@@ -99,17 +89,18 @@ func (l *limits) limited(handler http.Handler) http.Handler {
 // refuse answers a request whose body could not be received.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	reason, status, message := refusedBroken, http.StatusBadRequest, "the request could not be read"
-	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
-		reason, status, message = refusedTooLarge, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", large.Limit)
+	case errors.As(err, new(*http.MaxBytesError)):
+		reason, status = refusedTooLarge, http.StatusRequestEntityTooLarge
+		message = fmt.Sprintf("the request has more than %d bytes", maxReceived)
 	case errors.Is(err, errCrowded):
 		reason, status, message = refusedCrowded, http.StatusServiceUnavailable, errCrowded.Error()
 		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		reason, status, message = refusedTooSlow, http.StatusRequestTimeout, fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)
+		reason, status = refusedTooSlow, http.StatusRequestTimeout
+		message = fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)
 	}
-	refusals.WithLabelValues(reason).Inc()
+	refusedTotal.WithLabelValues(reason).Inc()
 	l.log.Info("Refusing a request", "reason", reason, "path", r.URL.Path, "remoteAddress", r.RemoteAddr)
 	http.Error(w, message, status)
 }

@@ -28,7 +28,8 @@ type limitedServer struct {
 	limits *limits
 }
 
-// eachProtocol runs a test with HTTP/1.1, which API servers speak with Services, and with HTTP/2, which they speak with URLs.
+// eachProtocol runs a test with HTTP/1.1, which API servers speak with Services, and with HTTP/2, which they speak
+// with URLs.
 func eachProtocol(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, s limitedServer)) {
 	t.Helper()
 	for _, second := range []bool{false, true} {

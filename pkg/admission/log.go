@@ -21,38 +21,37 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// setLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and with
-// the standard library's loggers the HTTP servers, which report failed handshakes.
+// setLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and
+// with the standard library's loggers the HTTP servers, which report failed handshakes.
 func setLoggers(logger logr.Logger) {
 	logf.SetLogger(logger)
 	klog.SetLogger(logger)
 	slog.SetDefault(slog.New(logr.ToSlogHandler(logger.WithName("standard-library"))))
 }
 
-// logStart says what is running, and with which of its flags. Flags are names, addresses and paths, and no secrets.
-func logStart(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
+// announce says in the log and in a metric what is running, and in the log with which of its flags. Flags are names,
+// addresses and paths, and no secrets.
+func announce(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
 	set := map[string]string{}
 	flags.Visit(func(flag *pflag.Flag) { set[flag.Name] = flag.Value.String() })
-	logger.Info("Starting", "version", version.Get().GitVersion, "goVersion", runtime.Version(), "provider", providerType, "flags", set)
+	running := version.Get().GitVersion
+	logger.Info("Starting", "version", running, "goVersion", runtime.Version(), "provider", providerType, "flags", set)
+	buildInfo.WithLabelValues(running, runtime.Version(), providerType).Set(1)
 }
 
 // maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
 const maxName = 253
 
-// logger returns the logger for a request to the webhook.
+// logger returns the logger for a request to the webhook. It names the object and who wrote it, and never shows a part
+// of a request: errors about requests that could not be decoded quote them, so that only the fact is logged.
 func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
-	return discreetLogger(base.WithValues("webhook", e.name), req)
-}
-
-// discreetLogger returns the logger for a request. It names the object and who wrote it, and never shows a part of a
-// request: errors about requests that could not be decoded quote them, so that only the fact is logged.
-func discreetLogger(base logr.Logger, req *admission.Request) logr.Logger {
+	base = base.WithValues("webhook", e.name)
 	if req == nil {
 		return base.WithSink(discreet{base.GetSink()})
 	}
-	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource, "operation", operationOf(*req),
-		"object", klog.KRef(cut(req.Namespace, maxName), cut(req.Name, maxName)), "user", cut(req.UserInfo.Username, maxName),
-		"requestID", cut(string(req.UID), maxName))
+	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource,
+		"operation", operationOf(*req), "object", klog.KRef(cut(req.Namespace, maxName), cut(req.Name, maxName)),
+		"user", cut(req.UserInfo.Username, maxName), "requestID", cut(string(req.UID), maxName))
 }
 
 // discreet is a sink that leaves out what errors say.

@@ -5,9 +5,7 @@
 package admission
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"log"
 	"log/slog"
 	"os"
@@ -15,32 +13,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/logger"
 	"k8s.io/klog/v2"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	logzap "sigs.k8s.io/controller-runtime/pkg/log/zap"
 )
 
-// failing is a client.Reader whose requests fail.
-type failing struct{ client.Reader }
-
-func (failing) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
-	return errors.New("no API server")
-}
-
 // TestFailuresAreLogged asks about objects that cannot be judged.
 func TestFailuresAreLogged(t *testing.T) {
 	e := newEndpoints(t)
-	review := reviewed(t, "CloudProfile", example[map[string]any](t, "cloudprofile.yaml"), map[string]any{"kind": secret, "spec": secret})
-	response, logged := e.send(t, "validate-cloudprofile", "application/json", encode(t, review))
+	profile := example[map[string]any](t, "cloudprofile.yaml")
+	response, logged := e.ask(t, "validate-cloudprofile", profile, map[string]any{"kind": secret, "spec": secret})
 	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "the request could not be decoded") ||
 		strings.Contains(logged, secret) {
 		t.Errorf("a stored object that cannot be decoded: %s", logged)
 	}
-	e = newEndpointsWith(t, failing{}, 0)
-	response, logged = e.send(t, "validate-shoot", "application/json", encode(t, reviewed(t, "Shoot", example[map[string]any](t, "shoot.yaml"), nil)))
-	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "no API server") {
+	e = newEndpointsWith(t, unreachable{what: &v1beta1.CloudProfile{}}, 0)
+	response, logged = e.ask(t, "validate-shoot", example[map[string]any](t, "shoot.yaml"), nil)
+	if response.Allowed || !strings.Contains(logged, `"Not judged"`) || !strings.Contains(logged, "no answer") {
 		t.Errorf("a profile that cannot be read: %s", logged)
 	}
 	if lines := strings.Count(logged, "\n"); lines != 1 {

@@ -6,12 +6,13 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -21,14 +22,11 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// lookup finds the objects that a check needs besides the one that is written. It is safe for concurrent use. What it
-// returns belongs to the informers and must not be changed.
-type lookup[R any] struct {
-	// cached reads what the informers know. live asks the API server, for objects that are so new that the informers do
-	// not know them yet.
-	cached, live client.Reader
-	profiles     *profiles[R]
-}
+// The kinds of profiles that Shoots refer to.
+const (
+	kindCloudProfile           = "CloudProfile"
+	kindNamespacedCloudProfile = "NamespacedCloudProfile"
+)
 
 // The indices by which the informers find objects.
 const (
@@ -36,124 +34,132 @@ const (
 	indexProfile = "spec.cloudProfile"
 )
 
-func lookupFor[R any](cloud provider.Provider[R], mgr manager.Manager) (*lookup[R], error) {
-	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
-	if err := indexer.IndexField(ctx, &v1beta1.NamespacedCloudProfile{}, indexParent, parentOf); err != nil {
-		return nil, fmt.Errorf("indexing NamespacedCloudProfiles: %w", err)
+// connect has a component read through a manager, unless it does already. It is not safe for concurrent use: webhooks
+// are built one after the other.
+func (c *component[R]) connect(mgr manager.Manager) error {
+	if c.cached != nil {
+		return nil
 	}
-	if err := indexer.IndexField(ctx, &v1beta1.Shoot{}, indexProfile, profileOf); err != nil {
-		return nil, fmt.Errorf("indexing Shoots: %w", err)
+	if err := provider.Check(c.provider); err != nil {
+		return err
+	}
+	ctx, indexer := context.Background(), mgr.GetFieldIndexer()
+	if err := indexer.IndexField(ctx, &v1beta1.NamespacedCloudProfile{}, indexParent, parentIndex); err != nil {
+		return fmt.Errorf("indexing NamespacedCloudProfiles: %w", err)
+	}
+	if err := indexer.IndexField(ctx, &v1beta1.Shoot{}, indexProfile, profileIndex); err != nil {
+		return fmt.Errorf("indexing Shoots: %w", err)
 	}
 	if _, err := mgr.GetCache().GetInformer(ctx, &v1beta1.CloudProfile{}, cache.BlockUntilSynced(false)); err != nil {
-		return nil, fmt.Errorf("watching CloudProfiles: %w", err)
+		return fmt.Errorf("watching CloudProfiles: %w", err)
 	}
-	return &lookup[R]{cached: mgr.GetClient(), live: mgr.GetAPIReader(), profiles: newProfiles(cloud)}, nil
+	c.cached, c.live = mgr.GetClient(), mgr.GetAPIReader()
+	return nil
 }
 
-func parentOf(object client.Object) []string {
+func parentIndex(object client.Object) []string {
 	return []string{object.(*v1beta1.NamespacedCloudProfile).Spec.Parent.Name}
 }
 
-func profileOf(object client.Object) []string {
-	kind, name := reference(object.(*v1beta1.Shoot))
-	return []string{kind + "/" + name}
+func profileIndex(object client.Object) []string {
+	kind, key := profileOf(object.(*v1beta1.Shoot))
+	return []string{kind + "/" + key.Name}
 }
 
-// reference returns the profile that a Shoot names, in either of the two fields. The API server has filled in the kind.
-func reference(shoot *v1beta1.Shoot) (kind, name string) {
-	switch {
-	case shoot.Spec.CloudProfile != nil && shoot.Spec.CloudProfile.Kind == "NamespacedCloudProfile":
-		return "NamespacedCloudProfile", shoot.Spec.CloudProfile.Name
-	case shoot.Spec.CloudProfile != nil:
-		return "CloudProfile", shoot.Spec.CloudProfile.Name
+// profileOf returns the profile that a Shoot names, in either of the two fields. The API server has filled in the kind.
+func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
+	switch reference := shoot.Spec.CloudProfile; {
+	case reference != nil && reference.Kind == kindNamespacedCloudProfile:
+		return reference.Kind, client.ObjectKey{Namespace: shoot.Namespace, Name: reference.Name}
+	case reference != nil:
+		key.Name = reference.Name
 	case shoot.Spec.CloudProfileName != nil:
-		return "CloudProfile", *shoot.Spec.CloudProfileName
+		key.Name = *shoot.Spec.CloudProfileName
 	}
-	return "CloudProfile", ""
+	return kindCloudProfile, key
 }
 
-// get reads an object from the informers, or from the API server if they do not have it.
-func (l *lookup[R]) get(ctx context.Context, key client.ObjectKey, into client.Object) error {
-	err := l.cached.Get(ctx, key, into)
-	if apierrors.IsNotFound(err) {
-		return l.live.Get(ctx, key, into)
-	}
-	return err
+// nothingChecked is the error about an object of a kind that a check needs and cannot use.
+func nothingChecked(kind string, key client.ObjectKey, err error) error {
+	name := klog.KRef(key.Namespace, key.Name)
+	return fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
 }
 
-// cloudProfile returns a CloudProfile, as it is and compiled; nil if it is of another provider. If there is none of
-// that name the result is nil as well, and the report says so, at the path at. The error is about reading it, and no
-// fault of the user.
-func (l *lookup[R]) cloudProfile(ctx context.Context, name string, at *field.Path) (*compiled[R], finding.Report, error) {
-	object := &v1beta1.CloudProfile{}
-	if err := l.get(ctx, client.ObjectKey{Name: name}, object); apierrors.IsNotFound(err) {
-		return nil, missing(at, "CloudProfile", name), nil
-	} else if err != nil {
-		return nil, finding.Report{}, unreadable("CloudProfile", name, err)
+// unreadable is the same about one that cannot be read, which it counts.
+func unreadable(kind string, key client.ObjectKey, err error) error {
+	lookupFailuresTotal.WithLabelValues(kind).Inc()
+	return nothingChecked(kind, key, err)
+}
+
+// profile returns the CloudProfile of this key, or the one that Gardener has rendered into the status of the
+// NamespacedCloudProfile, as it is and compiled; nil if it is of another provider. If there is none of that name the
+// result is nil as well, and the report says so, at the path at. The error is about reading it, and no fault of the
+// user.
+func (c *component[R]) profile(
+	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
+) (*compiled[R], finding.Report, error) {
+	var object client.Object
+	var spec *v1beta1.CloudProfileSpec
+	if kind == kindNamespacedCloudProfile {
+		child := &v1beta1.NamespacedCloudProfile{}
+		object, spec = child, &child.Status.CloudProfileSpec
+	} else {
+		profile := &v1beta1.CloudProfile{}
+		object, spec = profile, &profile.Spec
 	}
-	return l.profiles.get("CloudProfile", object, &object.Spec), finding.Report{}, nil
+	err := c.cached.Get(ctx, key, object)
+	if apierrors.IsNotFound(err) { // the informers may not know it yet
+		err = c.live.Get(ctx, key, object)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, finding.Failed(consistency.ProfileMissing(at, kind, key.Name)), nil
+	case err != nil:
+		return nil, finding.Report{}, unreadable(kind, key, err)
+	case kind == kindNamespacedCloudProfile && spec.Type == "":
+		yet := errors.New("its status has not been rendered yet; try again") // Gardener's controller has to
+		return nil, finding.Report{}, nothingChecked(kind, key, yet)
+	}
+	return c.profiles.get(kind, object, spec), finding.Report{}, nil
+}
+
+// parentOf returns the parent of a NamespacedCloudProfile, as profile does.
+func (c *component[R]) parentOf(
+	ctx context.Context, child *v1beta1.NamespacedCloudProfile,
+) (*compiled[R], finding.Report, error) {
+	key := client.ObjectKey{Name: child.Spec.Parent.Name}
+	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
 
 // before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever
 // can reach the server can send requests: what only a request says decides nothing for others. See [profiles.expect],
 // too.
-func (l *lookup[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
+func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
 	known := &v1beta1.CloudProfile{}
-	err := l.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
+	err := c.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
 	if err == nil && known.UID == old.UID && known.ResourceVersion == old.ResourceVersion {
-		return l.profiles.get("CloudProfile", known, &known.Spec)
+		return c.profiles.get(kindCloudProfile, known, &known.Spec)
 	}
-	if old.Spec.Type != l.profiles.provider.Type() {
+	if old.Spec.Type != c.provider.Type() {
 		return nil
 	}
-	return l.profiles.compile(&old.Spec)
-}
-
-// rendered returns the CloudProfile that Gardener has rendered into the status of a NamespacedCloudProfile, as
-// cloudProfile does.
-func (l *lookup[R]) rendered(
-	ctx context.Context, key client.ObjectKey, at *field.Path,
-) (*compiled[R], finding.Report, error) {
-	object := &v1beta1.NamespacedCloudProfile{}
-	if err := l.get(ctx, key, object); apierrors.IsNotFound(err) {
-		return nil, missing(at, "NamespacedCloudProfile", key.Name), nil
-	} else if err != nil {
-		return nil, finding.Report{}, unreadable("NamespacedCloudProfile", key.String(), err)
-	}
-	if object.Status.CloudProfileSpec.Type == "" {
-		return nil, finding.Report{}, notRendered(key.String())
-	}
-	return l.profiles.get("NamespacedCloudProfile", object, &object.Status.CloudProfileSpec), finding.Report{}, nil
-}
-
-func missing(at *field.Path, kind, name string) finding.Report {
-	return finding.Failed(consistency.ProfileMissing(at, kind, name))
-}
-
-// profileOf returns the profile of a Shoot.
-func (l *lookup[R]) profileOf(ctx context.Context, shoot *v1beta1.Shoot) (*compiled[R], finding.Report, error) {
-	kind, name := reference(shoot)
-	at := field.NewPath("spec", "cloudProfile", "name")
-	if kind == "NamespacedCloudProfile" {
-		return l.rendered(ctx, types.NamespacedName{Namespace: shoot.Namespace, Name: name}, at)
-	}
-	return l.cloudProfile(ctx, name, at)
+	return c.profiles.compile(&old.Spec)
 }
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without
 // the machine types and images that such a one defines itself.
-func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
-	uses, err := l.shoots(ctx, "", "CloudProfile/"+name, nil)
+func (c *component[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
+	uses, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name}, nil)
 	if err != nil {
 		return nil, err
 	}
-	children := &v1beta1.NamespacedCloudProfileList{}
-	if err := l.cached.List(ctx, children, client.MatchingFields{indexParent: name}); err != nil {
-		return nil, unlisted("NamespacedCloudProfile", "CloudProfile "+name, err)
+	children, index := &v1beta1.NamespacedCloudProfileList{}, client.MatchingFields{indexParent: name}
+	if err := c.list(ctx, children, kindNamespacedCloudProfile, "CloudProfile "+name, index); err != nil {
+		return nil, err
 	}
 	for i := range children.Items {
 		child := &children.Items[i]
-		more, err := l.shoots(ctx, child.Namespace, "NamespacedCloudProfile/"+child.Name, child)
+		more, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), child)
 		if err != nil {
 			return nil, err
 		}
@@ -162,14 +168,14 @@ func (l *lookup[R]) users(ctx context.Context, name string) ([]consistency.Use, 
 	return uses, nil
 }
 
-// shoots returns the Shoots that use a profile; all namespaces if namespace is empty.
-func (l *lookup[R]) shoots(
-	ctx context.Context, namespace, profile string, child *v1beta1.NamespacedCloudProfile,
+// shoots returns the Shoots that use a profile; their pools without what child defines itself, unless it is nil.
+func (c *component[R]) shoots(
+	ctx context.Context, kind string, key client.ObjectKey, child *v1beta1.NamespacedCloudProfile,
 ) ([]consistency.Use, error) {
-	shoots := &v1beta1.ShootList{}
-	err := l.cached.List(ctx, shoots, client.InNamespace(namespace), client.MatchingFields{indexProfile: profile})
-	if err != nil {
-		return nil, unlisted("Shoot", profile, err)
+	shoots, profile := &v1beta1.ShootList{}, kind+"/"+key.Name
+	namespace, index := client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile}
+	if err := c.list(ctx, shoots, "Shoot", profile, namespace, index); err != nil {
+		return nil, err
 	}
 	uses := make([]consistency.Use, 0, len(shoots.Items))
 	for i := range shoots.Items {
@@ -183,6 +189,17 @@ func (l *lookup[R]) shoots(
 		uses = append(uses, use)
 	}
 	return uses, nil
+}
+
+// list lists the objects of a kind that belong to another one. It counts that they cannot be listed.
+func (c *component[R]) list(
+	ctx context.Context, into client.ObjectList, kind, of string, options ...client.ListOption,
+) error {
+	if err := c.cached.List(ctx, into, options...); err != nil {
+		lookupFailuresTotal.WithLabelValues(kind).Inc()
+		return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
+	}
+	return nil
 }
 
 // inherited returns a pool without the machine type and the image that a NamespacedCloudProfile defines itself. Those

@@ -7,14 +7,13 @@ package admission
 import (
 	"context"
 	"net/http"
-	"runtime"
 	"time"
 
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	admissionv1 "k8s.io/api/admission/v1"
-	"k8s.io/component-base/version"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -25,58 +24,63 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// metricsPrefix is what the names of all metrics of this package begin with. docs/metrics.md describes them. No label has a
-// value that comes from a request.
+// metricsPrefix is what the names of all metrics of this package begin with. docs/metrics.md describes them. No label
+// has a value that comes from a request.
 const metricsPrefix = "capkit_admission"
 
+var register = promauto.With(metrics.Registry)
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return register.NewCounterVec(prometheus.CounterOpts{Namespace: metricsPrefix, Name: name, Help: help}, labels)
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return register.NewGauge(prometheus.GaugeOpts{Namespace: metricsPrefix, Name: name, Help: help})
+}
+
+func duration(name, help, label string, buckets ...float64) *prometheus.HistogramVec {
+	return register.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: metricsPrefix, Name: name, Help: help, Buckets: buckets,
+	}, []string{label})
+}
+
 var (
-	requestsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: metricsPrefix, Name: "requests_total", Help: "Admission requests answered, by webhook, operation and result.",
-	}, []string{"webhook", "operation", "result"})
-
-	requestDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: metricsPrefix, Name: "request_duration_seconds", Help: "Time from a decoded request to its answer.",
-		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10},
-	}, []string{"webhook"})
-
-	findingsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: metricsPrefix, Name: "findings_total", Help: "Findings in answers of validating webhooks, by kind of object, rule and severity.",
-	}, []string{"kind", "rule", "severity"})
-
-	lookupFailuresTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: metricsPrefix, Name: "lookup_failures_total", Help: "Objects that a check needed and that could not be read, by kind; not those that do not exist.",
-	}, []string{"kind"})
-
-	compilationDuration = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Namespace: metricsPrefix, Name: "profile_compilation_duration_seconds", Help: "Time to compile a stored profile for the checks, by result: clean, or faulty if the profile has errors.",
-		Buckets: []float64{.0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5},
-	}, []string{"result"})
-
-	profilesKept = prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: metricsPrefix, Name: "compiled_profiles", Help: "Compiled profiles that are kept in memory.",
-	})
-
-	certificateExpiration = prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: metricsPrefix, Name: "certificate_expiration_timestamp_seconds",
-		Help: "Unix time until which clients accept the certificate that is served: the earlier end of it and of the authority in the webhook configurations; 0 if one of those does not trust it.",
-	})
-
-	registrationsTotal = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Namespace: metricsPrefix, Name: "registrations_total", Help: "Attempts of the leader to write the webhook configurations, by result: success or failure.",
-	}, []string{"result"})
-
-	lastRegistration = prometheus.NewGauge(prometheus.GaugeOpts{
-		Namespace: metricsPrefix, Name: "last_registration_timestamp_seconds", Help: "Unix time at which this process last wrote the webhook configurations; 0 if it never did.",
-	})
-
-	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	requestsTotal = counter("requests_total", "Admission requests answered, by webhook, operation and result.",
+		"webhook", "operation", "result")
+	requestDuration = duration("request_duration_seconds", "Time from a decoded request to its answer.", "webhook",
+		.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10)
+	refusedTotal = counter("refused_requests_total",
+		"Requests refused before they were read to the end, by reason: too-large, too-slow, crowded or broken.",
+		"reason")
+	findingsTotal = counter("findings_total",
+		"Findings in answers of validating webhooks, by kind of object, rule and severity.", "kind", "rule", "severity")
+	lookupFailuresTotal = counter("lookup_failures_total",
+		"Objects that a check needed and that could not be read, by kind; not those that do not exist.", "kind")
+	compilationDuration = duration("profile_compilation_duration_seconds",
+		"Time to compile a stored profile for the checks, by result: clean, or faulty if the profile has errors.",
+		"result", .0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5)
+	profilesKept          = gauge("compiled_profiles", "Compiled profiles that are kept in memory.")
+	certificateExpiration = gauge("certificate_expiration_timestamp_seconds",
+		"Unix time until which clients accept the certificate that is served: the earlier end of it and of the "+
+			"authority in the webhook configurations; 0 if one of those does not trust it.")
+	registrationsTotal = counter("registrations_total",
+		"Attempts of the leader to write the webhook configurations, by result: success or failure.", "result")
+	lastRegistration = gauge("last_registration_timestamp_seconds",
+		"Unix time at which this process last wrote the webhook configurations; 0 if it never did.")
+	buildInfo = register.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: metricsPrefix, Name: "build_info", Help: "Always 1; the labels say what is running.",
 	}, []string{"version", "go_version", "provider_type"})
 )
 
+// The series with these labels are there from the beginning, so that the first of each is not missed.
 func init() {
-	metrics.Registry.MustRegister(requestsTotal, requestDuration, findingsTotal, lookupFailuresTotal, compilationDuration, profilesKept, certificateExpiration, registrationsTotal, lastRegistration, buildInfo)
-	for _, kind := range []string{"CloudProfile", "NamespacedCloudProfile", "Shoot", "Secret", "InternalSecret", "SecretBinding", "CredentialsBinding"} {
+	for _, reason := range []string{refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken} {
+		refusedTotal.WithLabelValues(reason)
+	}
+	for _, kind := range []string{
+		kindCloudProfile, kindNamespacedCloudProfile, "Shoot",
+		"Secret", "InternalSecret", "SecretBinding", "CredentialsBinding",
+	} {
 		lookupFailuresTotal.WithLabelValues(kind)
 	}
 	for _, result := range []string{resultSuccess, resultFailure} {
@@ -105,21 +109,12 @@ const (
 	resultClean, resultFaulty    = "clean", "faulty"
 )
 
-// The severities of findings.
-const (
-	severityError = string(finding.SeverityError)
-	// severityExcused is an error that the stored object has as well, and is reported as a warning for that reason.
-	severityExcused = "excused"
-	severityWarning = string(finding.SeverityWarning)
-)
+// severityExcused is the severity of an error that the stored object has as well, and that is a warning for that
+// reason.
+const severityExcused finding.Severity = "excused"
 
 // other stands for what is not known.
 const other = "other"
-
-// setBuildInfo says what is running.
-func setBuildInfo(providerType string) {
-	buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), providerType).Set(1)
-}
 
 // measured returns a handler of the webhook of this name that counts what it answers, and how long that takes.
 func measured(webhook string, handler admission.Handler) admission.Handler {
@@ -159,11 +154,9 @@ func resultOf(response admission.Response) string {
 		return resultWarned
 	case response.Allowed:
 		return resultAllowed
-	case response.Result == nil:
-		return resultDenied
-	case response.Result.Code == http.StatusBadRequest:
+	case response.Result != nil && response.Result.Code == http.StatusBadRequest:
 		return resultUnusable
-	case response.Result.Code >= http.StatusInternalServerError:
+	case response.Result != nil && response.Result.Code >= http.StatusInternalServerError:
 		return resultError
 	}
 	return resultDenied
@@ -173,13 +166,14 @@ func resultOf(response admission.Response) string {
 func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFactory {
 	counted := make([]webhookcmd.NameToFactory, 0, len(further))
 	for _, f := range further {
-		counted = append(counted, webhookcmd.Switch(f.Name, func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
+		build := func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			webhook, err := f.Func(mgr)
 			if err == nil && webhook != nil && webhook.Webhook != nil && webhook.Webhook.Handler != nil {
 				webhook.Webhook.Handler = measured(f.Name, webhook.Webhook.Handler)
 			}
 			return webhook, err
-		}))
+		}
+		counted = append(counted, webhookcmd.Switch(f.Name, build))
 	}
 	return counted
 }
@@ -193,34 +187,32 @@ func catalogueOf(cloud any) catalogue {
 	if describer, ok := cloud.(provider.RuleDescriber); ok {
 		rules = describer.Rules()
 	}
-	rules = append(rules, consistency.Rules()...) // of two rules of one name these count
-	rules = append(rules, finding.Rule{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError})
-	known := make(catalogue, len(rules))
-	for _, rule := range rules {
+	known := catalogue{}
+	for _, rule := range append(rules, consistency.Rules()...) { // of two rules of one name the last one counts
 		known[rule.Name] = rule.Severity
 	}
+	known[consistency.RuleProfileMissing] = finding.SeverityError
 	return known
-}
-
-// rule is what a finding is counted as.
-func (c catalogue) rule(f finding.Finding) string {
-	if _, known := c[f.Origin]; known {
-		return f.Origin
-	}
-	return other
 }
 
 // count counts the findings about an object of a kind.
 func (c catalogue) count(kind string, report finding.Report) {
+	add := func(f finding.Finding, severity finding.Severity) {
+		rule := f.Origin
+		if _, known := c[rule]; !known {
+			rule = other
+		}
+		findingsTotal.WithLabelValues(kind, rule, string(severity)).Inc()
+	}
 	for _, err := range report.Errors {
-		findingsTotal.WithLabelValues(kind, c.rule(err), severityError).Inc()
+		add(err, finding.SeverityError)
 	}
 	for _, warning := range report.Warnings {
-		severity := severityWarning
+		severity := finding.SeverityWarning
 		if c[warning.Origin] == finding.SeverityError {
 			severity = severityExcused
 		}
-		findingsTotal.WithLabelValues(kind, c.rule(warning), severity).Inc()
+		add(warning, severity)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,13 +19,15 @@ import (
 
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
-	"github.com/gardener/gardener/pkg/utils/secrets"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/go-logr/logr"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -41,8 +42,8 @@ import (
 // families are the metrics of this package, each with at least one series.
 func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
-	table(openstack.Provider{}, &lookup[openstack.Image]{})[0].webhook("openstack")
-	setBuildInfo("openstack")
+	newComponent(openstack.Provider{}).webhooks()[0].webhook("openstack")
+	announce(logr.Discard(), "openstack", &pflag.FlagSet{})
 	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(consistency.RuleProfileMissing)})
 	gathered, err := metrics.Registry.Gather()
 	if err != nil {
@@ -137,8 +138,8 @@ func expect(t *testing.T, what string, got, want map[string]float64) {
 	}
 }
 
-// TestResults has a webhook answer in each way that there is, a panic included. Series are there from the beginning, so that
-// the first of each is not missed.
+// TestResults has a webhook answer in each way that there is, a panic included. Series are there from the beginning,
+// so that the first of each is not missed.
 func TestResults(t *testing.T) {
 	const name, series = "results-of-a-test", metricsPrefix + "_requests_total"
 	var response admission.Response
@@ -180,7 +181,7 @@ func TestFindingsAreCounted(t *testing.T) {
 	bad := example[map[string]any](t, "broken/provider-flavor-missing.yaml")
 	count := func(old any) map[string]float64 {
 		return growth(t, metricsPrefix+"_findings_total", func() {
-			e.send(t, "validate-cloudprofile", "application/json", encode(t, reviewed(t, "CloudProfile", bad, old)))
+			e.ask(t, "validate-cloudprofile", bad, old)
 		})
 	}
 	expect(t, "a bad profile", count(nil), map[string]float64{"CloudProfile provider-flavor-missing error": 1})
@@ -204,10 +205,23 @@ func TestFindingsAreCounted(t *testing.T) {
 
 // TestLookupsAreCounted asks what cannot be read.
 func TestLookupsAreCounted(t *testing.T) {
+	namespaced := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml") // without a status
+	c := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, newSecret("")})
 	got := growth(t, metricsPrefix+"_lookup_failures_total", func() {
-		_ = unreadable("Secret", "a", errors.New("a test"))
-		_ = unlisted("Shoot", "a", errors.New("a test"))
-		_ = notRendered("a")
+		_, _, unread := c.checkCredentials(t.Context(), credentialsRef{}.secretOf(newSecretBinding("openstack")))
+		_, unlisted := c.users(t.Context(), "openstack")
+		key := client.ObjectKeyFromObject(namespaced)
+		_, _, unrendered := c.profile(t.Context(), kindNamespacedCloudProfile, key, nil)
+		for want, err := range map[string]error{
+			"Secret garden-demo/openstack could not be read, so nothing was checked: no answer": unread,
+			"listing the Shoots of CloudProfile/openstack: no answer":                           unlisted,
+			"NamespacedCloudProfile " + key.String() +
+				" could not be read, so nothing was checked: its status has not been rendered yet; try again": unrendered,
+		} {
+			if err == nil || err.Error() != want {
+				t.Errorf("the error is %v, not %s", err, want)
+			}
+		}
 	})
 	expect(t, "failures", got, map[string]float64{"Secret": 1, "Shoot": 1})
 }
@@ -229,50 +243,64 @@ func TestCompilationsAreCounted(t *testing.T) {
 	}
 }
 
-func TestRegistrationsAreCounted(t *testing.T) {
-	tries := 0
-	begin := time.Now().Unix()
+// recorder is a manager that keeps what is added.
+type recorder struct {
+	manager.Manager
+	added []manager.Runnable
+}
+
+func (r *recorder) Add(runnable manager.Runnable) error {
+	r.added = append(r.added, runnable)
+	return nil
+}
+
+func (r *recorder) GetLogger() logr.Logger { return logr.Discard() }
+
+// onceAsLeader is like what Gardener's packages add to register webhooks.
+type onceAsLeader func(ctx context.Context) error
+
+func (o onceAsLeader) NeedLeaderElection() bool        { return true }
+func (o onceAsLeader) Start(ctx context.Context) error { return o(ctx) }
+
+// added returns how a runnable ends that is added to register webhooks, when it is run.
+func added(ctx context.Context, runnable manager.Runnable) error {
+	r := &recorder{}
+	return errors.Join(registering{Manager: r}.Add(runnable), r.added[0].Start(ctx))
+}
+
+func TestRegistrationIsTriedAgain(t *testing.T) {
+	tries, begin := 0, time.Now().Unix()
 	got := growth(t, metricsPrefix+"_registrations_total", func() {
-		r := &recorder{}
-		if err := (persistent{r}).Add(onceAsLeader(func(context.Context) error {
+		if err := added(t.Context(), onceAsLeader(func(context.Context) error {
 			if tries++; tries < 2 {
 				return errors.New("too slow")
 			}
 			return nil
-		})); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.added[0].Start(t.Context()); err != nil {
-			t.Fatal(err)
+		})); err != nil || tries != 2 {
+			t.Error(tries, err)
 		}
 	})
 	expect(t, "registrations", got, map[string]float64{"failure": 1, "success": 1})
 	if last := int64(testutil.ToFloat64(lastRegistration)); last < begin || last > time.Now().Unix() {
 		t.Errorf("the last registration was at %d, and the test began at %d", last, begin)
 	}
+
+	failed := errors.New("failed")
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := added(ctx, onceAsLeader(func(context.Context) error { return failed })); err != nil {
+		t.Error("asked to end, it must not fail:", err)
+	}
+	if err := added(t.Context(), manager.RunnableFunc(func(context.Context) error { return failed })); !errors.Is(err, failed) {
+		t.Error("others are not added as they are:", err)
+	}
 }
 
 // TestCertificateExpiration has an authority that ends before what it has signed, as those of Gardener's packages do.
 func TestCertificateExpiration(t *testing.T) {
-	hour, year := time.Hour, 365*24*time.Hour
-	authority, err := (&secrets.CertificateSecretConfig{Name: "ca", CommonName: "ca", CertType: secrets.CACert, Validity: &hour}).GenerateCertificate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := (&secrets.CertificateSecretConfig{
-		Name: "server", CommonName: "server", CertType: secrets.ServerCert, SigningCA: authority, Validity: &year,
-	}).GenerateCertificate()
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := t.TempDir()
-	for name, content := range map[string][]byte{"tls.crt": server.CertificatePEM, "tls.key": server.PrivateKeyPEM} {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
 	reader := &trusting{}
-	c := &certificate{log: logr.Discard(), reader: reader, folder: folder}
+	c := &certificate{log: logr.Discard(), reader: reader, folder: t.TempDir()}
+	authority := issue(t, c.folder, time.Hour, 365*24*time.Hour)
 	if err := c.check(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +308,7 @@ func TestCertificateExpiration(t *testing.T) {
 		c.measure(t.Context())
 		return testutil.ToFloat64(certificateExpiration)
 	}
-	if got, want := measure(), float64(server.Certificate.NotAfter.Unix()); got != want {
+	if got, want := measure(), float64(c.current.Load().Leaf.NotAfter.Unix()); got != want {
 		t.Errorf("nobody is to trust it: %v, want %v", got, want)
 	}
 	reader.bundle = authority.CertificatePEM

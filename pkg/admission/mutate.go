@@ -12,21 +12,20 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// changes returns what is to be changed in an object that is about to be written; old returns the one that is stored,
-// nil on creation. The error is about what that needs, and no fault of the object.
-type changes[T any, P object[T]] func(ctx context.Context, object P, old func() (P, error)) ([]render.Change, error)
-
-// mutating returns the handler that answers with a patch of exactly these changes.
-func mutating[T any, P object[T]](kind schema.GroupVersionKind, changes changes[T, P]) admission.Handler {
+// mutating returns the handler that answers with a patch of exactly these changes of an object that is about to be
+// written; old returns the one that is stored, nil on creation. The error is about what that needs, and no fault of the
+// object.
+func mutating[T any, P object[T]](
+	kind schema.GroupVersionKind,
+	changes func(ctx context.Context, object P, old func() (P, error)) ([]render.Change, error),
+) admission.Handler {
 	return handle(kind, func(ctx context.Context, object P, old func() (P, error)) admission.Response {
 		found, err := changes(ctx, object, old)
 		if err != nil {
@@ -57,10 +56,8 @@ func filled(flavors []consistency.Filled) ([]render.Change, error) {
 	return found, nil
 }
 
-// cloudProfileFilling fills in the core flavors of CloudProfiles (semantics S12).
-type cloudProfileFilling[R any] struct{ provider provider.Provider[R] }
-
-func (c cloudProfileFilling[R]) changes(
+// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12).
+func (c *component[R]) fillCloudProfile(
 	_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error),
 ) ([]render.Change, error) {
 	if object.Spec.Type != c.provider.Type() {
@@ -76,13 +73,9 @@ func (c cloudProfileFilling[R]) changes(
 	return filled(flavors)
 }
 
-// namespacedFilling fills in the core flavors of the versions that NamespacedCloudProfiles define (semantics S12).
-type namespacedFilling[R any] struct {
-	provider provider.Provider[R]
-	lookup   *lookup[R]
-}
-
-func (c namespacedFilling[R]) changes(
+// fillNamespacedCloudProfile fills in the core flavors of the versions that NamespacedCloudProfiles define (semantics
+// S12).
+func (c *component[R]) fillNamespacedCloudProfile(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error),
 ) ([]render.Change, error) {
 	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
@@ -91,25 +84,23 @@ func (c namespacedFilling[R]) changes(
 	if before, err := old(); err != nil || before != nil && sameNamespacedCloudProfile(object, before) {
 		return nil, err
 	}
-	parent, _, err := c.lookup.cloudProfile(ctx, object.Spec.Parent.Name, field.NewPath("spec", "parent", "name"))
+	parent, _, err := c.parentOf(ctx, object)
 	if err != nil || parent == nil { // it is for the validation to deny
 		return nil, err
 	}
 	return filled(consistency.FillNamespacedCloudProfile(c.provider, object, parent.spec))
 }
 
-// rendering merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
+// renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
 // parent into the status (semantics S11).
-type rendering[R any] struct{ provider provider.Provider[R] }
-
-func (r rendering[R]) changes(
+func (c *component[R]) renderStatus(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ func() (*v1beta1.NamespacedCloudProfile, error),
 ) ([]render.Change, error) {
 	status := &object.Status.CloudProfileSpec
-	if object.Generation != object.Status.ObservedGeneration || status.Type != r.provider.Type() {
+	if object.Generation != object.Status.ObservedGeneration || status.Type != c.provider.Type() {
 		return nil, nil // Gardener has yet to render the spec as it is
 	}
-	found, err := render.Config(r.provider, status.MachineCapabilities, object, status.ProviderConfig)
+	found, err := render.Config(c.provider, status.MachineCapabilities, object, status.ProviderConfig)
 	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
 		reason := cut(err.Error(), maxErrorText)
 		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)

@@ -5,7 +5,6 @@
 package admission
 
 import (
-	"bytes"
 	"reflect"
 	"sync"
 	"time"
@@ -34,28 +33,16 @@ type compiled[R any] struct {
 	profile *consistency.Profile[R]
 }
 
-// of reports whether it is what a spec is compiled to: whether the two specs are the same in Go. To Kubernetes more is
-// the same.
-func (c *compiled[R]) of(spec *v1beta1.CloudProfileSpec) bool {
-	return bytes.Equal(rawOf(c.spec.ProviderConfig), rawOf(spec.ProviderConfig)) && reflect.DeepEqual(c.spec, spec)
-}
-
 // profiles compiles profiles once for each version of an object. It is safe for concurrent use.
 type profiles[R any] struct {
 	provider provider.Provider[R]
 	// lock is for finding and adding together. Each of the caches has one of its own.
 	lock sync.Mutex
-	// kept has the compilation of each object, by profileKey.
+	// kept has the compilation of each object, by its kind, namespace and name.
 	kept *lru.Cache
 	// expected has what was compiled of CloudProfiles that were admitted, by name. It saves the compilation of the same
 	// once more when it is stored, and counts for nothing else: a request may be anybody's.
 	expected *lru.Cache
-}
-
-// profileKey names an object of either kind.
-type profileKey struct {
-	kind string
-	name types.NamespacedName
 }
 
 // compilation is one version of an object. Whoever needs it first compiles it; the others wait.
@@ -75,12 +62,12 @@ func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.Cloud
 	if spec.Type != p.provider.Type() {
 		return nil
 	}
-	key := profileKey{kind, client.ObjectKeyFromObject(object)}
+	key := [...]string{kind, object.GetNamespace(), object.GetName()}
 	p.lock.Lock()
 	known, found := p.kept.Get(key)
 	c, _ := known.(*compilation[R])
 	if !found || c.uid != object.GetUID() || c.resourceVersion != object.GetResourceVersion() {
-		compile := sync.OnceValue(func() *compiled[R] { return p.first(key, spec) })
+		compile := sync.OnceValue(func() *compiled[R] { return p.first(kind, object.GetName(), spec) })
 		c = &compilation[R]{object.GetUID(), object.GetResourceVersion(), compile}
 		p.kept.Add(key, c)
 		profilesKept.Set(float64(p.kept.Len()))
@@ -96,13 +83,14 @@ func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.
 }
 
 // first returns a spec that is stored, compiled. If that was done when it was admitted, it is not done again: the
-// profile is a function of the spec alone, so what counts is that the two specs are the same, and not who has sent the
-// request.
-func (p *profiles[R]) first(key profileKey, spec *v1beta1.CloudProfileSpec) *compiled[R] {
-	if key.kind == "CloudProfile" {
-		known, _ := p.expected.Get(key.name.Name)
-		if c, _ := known.(*compiled[R]); c != nil && c.of(spec) {
-			p.expected.Remove(key.name.Name)
+// profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes more
+// is the same), and not who has sent the request.
+func (p *profiles[R]) first(kind, name string, spec *v1beta1.CloudProfileSpec) *compiled[R] {
+	if kind == kindCloudProfile {
+		known, _ := p.expected.Get(name)
+		c, _ := known.(*compiled[R])
+		if c != nil && sameConfig(c.spec.ProviderConfig, spec.ProviderConfig) && reflect.DeepEqual(c.spec, spec) {
+			p.expected.Remove(name)
 			return c
 		}
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -100,23 +100,33 @@ func TestProfilesOfAnotherProvider(t *testing.T) {
 
 func TestAnOldObjectIsNotKept(t *testing.T) {
 	reader := garden(t)
-	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	pretended := reader.profiles["openstack"].DeepCopy()
+	c := componentFor(openstack.Provider{}, reader)
+	pretended := reader[0].DeepCopyObject().(*v1beta1.CloudProfile)
 	pretended.Spec.MachineTypes = nil
-	if before := shared.before(t.Context(), pretended); len(before.spec.MachineTypes) == 0 {
+	if before := c.before(t.Context(), pretended); len(before.spec.MachineTypes) == 0 {
 		t.Error("a request has replaced what is stored")
 	}
 	pretended.ResourceVersion = "older"
-	if before := shared.before(t.Context(), pretended); len(before.spec.MachineTypes) != 0 {
+	if before := c.before(t.Context(), pretended); len(before.spec.MachineTypes) != 0 {
 		t.Error("what a request says about an older version does not count")
 	}
-	if after, _, err := shared.cloudProfile(t.Context(), "openstack", nil); err != nil || len(after.spec.MachineTypes) == 0 {
+	if after := cloudProfile(t, c, "openstack"); len(after.spec.MachineTypes) == 0 {
 		t.Error("what a request says is kept")
 	}
 	pretended.Spec.Type = "local"
-	if shared.before(t.Context(), pretended) != nil {
+	if c.before(t.Context(), pretended) != nil {
 		t.Error("a profile of another provider is compiled")
 	}
+}
+
+// cloudProfile looks a CloudProfile up.
+func cloudProfile[R any](t *testing.T, c *component[R], name string) *compiled[R] {
+	t.Helper()
+	found, report, err := c.profile(t.Context(), kindCloudProfile, client.ObjectKey{Name: name}, nil)
+	if err != nil || len(report.Errors) > 0 {
+		t.Fatal(report, err)
+	}
+	return found
 }
 
 func TestReference(t *testing.T) {
@@ -133,42 +143,8 @@ func TestReference(t *testing.T) {
 		{nil, nil, "CloudProfile/"},
 	} {
 		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{CloudProfile: test.reference, CloudProfileName: test.name}}
-		if got := profileOf(shoot); len(got) != 1 || got[0] != test.want {
+		if got := profileIndex(shoot); len(got) != 1 || got[0] != test.want {
 			t.Errorf("%v, %v: %q instead of %q", test.reference, test.name, got, test.want)
 		}
-	}
-}
-
-// TestStripShoot wants of a Shoot in memory that it has the same pools and profile, and nothing of the rest.
-func TestStripShoot(t *testing.T) {
-	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
-	shoot.UID, shoot.ResourceVersion, shoot.Labels = "a", "1", map[string]string{"b": "c"}
-	shoot.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}}
-	shoot.Annotations = map[string]string{"password": secret}
-	shoot.Spec.Provider.InfrastructureConfig = &runtime.RawExtension{Raw: []byte(`{"a":"` + secret + `"}`)}
-	before := shoot.DeepCopy()
-	result, err := stripShoot(shoot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stripped := result.(*v1beta1.Shoot)
-	if string(encode(t, before)) != string(encode(t, shoot)) {
-		t.Error("the Shoot that was given has changed")
-	}
-	if stripped.Name != shoot.Name || stripped.Namespace != shoot.Namespace || stripped.UID != "a" || stripped.ResourceVersion != "1" ||
-		stripped.Labels["b"] != "c" {
-		t.Errorf("the metadata are %v", stripped.ObjectMeta)
-	}
-	if profileOf(stripped)[0] != profileOf(shoot)[0] {
-		t.Error("it uses another profile")
-	}
-	if got, want := encode(t, provider.PoolsOf(stripped)), encode(t, provider.PoolsOf(shoot)); string(got) != string(want) {
-		t.Errorf("the pools are %s instead of %s", got, want)
-	}
-	if size, whole := len(encode(t, stripped)), len(encode(t, before)); size > whole*2/3 {
-		t.Errorf("%d of %d bytes are kept", size, whole)
-	}
-	if other, err := stripShoot("something else"); other != "something else" || err != nil {
-		t.Errorf("%v, %v", other, err)
 	}
 }

@@ -6,29 +6,39 @@ package admission
 
 import (
 	"context"
+	"net/http"
+	"net/url"
 	"reflect"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 // registrationRetryPeriod is how long to wait before registering the webhooks is tried again.
 const registrationRetryPeriod = time.Second
 
-// persistent is a manager that goes on if what it is to do once as leader fails, and tries that again. Gardener's packages
-// give registering the webhooks 5 seconds, and end the process after that; but a slow API server is no reason to stop
-// serving.
-type persistent struct{ manager.Manager }
+// registering is the manager that Gardener's packages register the webhooks with. Its server only takes down which
+// webhooks there are. What it is to do once as leader it tries again if that fails: Gardener's packages give it 5
+// seconds, and end the process after that; but a slow API server is no reason to stop serving.
+type registering struct {
+	manager.Manager
+	server *webhook.DefaultServer
+}
+
+// GetWebhookServer returns the server.
+func (r registering) GetWebhookServer() webhook.Server { return r.server }
 
 // Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.
-func (p persistent) Add(runnable manager.Runnable) error {
+func (r registering) Add(runnable manager.Runnable) error {
 	elected, ok := runnable.(manager.LeaderElectionRunnable)
 	if !ok || !elected.NeedLeaderElection() || reflect.TypeOf(runnable).Kind() != reflect.Func {
-		return p.Manager.Add(runnable)
+		return r.Manager.Add(runnable)
 	}
-	return p.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		log := p.GetLogger().WithName("registration")
+	return r.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
+		log := r.GetLogger().WithName("registration")
 		// The only error is that the process was asked to end.
 		_ = wait.PollUntilContextCancel(ctx, registrationRetryPeriod, true, func(ctx context.Context) (bool, error) {
 			err := runnable.Start(ctx)
@@ -42,4 +52,22 @@ func (p persistent) Add(runnable manager.Runnable) error {
 		})
 		return nil
 	}))
+}
+
+// standIn has a server serve all webhooks in a table that it does not serve yet, since they are disabled: it admits
+// everything. API servers ask them while other replicas have not been told yet, and for good if all webhooks of an
+// action are disabled: Gardener's packages then leave what is registered as it is.
+func standIn(server *webhook.DefaultServer, entries []entry) {
+	admit := admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		return admission.Allowed("")
+	})
+	for _, e := range entries {
+		served := ""
+		if mux := server.WebhookMux(); mux != nil {
+			_, served = mux.Handler(&http.Request{Method: http.MethodPost, URL: &url.URL{Path: e.path()}})
+		}
+		if served == "" {
+			server.Register(e.path(), e.served(admit))
+		}
+	}
 }

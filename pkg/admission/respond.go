@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// maxText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit lint.
+	// maxText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit
+	// lint.
 	maxText = 64 << 10
 	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
 	maxErrorText = 8 << 10
@@ -75,28 +76,25 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	if size <= limit {
 		return errs, 0
 	}
-	type ranked struct {
-		err  *field.Error
-		rank int
-	}
-	ranks, ordered := map[string]int{}, make([]ranked, 0, len(errs))
+	ranks, ofRule := map[*field.Error]int{}, map[string]int{}
 	for _, err := range errs {
-		ordered = append(ordered, ranked{err, ranks[err.Origin]})
-		ranks[err.Origin]++
+		ranks[err] = ofRule[err.Origin]
+		ofRule[err.Origin]++
 	}
-	slices.SortStableFunc(ordered, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	ordered := slices.Clone(errs)
+	slices.SortStableFunc(ordered, func(a, b *field.Error) int { return cmp.Compare(ranks[a], ranks[b]) })
 	var useful field.ErrorList
-	for _, r := range ordered {
-		if limit -= len(r.err.Error()); limit < 0 && len(useful) > 0 {
+	for _, err := range ordered {
+		if limit -= len(err.Error()); limit < 0 && len(useful) > 0 {
 			break
 		}
-		useful = append(useful, r.err)
+		useful = append(useful, err)
 	}
 	return useful, len(errs) - len(useful)
 }
 
-// warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut. The
-// last one then says how many there are.
+// warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut.
+// The last one then says how many there are.
 func warn(findings field.ErrorList) []string {
 	if len(findings) == 0 {
 		return nil

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
@@ -27,8 +26,8 @@ const (
 	maxIdle = 90 * time.Second
 )
 
-// server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started itself: it
-// has no limits that could be set.
+// server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started
+// itself: it has no limits that could be set.
 type server struct {
 	log         logr.Logger
 	registered  *webhook.DefaultServer
@@ -42,8 +41,8 @@ type server struct {
 // NeedLeaderElection says that every replica serves.
 func (s *server) NeedLeaderElection() bool { return false }
 
-// Start serves until ctx is done and the requests that are running then are answered. The manager calls it once the informers
-// are synced.
+// Start serves until ctx is done and the requests that are running then are answered. The manager calls it once the
+// informers are synced.
 func (s *server) Start(ctx context.Context) error {
 	listener, err := net.Listen("tcp", s.address())
 	if err != nil {
@@ -80,18 +79,19 @@ func (s *server) address() string {
 }
 
 func (s *server) tlsConfig() *tls.Config {
-	config := &tls.Config{
+	return &tls.Config{
+		MinVersion:     s.tls.version,
+		CipherSuites:   s.tls.suites,
 		NextProtos:     []string{"h2", "http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.current.Load(), nil },
 	}
-	s.tls.apply(config)
-	return config
 }
 
 // listening returns an error if the server cannot be reached.
 func (s *server) listening(request *http.Request) error {
 	// It only sees whether it can be reached, and sends nothing, so it need not verify the certificate.
-	dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, NetDialer: &net.Dialer{Timeout: time.Second}}
+	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
+	dialer := &tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: time.Second}}
 	conn, err := dialer.DialContext(request.Context(), "tcp", s.address())
 	if err != nil {
 		return fmt.Errorf("the webhook server cannot be reached: %w", err)
@@ -108,11 +108,21 @@ func (q quiet) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// registering is a manager whose webhook server only takes down which webhooks there are.
-type registering struct {
-	manager.Manager
-	registered *webhook.DefaultServer
+// drained returns a handler that serves as another one does, and asks clients to close their connections once ctx is
+// done. A server that stops closes connections that are idle; with HTTP/1.1, which API servers use for Services, a
+// request that is on its way at that moment fails.
+func drained(ctx context.Context, handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ctx.Err() != nil {
+			w.Header().Set("Connection", "close")
+		}
+		handler.ServeHTTP(w, r)
+	})
 }
 
-// GetWebhookServer returns it.
-func (r registering) GetWebhookServer() webhook.Server { return r.registered }
+// delayed returns a context that is done some time after ctx.
+func delayed(ctx context.Context, delay time.Duration) context.Context {
+	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
+	return later
+}

@@ -79,7 +79,7 @@ func issued(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	if pair == nil {
-		issue(t, folder, time.Hour)
+		issue(t, folder, time.Hour, time.Hour)
 		pair = map[string][]byte{}
 		for _, name := range []string{"tls.crt", "tls.key"} {
 			content, err := os.ReadFile(filepath.Join(folder, name))
@@ -179,8 +179,8 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// TestConnectionsThatSayNothing opens connections that do not get as far as a request. A patient server serves others meanwhile,
-// an impatient one ends them.
+// TestConnectionsThatSayNothing opens connections that do not get as far as a request. A patient server serves others
+// meanwhile, an impatient one ends them.
 func TestConnectionsThatSayNothing(t *testing.T) {
 	patient, impatient := startServer(t, echo, "VersionTLS13"), startImpatient(t, 3*time.Second, echo, "VersionTLS13")
 	for name, connect := range map[string]func(t *testing.T, s *server) (net.Conn, error){
@@ -261,8 +261,8 @@ func TestLimitsHoldEverywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsThatAreTakenBack begins requests and takes them back at once (CVE-2023-44487). The client makes a new connection
-// when the server closes one, or is late: what counts is how many are served of each.
+// TestRequestsThatAreTakenBack begins requests and takes them back at once (CVE-2023-44487). The client makes a new
+// connection when the server closes one, or is late: what counts is how many are served of each.
 func TestRequestsThatAreTakenBack(t *testing.T) {
 	var mu sync.Mutex
 	running, most := map[string]int{}, 0

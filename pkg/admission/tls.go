@@ -15,8 +15,8 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 )
 
-// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default. It
-// can be lowered for a proxy without TLS 1.3.
+// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default.
+// It can be lowered for a proxy without TLS 1.3.
 type tlsOptions struct {
 	minVersion   string
 	cipherSuites []string
@@ -42,46 +42,45 @@ func (o *tlsOptions) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.minVersion, tlsMinVersionFlag, "VersionTLS13",
 		"Lowest TLS version that the webhook server accepts: "+strings.Join(tlsVersions, " or ")+".")
 	flags.StringSliceVar(&o.cipherSuites, tlsCipherSuitesFlag, nil,
-		"Cipher suites that the webhook server accepts with TLS 1.2, separated by commas; Gardener's if there are none. Those of TLS 1.3 cannot be chosen. Possible values: "+
-			strings.Join(tls12Suites(), ", ")+".")
+		"Cipher suites that the webhook server accepts with TLS 1.2, separated by commas; Gardener's if there are none. "+
+			"Those of TLS 1.3 cannot be chosen. Possible values: "+strings.Join(tls12Suites(), ", ")+".")
 }
 
 // tls12Suites returns the names of the suites that can be chosen: those of Gardener that are of TLS 1.2 and go with
 // certificates that have RSA keys, as those of Gardener have.
 func tls12Suites() []string {
-	return slices.DeleteFunc(slices.Clone(kubernetesutils.TLSCipherSuites), func(name string) bool { return !strings.HasPrefix(name, "TLS_ECDHE_RSA_") })
+	return slices.DeleteFunc(slices.Clone(kubernetesutils.TLSCipherSuites), func(name string) bool {
+		return !strings.HasPrefix(name, "TLS_ECDHE_RSA_")
+	})
 }
 
 // Complete checks the values.
-func (o *tlsOptions) Complete() error {
+func (o *tlsOptions) Complete() (err error) {
 	if !slices.Contains(tlsVersions, o.minVersion) {
-		return fmt.Errorf("invalid --%s: %q; it is one of %s", tlsMinVersionFlag, o.minVersion, strings.Join(tlsVersions, ", "))
+		return fmt.Errorf("invalid --%s: %q; it is one of %s",
+			tlsMinVersionFlag, o.minVersion, strings.Join(tlsVersions, ", "))
 	}
-	var err error
 	if o.version, err = cliflag.TLSVersion(o.minVersion); err != nil {
-		return fmt.Errorf("--%s: %w", tlsMinVersionFlag, err)
+		return err
 	}
-	names := o.cipherSuites
-	if len(names) > 0 && o.version > tls.VersionTLS12 {
-		return fmt.Errorf("--%s is about TLS 1.2, which is not accepted; add --%s=VersionTLS12, or leave it out", tlsCipherSuitesFlag, tlsMinVersionFlag)
+	if len(o.cipherSuites) == 0 {
+		o.suites, err = cliflag.TLSCipherSuites(tls12Suites())
+		return err
 	}
-	for _, name := range names {
+	if o.version > tls.VersionTLS12 {
+		return fmt.Errorf("--%s is about TLS 1.2, which is not accepted; add --%s=VersionTLS12, or leave it out",
+			tlsCipherSuitesFlag, tlsMinVersionFlag)
+	}
+	for _, name := range o.cipherSuites {
 		if !slices.Contains(tls12Suites(), name) {
-			return fmt.Errorf("invalid --%s: %q; possible are %s", tlsCipherSuitesFlag, name, strings.Join(tls12Suites(), ", "))
+			return fmt.Errorf("invalid --%s: %q; possible are %s",
+				tlsCipherSuitesFlag, name, strings.Join(tls12Suites(), ", "))
 		}
 	}
-	if len(names) == 0 {
-		names = tls12Suites()
-	} else if !slices.Contains(names, http2Suite) {
-		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it", tlsCipherSuitesFlag, http2Suite)
+	if !slices.Contains(o.cipherSuites, http2Suite) {
+		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it",
+			tlsCipherSuitesFlag, http2Suite)
 	}
-	if o.suites, err = cliflag.TLSCipherSuites(names); err != nil {
-		return fmt.Errorf("--%s: %w", tlsCipherSuitesFlag, err)
-	}
-	return nil
-}
-
-// apply changes the configuration of the server.
-func (o *tlsOptions) apply(config *tls.Config) {
-	config.MinVersion, config.CipherSuites = o.version, o.suites
+	o.suites, err = cliflag.TLSCipherSuites(o.cipherSuites)
+	return err
 }

@@ -5,7 +5,6 @@
 package admission
 
 import (
-	"context"
 	"encoding/json"
 	"testing"
 
@@ -13,9 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
 )
 
@@ -95,45 +92,4 @@ func reread[T any](t testing.TB, object *T) *T {
 		t.Fatal(err)
 	}
 	return read
-}
-
-// BenchmarkCloudProfileUpdates sends updates of a CloudProfile of 1 MiB, which is stored and compiled: of its metadata alone,
-// and of one machine type. The time of both webhooks is compared with that of decoding the two objects.
-func BenchmarkCloudProfileUpdates(b *testing.B) {
-	profile := &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)}
-	profile.APIVersion, profile.Kind, profile.Name = "core.gardener.cloud/v1beta1", "CloudProfile", "large"
-	profile.UID, profile.ResourceVersion = "a", "1"
-	reader := &stored{profiles: map[string]*v1beta1.CloudProfile{"large": profile}}
-	shared := &lookup[openstack.Image]{cached: reader, live: reader, profiles: newProfiles(openstack.Provider{})}
-	rows := table(openstack.Provider{}, shared)
-	for name, change := range map[string]func(*v1beta1.CloudProfile){
-		"metadata":     func(p *v1beta1.CloudProfile) { p.Labels = map[string]string{"a": "b"} },
-		"machine type": func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes[0].GPU = resource.MustParse("1") },
-	} {
-		b.Run(name, func(b *testing.B) {
-			updated := profile.DeepCopy()
-			change(updated)
-			request := admission.Request{AdmissionRequest: *reviewed(b, "CloudProfile", updated, profile).Request}
-			sides := map[string]*side{"validate": {handler: rows[0].handler}, "mutate": {handler: rows[3].handler}, "decode": {handler: decoding(b)}}
-			for b.Loop() {
-				for _, s := range sides {
-					s.turn(b, request)
-				}
-			}
-			b.ReportMetric(0, "ns/op")
-			sides["validate"].report(b, "validate/decode", sides["decode"])
-			sides["mutate"].report(b, "mutate/decode", sides["decode"])
-		})
-	}
-}
-
-// decoding returns a handler that decodes the two objects of an update, and nothing else.
-func decoding(b *testing.B) admission.Handler {
-	b.Helper()
-	return handle(coreKind("CloudProfile"), func(_ context.Context, _ *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error)) admission.Response {
-		if _, err := old(); err != nil {
-			b.Fatal(err)
-		}
-		return admission.Allowed("")
-	})
 }

@@ -8,8 +8,7 @@
 // Start reading at [Compile], which turns spec.machineCapabilities into a [Vocabulary]. Three methods of it make a
 // [Set]: [Vocabulary.Set] of what a machine type declares, [Vocabulary.Flavor] of what a flavor of an image declares,
 // and [Vocabulary.Request] of what a worker pool asks for. [Set.Fits] matches the three and [Compare] ranks flavors.
-// [Worker] maps settings of a pool to Gardener's own capabilities, and [Rules] map those of a WorkerConfig to a
-// provider's.
+// [Worker] says what settings of a pool ask for of Gardener's own capabilities.
 //
 // The package sees of images, machine types and providers the capabilities that they declare or define, and nothing
 // else: no name, no version, no region, no reference. It decodes nothing, logs nothing, and needs no context and no

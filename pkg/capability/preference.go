@@ -68,43 +68,15 @@ type Preference struct {
 // machine stands for no constraint, and then worker is not looked at; the zero worker requests nothing. Sets of
 // different vocabularies are ranked as ties. It does not allocate.
 func Compare(a, b, machine, worker Set, order Order) Preference {
-	r, x, y, round, own := rank(a, b, machine, worker, order)
-	if r == nil {
-		return Preference{}
-	}
-	p := Preference{Sign: 1, Capability: r.name, Round: round, First: r.value(x), Second: r.value(y), Own: own}
-	if x < y {
-		p.Sign = -1
-	}
-	if min(x, y) < r.flags { // bitUndeclared decided
-		p.LeftOut, p.First, p.Second = true, "", ""
-	}
-	return p
-}
-
-// Prefers reports whether [Compare] prefers the first set. Not to say why takes less time. It does not allocate.
-func Prefers(a, b, machine, worker Set, order Order) bool {
-	_, x, y, _, _ := rank(a, b, machine, worker, order)
-	return x < y
-}
-
-// need limits a comparison to the values that a machine type and a request both have.
-type need struct{ machine, worker string }
-
-func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
-
-// rank finds the capability that decides, nil for a tie, and the indices of the values that were compared in it. The
-// lower one is preferred. For the rest of the results see [Preference].
-func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, own bool) {
 	v := a.vocabulary
 	if v == nil || b.vocabulary != v {
-		return nil, 0, 0, 0, false
+		return Preference{}
 	}
 	if order == Gardener {
-		r, x, y = v.compareValues(a.bits, b.bits)
-		return r, x, y, 0, r != nil
+		r, x, y := v.firstDifference(a.bits, b.bits)
+		return r.preference(x, y, 0, true)
 	}
-	mask := need{machine.bits, worker.bits}
+	mask, own := need{machine.bits, worker.bits}, false
 	if worker.vocabulary != v {
 		mask.worker = v.unrequested.bits
 	}
@@ -117,10 +89,31 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 		r, shared = v.decides(a.bits, b.bits, mask, own)
 	}
 	if r == nil {
-		return nil, 0, 0, 0, false
+		return Preference{}
 	}
-	return r, r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared + 1, own
+	return r.preference(r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared+1, own)
 }
+
+// preference returns what follows from the indices of the values that decided, of which the lower one is preferred. It
+// is a tie if r is nil.
+func (r *entry) preference(x, y, round int, own bool) Preference {
+	if r == nil {
+		return Preference{}
+	}
+	p := Preference{Sign: 1, Capability: r.name, Round: round, Own: own}
+	if x < y {
+		p.Sign = -1
+	}
+	if p.LeftOut = min(x, y) < r.flags; !p.LeftOut { // else bitUndeclared decided
+		p.First, p.Second = r.value(x), r.value(y)
+	}
+	return p
+}
+
+// need limits a comparison to the values that a machine type and a request both have.
+type need struct{ machine, worker string }
+
+func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
 
 // decides finds what decides if the n-th most preferred values within need are compared, capability by capability,
 // for n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such
@@ -129,23 +122,15 @@ func rank(a, b, machine, worker Set, order Order) (r *entry, x, y, round int, ow
 func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	var decisive *entry
 	fewest := math.MaxInt
-	for i := range v.capabilities {
-		r := &v.capabilities[i]
-		if r.worker > 0 { // the worker capability decides, unless only effective sets count and it is not requested
-			if w := &v.workers[r.worker-1]; own || !w.has(within.worker, w.bitNotRequested()) {
-				r = &w.entry
-			}
+	for _, r := range v.capabilities {
+		if w := r.worker; w != nil && (own || !w.has(within.worker, w.bitNotRequested())) {
+			r = &w.entry // the worker capability decides, unless only effective sets count and it is not requested
 		}
 		if shared := r.shared(a, b, within); shared < fewest {
 			fewest, decisive = shared, r
 			if shared == 0 {
-				return decisive, 0
+				break
 			}
-		}
-	}
-	for i := range v.workers {
-		if shared := v.workers[i].shared(a, b, within); !v.workers[i].registered && shared < fewest {
-			fewest, decisive = shared, &v.workers[i].entry
 		}
 	}
 	return decisive, fewest
@@ -184,34 +169,21 @@ func (r *entry) nth(set string, within need, n int) int {
 	return len(r.values)
 }
 
-// compareValues finds the first value, in vocabulary order, that only one of the sets has; r is nil if there is none.
-// As the most preferred value is the highest bit, it is in the first byte that differs.
-func (v *Vocabulary) compareValues(a, b string) (r *entry, x, y int) {
-	for i := range v.capabilities {
-		if x, y, differ := v.capabilities[i].compareValues(a, b); differ {
-			return &v.capabilities[i], x, y
-		}
-	}
-	for i := range v.workers {
-		if x, y, differ := v.workers[i].compareValues(a, b); differ {
-			return &v.workers[i].entry, x, y
-		}
-	}
-	return nil, 0, 0
-}
-
-func (r *entry) compareValues(a, b string) (x, y int, differ bool) {
-	for k := r.from; k < r.to; k++ {
-		if a[k] == b[k] {
+// firstDifference finds the first value, in vocabulary order, that only one of the sets has; r is nil if there is none.
+// As the most preferred value is the highest bit, it is in the first byte that differs. x and y are the index of the
+// value in the set that has it, and in the other the number of values.
+func (v *Vocabulary) firstDifference(a, b string) (r *entry, x, y int) {
+	for i, r := range v.places {
+		if a[i] == b[i] {
 			continue
 		}
-		value, none := (k-r.from)*8+bits.LeadingZeros8(a[k]^b[k]), len(r.values)
-		if a[k] > b[k] {
-			return value, none, true
+		value, none := (i-r.from)*8+bits.LeadingZeros8(a[i]^b[i]), len(r.values)
+		if a[i] > b[i] {
+			return r, value, none
 		}
-		return none, value, true
+		return r, none, value
 	}
-	return 0, 0, false
+	return nil, 0, 0
 }
 
 // value returns the value with an index, empty for an index behind the last one.

@@ -166,9 +166,6 @@ func TestCompareIsATotalOrder(t *testing.T) {
 					if compare(i, k) != -compare(k, i) {
 						t.Fatalf("%s: %s and %s on %s: %d, the other way round %d", order, sets[i], sets[k], need, compare(i, k), compare(k, i))
 					}
-					if capability.Prefers(sets[i], sets[k], need, capability.Set{}, order) != (compare(i, k) < 0) {
-						t.Fatalf("%s: %s and %s on %s: Prefers and Compare disagree", order, sets[i], sets[k], need)
-					}
 					if (compare(i, k) == 0) != (sets[i] == sets[k]) {
 						t.Fatalf("%s: %s and %s on %s: %d", order, sets[i], sets[k], need, compare(i, k))
 					}
@@ -223,7 +220,6 @@ func TestMatchingDoesNotAllocate(t *testing.T) {
 		a.Compatible(need)
 		capability.Compare(a, b, need, capability.Set{}, capability.GEP33)
 		capability.Compare(a, b, need, capability.Set{}, capability.Gardener)
-		capability.Prefers(a, b, need, capability.Set{}, capability.GEP33)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

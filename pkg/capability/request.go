@@ -40,16 +40,17 @@ type Requirement struct {
 func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []Requirement) {
 	var buffer [64]byte // on the stack, and enough for any vocabulary of a usual size
 	bits := append(buffer[:0], v.unrequested.bits...)
-	for _, r := range requirements {
-		w := v.workerCapability(r.Capability)
-		if w == nil && (v.undeclaredMeets(r) || v.Ignores(r)) {
+	for _, q := range requirements {
+		r := v.byName[q.Capability]
+		if r == nil && (v.undeclaredMeets(q) || v.Ignores(q)) {
 			continue
 		}
-		if w == nil || !slices.ContainsFunc(r.Values, w.offers) {
-			unmet = append(unmet, r)
+		if r == nil || r.worker == nil || !slices.ContainsFunc(q.Values, r.worker.offers) {
+			unmet = append(unmet, q)
 			continue
 		}
-		v.request(bits, w, r.Values)
+		r.worker.request(bits, q.Values)
+		r.restrict(bits, q.Values) // the same, unless the capability is registered
 	}
 	for _, usual := range []Set{v.ordinary, v.unrequested} {
 		if string(bits) == usual.bits {
@@ -63,28 +64,13 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 // capability is not registered, and counts only if it is ([Definition].OnlyIfRegistered). [Vocabulary.Request] leaves
 // such a requirement out and does not return it as unmet; callers warn about it.
 func (v *Vocabulary) Ignores(r Requirement) bool {
-	d := v.unregisteredDefinition(r.Capability)
-	return d != nil && d.OnlyIfRegistered && !v.undeclaredMeets(r)
+	return v.unregistered[r.Capability].OnlyIfRegistered && !v.undeclaredMeets(r)
 }
 
 // undeclaredMeets reports whether all images meet a requirement because its capability is not registered.
 func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
-	d := v.unregisteredDefinition(r.Capability)
-	return d != nil && d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
-}
-
-// unregisteredDefinition returns the definition of a worker capability of the provider that no image can declare,
-// because it is not registered; nil for any other capability. Of two definitions of one name the first counts.
-func (v *Vocabulary) unregisteredDefinition(name string) *Definition {
-	if v.workerCapability(name) != nil {
-		return nil
-	}
-	for i := range v.defined {
-		if v.defined[i].Name == name {
-			return &v.defined[i]
-		}
-	}
-	return nil
+	d := v.unregistered[r.Capability]
+	return d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
 }
 
 // offers reports whether a worker capability has a value, and registers it if it is registered.
@@ -94,7 +80,7 @@ func (w *workerCapability) offers(value string) bool {
 }
 
 // request adds a requirement, some value of which is offered, to the bits of a request.
-func (v *Vocabulary) request(bits []byte, w *workerCapability, values []string) {
+func (w *workerCapability) request(bits []byte, values []string) {
 	if at, mask := w.bit(w.bitNotRequested()); bits[at]&mask != 0 { // the first requirement: so far any value will do
 		clear(bits[w.from:w.to])
 		for i := w.flags; i < w.offered; i++ {
@@ -102,9 +88,6 @@ func (v *Vocabulary) request(bits []byte, w *workerCapability, values []string) 
 		}
 	}
 	w.restrict(bits, values)
-	if w.registered {
-		v.capabilities[v.byName[w.name]].restrict(bits, values)
-	}
 }
 
 // restrict clears the bits of all values but the given ones.
@@ -130,23 +113,14 @@ type Worker struct {
 	GPU *string
 }
 
-// WorkerOf returns the properties of a worker as far as the Shoot API of Gardener v1.150 has them.
-func WorkerOf(worker *v1beta1.Worker) Worker {
-	var w Worker
-	if worker.UpdateStrategy != nil {
-		w.UpdateStrategy = *worker.UpdateStrategy
-	}
-	return w
-}
-
 // Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
 // it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
 	boot := Requirement{
-		Capability: BootType, Values: []string{BootTypeStandard}, Setting: "no secure boot", Implied: true,
+		Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true,
 	}
 	if w.SecureBoot {
-		boot = Requirement{Capability: BootType, Values: []string{BootTypeSecure}, Setting: "secure boot"}
+		boot = Requirement{Capability: BootType, Values: []string{bootTypeSecure}, Setting: "secure boot"}
 	}
 	update := Requirement{
 		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
@@ -161,8 +135,8 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	}
 	requirements := []Requirement{boot, update}
 	if w.GPU != nil {
-		gpu := Requirement{Capability: GPUSupport, Values: []string{GPUSupportNone}, Setting: "GPU of type " + *w.GPU}
-		if slices.Contains([]string{GPUSupportNvidia, GPUSupportAMD, GPUSupportIntel}, *w.GPU) {
+		gpu := Requirement{Capability: gpuSupport, Values: []string{gpuSupportNone}, Setting: "GPU of type " + *w.GPU}
+		if slices.Contains(gpuTypes, *w.GPU) {
 			gpu.Values = []string{*w.GPU}
 		}
 		requirements = append(requirements, gpu)

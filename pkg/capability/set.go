@@ -110,13 +110,8 @@ func word(b string) uint64 {
 
 // fits is Fits for vocabularies in which some capability takes more than a byte.
 func (v *Vocabulary) fits(flavor, machine, worker string) bool {
-	for i := range v.capabilities {
-		if !v.capabilities[i].meets(flavor, machine, worker) {
-			return false
-		}
-	}
-	for i := range v.workers {
-		if !v.workers[i].meets(flavor, machine, worker) {
+	for i, r := range v.places {
+		if i == r.from && !r.meets(flavor, machine, worker) {
 			return false
 		}
 	}
@@ -145,46 +140,45 @@ func (s Set) Conflicts(machine, worker Set) []Conflict {
 	if worker == (Set{}) {
 		worker = v.unrequested
 	}
-	foreign := machine.vocabulary != v || worker.vocabulary != v
-	var conflicts []Conflict
-	for i := range v.capabilities {
-		r := &v.capabilities[i]
-		if foreign {
-			conflicts = append(conflicts, Conflict{
-				Capability: r.name, Offer: s.Values(r.name), Need: machine.Values(r.name), Cause: CauseMachine,
-			})
-			continue
-		}
-		place := r
-		if w := v.workerCapability(r.name); w != nil && worker.requests(w) {
-			place = &w.entry
-		}
-		if !r.meets(s.bits, machine.bits, worker.bits) || !place.meets(s.bits, machine.bits, worker.bits) {
-			conflicts = append(conflicts, s.conflict(place, machine, worker))
-		}
+	if machine.vocabulary != v || worker.vocabulary != v {
+		return s.conflictsInAll(machine)
 	}
-	for i := range v.workers {
-		if w := &v.workers[i]; !foreign && !w.registered && !w.meets(s.bits, machine.bits, worker.bits) {
-			conflicts = append(conflicts, s.conflict(&w.entry, machine, worker))
+	var conflicts []Conflict
+	for _, r := range v.capabilities {
+		if worker.requests(r) {
+			r = &r.worker.entry
+		}
+		if !r.meets(s.bits, machine.bits, worker.bits) {
+			conflicts = append(conflicts, s.conflict(r, machine, worker))
 		}
 	}
 	return conflicts
 }
 
-// conflict describes a capability in which the three sets have nothing in common. place is where its values are: in
-// the worker capability if that is requested.
-func (s Set) conflict(place *entry, machine, worker Set) Conflict {
-	c := Conflict{Capability: place.name, Offer: place.in(s.bits), Need: place.in(machine.bits), Cause: CauseMachine}
-	w := s.vocabulary.workerCapability(place.name)
-	if w == nil || !worker.requests(w) {
+// conflictsInAll returns a conflict for each registered capability, with a machine type of any vocabulary.
+func (s Set) conflictsInAll(machine Set) []Conflict {
+	var conflicts []Conflict
+	for _, r := range s.vocabulary.capabilities[:s.vocabulary.registered] {
+		conflicts = append(conflicts, Conflict{
+			Capability: r.name, Offer: s.Values(r.name), Need: machine.Values(r.name), Cause: CauseMachine,
+		})
+	}
+	return conflicts
+}
+
+// conflict describes a capability in which the three sets have nothing in common. If it is requested, r is the entry of
+// the workerCapability.
+func (s Set) conflict(r *entry, machine, worker Set) Conflict {
+	c := Conflict{Capability: r.name, Offer: r.in(s.bits), Need: r.in(machine.bits), Cause: CauseMachine}
+	if !worker.requests(r) {
 		return c
 	}
-	c.Asked, c.Undeclared = place.in(worker.bits), w.has(s.bits, bitUndeclared)
+	c.Asked, c.Undeclared = r.in(worker.bits), r.worker.has(s.bits, bitUndeclared)
+	offered := intersect(c.Offer, c.Need)
 	switch {
-	case !intersect(c.Offer, c.Asked) && (c.Undeclared || intersect(c.Offer, c.Need)):
+	case !intersect(c.Offer, c.Asked) && (c.Undeclared || offered):
 		c.Cause = CauseWorker // also if it is undeclared: without the request it would fit any machine type
-	case !intersect(c.Offer, c.Need):
-	default:
+	case offered:
 		c.Cause = CauseBoth
 	}
 	return c
@@ -195,16 +189,10 @@ func intersect(a, b []string) bool {
 	return slices.ContainsFunc(a, func(value string) bool { return slices.Contains(b, value) })
 }
 
-// workerCapability returns a worker capability, nil for a capability that is none.
-func (v *Vocabulary) workerCapability(name string) *workerCapability {
-	if i, found := v.workerByName[name]; found {
-		return &v.workers[i]
-	}
-	return nil
+// requests reports whether a request asks for a capability.
+func (s Set) requests(r *entry) bool {
+	return r.worker != nil && !r.worker.has(s.bits, r.worker.bitNotRequested())
 }
-
-// requests reports whether a request asks for a worker capability.
-func (s Set) requests(w *workerCapability) bool { return !w.has(s.bits, w.bitNotRequested()) }
 
 // Effective returns what remains of the set of a flavor on a machine type for the request of a worker pool (semantics
 // S4): the values that all three have, of the capabilities that are registered or requested. The zero worker requests
@@ -221,27 +209,18 @@ func (s Set) Effective(machine, worker Set) Set {
 	for i := range bits {
 		bits[i] = s.bits[i] & machine.bits[i] & worker.bits[i]
 	}
-	for i := range v.workers {
-		w := &v.workers[i]
-		asked := worker.requests(w)
+	for _, w := range v.workers {
+		asked := worker.requests(&w.entry)
 		if w.has(s.bits, bitUndeclared) || !w.registered && !asked {
 			w.put(bits, bitUndeclared)
 		}
 		if w.registered && asked {
-			v.capabilities[v.byName[w.name]].copy(bits, &w.entry)
+			r := v.byName[w.name]
+			clear(bits[r.from:r.to])
+			r.putAll(bits, w.in(string(bits)))
 		}
 	}
 	return Set{vocabulary: v, bits: string(bits)}
-}
-
-// copy sets exactly the values that another entry has set.
-func (r *entry) copy(bits []byte, other *entry) {
-	clear(bits[r.from:r.to])
-	for i, value := range r.values {
-		if other.has(string(bits), other.byValue[value]) {
-			r.put(bits, i)
-		}
-	}
 }
 
 // Intersect returns the set of the values that both sets support. For sets of different vocabularies it is the zero
@@ -262,16 +241,10 @@ func (s Set) Intersect(o Set) Set {
 // registered a flavor supports what it declares, or else the undeclared value; one that is registered and not
 // declared it supports in full, as long as it is not requested. The caller owns the result.
 func (s Set) Values(name string) []string {
-	if s.vocabulary == nil {
+	if s.vocabulary == nil || s.vocabulary.byName[name] == nil {
 		return nil
 	}
-	if i, found := s.vocabulary.byName[name]; found {
-		return s.vocabulary.capabilities[i].in(s.bits)
-	}
-	if w := s.vocabulary.workerCapability(name); w != nil {
-		return w.in(s.bits)
-	}
-	return nil
+	return s.vocabulary.byName[name].in(s.bits)
 }
 
 // in returns the values that are set in bits, without flags.
@@ -285,12 +258,6 @@ func (r *entry) in(bits string) []string {
 	return values
 }
 
-// has reports whether a value, or a flag, is set.
-func (r *entry) has(bits string, value int) bool {
-	at, mask := r.bit(value)
-	return bits[at]&mask != 0
-}
-
 // Capabilities returns the set as API type: every registered capability with its values, most preferred first, and
 // the reserved ones that are declared. A worker capability that a flavor does not declare is left out here, too. The
 // result is never nil, and the caller's.
@@ -299,24 +266,12 @@ func (s Set) Capabilities() v1beta1.Capabilities {
 	if s.vocabulary == nil {
 		return c
 	}
-	for i := range s.vocabulary.capabilities {
-		if r := &s.vocabulary.capabilities[i]; !s.undeclared(r.name) {
+	for _, r := range s.vocabulary.capabilities {
+		if r.worker == nil || !r.worker.has(s.bits, bitUndeclared) {
 			c[r.name] = r.in(s.bits)
 		}
 	}
-	for i := range s.vocabulary.workers {
-		if w := &s.vocabulary.workers[i]; !w.registered && !s.undeclared(w.name) {
-			c[w.name] = w.in(s.bits)
-		}
-	}
 	return c
-}
-
-// undeclared reports whether the set is that of something which does not declare a worker capability, or, if that is
-// not registered, declares what holds anyway. It is false for any other capability.
-func (s Set) undeclared(name string) bool {
-	w := s.vocabulary.workerCapability(name)
-	return w != nil && w.has(s.bits, bitUndeclared)
 }
 
 // String prints the set as an operator would write it, with omissions filled in: {architecture: [amd64], hypervisor:

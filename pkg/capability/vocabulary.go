@@ -37,16 +37,19 @@ const (
 // A vocabulary also has worker capabilities (semantics S3): the reserved ones, whether or not they are registered,
 // and those of the provider that are.
 type Vocabulary struct {
-	// capabilities are the registered ones, workers the reserved ones and those of the provider that are registered.
-	capabilities []entry
-	byName       map[string]int
-	workers      []workerCapability
-	workerByName map[string]int
-	// defined are the worker capabilities of the provider, registered or not.
-	defined []Definition
-	// width is the number of bytes that the capabilities take in a Set. bytewise is set if none takes more than one,
-	// which is usual.
-	width    int
+	// capabilities are the registered ones, in their order, and behind them the reserved ones that are not registered.
+	capabilities []*entry
+	byName       map[string]*entry
+	// registered is how many capabilities are registered.
+	registered int
+	// workers are the reserved capabilities, and those of the provider that are registered.
+	workers []*workerCapability
+	// defined are the worker capabilities of the provider; unregistered are, by name, those that are not registered.
+	defined      []Definition
+	unregistered map[string]Definition
+	// places are, for each byte of a Set, the entry whose values are there. bytewise is set if none has more than one
+	// byte, which is usual.
+	places   []*entry
 	bytewise bool
 	legacy   bool
 	all      Set
@@ -54,9 +57,6 @@ type Vocabulary struct {
 	unrequested, ordinary Set
 	// allBits has every bit set: as a machine type and as a request it is no condition.
 	allBits string
-	// undeclaredBits are the bits of workers in a flavor that declares none of them, as most do. Nil if one of them is
-	// registered, so that it may be among the capabilities that a flavor declares.
-	undeclaredBits []byte
 }
 
 // entry is one capability and the place of its values in the bits of a Set; see [Set] for their layout.
@@ -69,9 +69,9 @@ type entry struct {
 	// from (inclusive) and to (exclusive) bound the bytes: value i is bit 7-i%8 of byte from+i/8. There is a byte even
 	// if there are no values.
 	from, to int
-	// worker is the index, counting from 1, among the workers of a worker capability that is registered. It is 0 for any
-	// other capability, and not used in workers.
-	worker int
+	// worker is what matching a request takes; nil if this is no worker capability. If it is one that is not registered,
+	// this is the entry of worker itself.
+	worker *workerCapability
 }
 
 // Compile returns the vocabulary that defs register, in their order. Empty defs give the vocabulary of a profile in
@@ -87,49 +87,54 @@ type entry struct {
 func Compile(
 	defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition,
 ) (*Vocabulary, field.ErrorList) {
-	v := &Vocabulary{byName: make(map[string]int, len(defs)), legacy: len(defs) == 0, bytewise: true, defined: provider}
+	v := &Vocabulary{byName: map[string]*entry{}, legacy: len(defs) == 0, bytewise: true, defined: provider}
 	if v.legacy {
 		defs = []v1beta1.CapabilityDefinition{{Name: Architecture, Values: slices.Clone(constants.ValidArchitectures)}}
 	}
 	var errs field.ErrorList
 	for i, def := range defs {
-		if _, found := v.byName[def.Name]; found {
-			continue
+		if v.byName[def.Name] == nil {
+			errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
 		}
-		errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
 	}
-	v.compileWorkers(provider)
+	v.registered = len(v.capabilities)
+	v.compileWorkers()
 	v.all, _ = v.Set(nil, nil)
 	return v, errs
 }
 
 // register appends one capability, without values that are repeated.
 func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) field.ErrorList {
-	c := entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
+	r := &entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
 	var errs field.ErrorList
 	for i, value := range def.Values {
-		if first, found := c.byValue[value]; found {
+		if first, found := r.byValue[value]; found {
 			err := field.Duplicate(at.Index(i), value)
 			err.Detail = fmt.Sprintf("value %q of capability %q is registered already, as number %d; remove one of the two",
 				value, def.Name, first+1)
 			errs = append(errs, err.WithOrigin(RuleValueDuplicate))
-			continue
 		}
-		c.byValue[value] = len(c.values)
-		c.values = append(c.values, value)
+		r.add(value)
 	}
-	v.place(&c, len(c.values))
-	v.byName[c.name] = len(v.capabilities)
-	v.capabilities = append(v.capabilities, c)
+	v.place(r, len(r.values))
+	v.capabilities, v.byName[r.name] = append(v.capabilities, r), r
 	return errs
 }
 
-// place gives a capability the next bytes that have room for some bits.
+// add appends a value, unless the capability has it.
+func (r *entry) add(value string) {
+	if _, found := r.byValue[value]; !found {
+		r.byValue[value] = len(r.values)
+		r.values = append(r.values, value)
+	}
+}
+
+// place gives an entry the next bytes that have room for some bits.
 func (v *Vocabulary) place(r *entry, bits int) {
-	r.from = v.width
-	r.to = r.from + max(1, (bits+7)/8)
-	v.width = r.to
-	v.bytewise = v.bytewise && r.to == r.from+1
+	n := max(1, (bits+7)/8)
+	r.from, r.to = len(v.places), len(v.places)+n
+	v.places = append(v.places, slices.Repeat([]*entry{r}, n)...)
+	v.bytewise = v.bytewise && n == 1
 }
 
 // Legacy reports whether the profile registers no capabilities, so that the vocabulary is architecture: [amd64,
@@ -139,9 +144,9 @@ func (v *Vocabulary) Legacy() bool { return v.legacy }
 // Definitions returns the vocabulary as it is registered, best first, without repetitions. The caller owns the
 // result.
 func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
-	defs := make([]v1beta1.CapabilityDefinition, 0, len(v.capabilities))
-	for _, c := range v.capabilities {
-		defs = append(defs, v1beta1.CapabilityDefinition{Name: c.name, Values: slices.Clone(c.values)})
+	defs := make([]v1beta1.CapabilityDefinition, 0, v.registered)
+	for _, r := range v.capabilities[:v.registered] {
+		defs = append(defs, v1beta1.CapabilityDefinition{Name: r.name, Values: slices.Clone(r.values)})
 	}
 	return defs
 }
@@ -149,12 +154,19 @@ func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 // Registered returns the values registered for a capability, most preferred first, and nil for a capability that is
 // not registered. The caller owns the result.
 func (v *Vocabulary) Registered(name string) []string {
-	i, found := v.byName[name]
-	if !found {
+	if !v.IsRegistered(name) {
 		return nil
 	}
-	return slices.Clone(v.capabilities[i].values)
+	return slices.Clone(v.byName[name].values)
 }
+
+// IsRegistered reports whether spec.machineCapabilities registers a capability.
+func (v *Vocabulary) IsRegistered(name string) bool {
+	r := v.byName[name]
+	return r != nil && r.registered()
+}
+
+func (r *entry) registered() bool { return r.worker == nil || r.worker.registered }
 
 // All returns the set that supports every registered value: what a machine type or flavor supports that declares
 // nothing (semantics S2).
@@ -170,103 +182,120 @@ func (v *Vocabulary) All() Set { return v.all }
 // same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
 // builds no errors, for callers whose input someone else has validated.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
-	bits, found, errs := v.registeredBits(c, at)
-	for i := range v.workers {
-		errs = append(errs, v.workers[i].ofMachine(bits, c, at)...)
+	bits := v.registeredBits(c)
+	for _, w := range v.workers {
+		w.ofMachine(bits, c)
 	}
-	if found < len(c) {
-		errs = append(errs, v.unregistered(c, at)...)
-	}
-	return Set{vocabulary: v, bits: string(bits)}, errs
+	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }
 
-// registeredBits returns the bits of a new Set with those of the registered capabilities set, and the number of these
-// that c declares. The bytes that pad it to whole words have all bits set, so that they never conflict.
-func (v *Vocabulary) registeredBits(
-	c v1beta1.Capabilities, at *field.Path,
-) (bits []byte, found int, errs field.ErrorList) {
-	bits = make([]byte, v.width, (v.width+7)&^7)
-	for i := range v.capabilities {
-		r := &v.capabilities[i]
+// registeredBits returns the bits of a new Set with those of the registered capabilities set. The bytes that pad it to
+// whole words have all bits set, so that they never conflict.
+func (v *Vocabulary) registeredBits(c v1beta1.Capabilities) []byte {
+	bits := make([]byte, len(v.allBits))
+	for _, r := range v.capabilities[:v.registered] {
 		values, declared := c[r.name]
-		if declared {
-			found++
-		} else {
+		if !declared {
 			values = r.values
 		}
-		for k, value := range values {
-			bit, found := r.byValue[value]
-			if !found {
-				errs = append(errs, r.unregisteredValue(value, at, k)...)
-				continue
-			}
-			r.put(bits, bit)
-		}
-		if declared && len(values) == 0 && at != nil {
-			errs = append(errs, r.valueMissing(at))
-		}
+		r.putAll(bits, values)
 	}
-	for len(bits) < cap(bits) {
-		bits = append(bits, 0xff)
-	}
-	return bits, found, errs
+	copy(bits[len(v.places):], v.allBits)
+	return bits
 }
 
-// bit returns which byte of a Set holds a value, and which bit of it.
+// bit returns which byte of a Set holds a value, or a flag, and which bit of it.
 func (r *entry) bit(value int) (at int, mask byte) { return r.from + value/8, 0x80 >> (value % 8) }
+
+func (r *entry) has(bits string, value int) bool {
+	at, mask := r.bit(value)
+	return bits[at]&mask != 0
+}
 
 func (r *entry) put(bits []byte, value int) {
 	at, mask := r.bit(value)
 	bits[at] |= mask
 }
 
-func (r *entry) valueMissing(at *field.Path) *field.Error {
-	if r.worker > 0 {
-		return workerValueMissing(r.name, at)
+// putAll sets those of the values that the capability has.
+func (r *entry) putAll(bits []byte, values []string) {
+	for _, value := range values {
+		if i, found := r.byValue[value]; found {
+			r.put(bits, i)
+		}
 	}
-	return field.Required(at.Child(r.name), fmt.Sprintf(
-		"an empty list matches nothing: list values of %s, or leave the capability out to support all of %s",
-		r.name, list(r.values))).WithOrigin(RuleValueMissing)
 }
 
-func (r *entry) unregisteredValue(value string, at *field.Path, index int) field.ErrorList {
-	if at == nil {
-		return nil
-	}
-	return field.ErrorList{(&field.Error{
-		Type: field.ErrorTypeNotSupported, Field: at.Child(r.name).Index(index).String(), BadValue: value,
-		Detail: fmt.Sprintf("value %q is not registered for capability %s; registered are %s", value, r.name, list(r.values)),
-	}).WithOrigin(RuleValueUnregistered)}
-}
-
-// knows reports whether a capability is registered or reserved.
-func (v *Vocabulary) knows(name string) bool {
-	_, registered := v.byName[name]
-	_, worker := v.workerByName[name]
-	return registered || worker
-}
-
-// unregistered reports the names in c that the vocabulary does not know, in lexical order.
-func (v *Vocabulary) unregistered(c v1beta1.Capabilities, at *field.Path) field.ErrorList {
+// validate returns what is wrong with declared capabilities, which stand at the path at; nothing for a nil path.
+func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) field.ErrorList {
 	if at == nil {
 		return nil
 	}
 	var errs field.ErrorList
-	for name := range c {
-		if !v.knows(name) {
+	known := 0
+	for _, r := range v.capabilities {
+		values, declared := c[r.name]
+		if !declared {
+			continue
+		}
+		known++
+		if len(values) == 0 {
+			errs = append(errs, r.valueMissing(at.Child(r.name)))
+		}
+		for i, value := range values {
+			if _, found := r.byValue[value]; !found {
+				errs = append(errs, r.unknownValue(value, at.Child(r.name).Index(i)))
+			}
+		}
+	}
+	if known == len(c) {
+		return errs
+	}
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		if v.byName[name] == nil {
 			errs = append(errs, v.unknownName(name, at.Child(name)))
 		}
 	}
-	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
 	return errs
 }
 
-func (v *Vocabulary) names() []string {
-	names := make([]string, 0, len(v.capabilities))
-	for _, c := range v.capabilities {
-		names = append(names, c.name)
+func (r *entry) valueMissing(at *field.Path) *field.Error {
+	otherwise := "to support all of " + list(r.values)
+	if r.worker != nil {
+		otherwise = "if the image does not support it"
 	}
-	return names
+	return field.Required(at, fmt.Sprintf("an empty list matches nothing: list values of %s, or leave the capability out %s",
+		r.name, otherwise)).WithOrigin(RuleValueMissing)
+}
+
+func (r *entry) unknownValue(value string, at *field.Path) *field.Error {
+	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value}
+	if !r.registered() {
+		err.Detail = fmt.Sprintf("%s is a capability of Gardener, with the values %s; %q is none of them",
+			r.name, list(r.values[r.flags:]), value)
+		return err.WithOrigin(RuleReservedValue)
+	}
+	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s", value, r.name, list(r.values))
+	return err.WithOrigin(RuleValueUnregistered)
+}
+
+func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
+	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: name}
+	var known []string
+	if strings.HasPrefix(name, ReservedPrefix) {
+		for _, d := range Reserved() {
+			known = append(known, d.Name)
+		}
+		err.Detail = fmt.Sprintf("names with %s are Gardener's own, and %q is none of them, which are %s",
+			ReservedPrefix, name, list(known))
+		return err.WithOrigin(RuleReservedUnknown)
+	}
+	for _, r := range v.capabilities[:v.registered] {
+		known = append(known, r.name)
+	}
+	err.Detail = fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s",
+		name, list(known))
+	return err.WithOrigin(RuleUnregistered)
 }
 
 // Format prints capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They come
@@ -274,47 +303,30 @@ func (v *Vocabulary) names() []string {
 // Values that the vocabulary knows come in its order, without repetition, the others after them as written. What c
 // leaves out is left out.
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
-	var b strings.Builder
-	b.WriteByte('{')
-	write := func(name string, values []string) {
-		if b.Len() > 1 {
-			b.WriteString(", ")
-		}
-		b.WriteString(name + ": " + list(values))
-	}
+	var written []string
 	for _, r := range v.capabilities {
 		if values, declared := c[r.name]; declared {
-			write(r.name, r.ordered(values))
-		}
-	}
-	for i := range v.workers {
-		w := &v.workers[i]
-		if values, declared := c[w.name]; declared && !w.registered {
-			write(w.name, w.ordered(values))
+			written = append(written, r.name+": "+list(r.ordered(values)))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c)) {
-		if !v.knows(name) {
-			write(name, c[name])
+		if v.byName[name] == nil {
+			written = append(written, name+": "+list(c[name]))
 		}
 	}
-	b.WriteByte('}')
-	return b.String()
+	return "{" + strings.Join(written, ", ") + "}"
 }
 
 // ordered returns values with the known ones first, in order of preference and once each.
 func (r *entry) ordered(values []string) []string {
-	known := make([]string, 0, len(values))
-	var unknown []string
-	for _, value := range values {
-		if _, found := r.byValue[value]; !found {
-			unknown = append(unknown, value)
-		} else if !slices.Contains(known, value) {
-			known = append(known, value)
-		}
-	}
-	slices.SortFunc(known, func(a, b string) int { return r.byValue[a] - r.byValue[b] })
-	return append(known, unknown...)
+	used := slices.DeleteFunc(slices.Clone(r.values[r.flags:]), func(value string) bool {
+		return !slices.Contains(values, value)
+	})
+	unknown := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+		_, found := r.byValue[value]
+		return found
+	})
+	return append(used, unknown...)
 }
 
 func list(values []string) string { return "[" + strings.Join(values, ", ") + "]" }

@@ -5,34 +5,33 @@
 package capability
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // ReservedPrefix is what the names of the capabilities begin with that Gardener keeps for itself (GEP-0054).
 const ReservedPrefix = "gardener-"
 
-// The reserved capabilities and their values (GEP-0054, semantics S3).
+// The reserved capabilities, and values of theirs (GEP-0054, semantics S3). [Reserved] has all values.
 const (
 	BootType         = "gardener-bootType"
-	BootTypeSecure   = "secure"
-	BootTypeStandard = "standard"
+	bootTypeSecure   = "secure"
+	bootTypeStandard = "standard"
 
 	UpdateType        = "gardener-updateType"
 	UpdateTypeInPlace = "inPlace"
 	UpdateTypeRolling = "rolling"
 
-	GPUSupport       = "gardener-gpuSupport"
-	GPUSupportNvidia = "nvidia"
-	GPUSupportAMD    = "amd"
-	GPUSupportIntel  = "intel"
-	GPUSupportNone   = "none"
+	gpuSupport     = "gardener-gpuSupport"
+	gpuSupportNone = "none"
 )
+
+// gpuTypes are the other values of gpuSupport: the types of GPU that an image can support.
+var gpuTypes = []string{"nvidia", "amd", "intel"}
 
 // The stable names of the rules about reserved capabilities.
 const (
@@ -62,13 +61,9 @@ type Definition struct {
 // priority. The caller owns the result.
 func Reserved() []Definition {
 	return []Definition{
-		{Name: BootType, Values: []string{BootTypeSecure, BootTypeStandard}, Undeclared: BootTypeStandard},
+		{Name: BootType, Values: []string{bootTypeSecure, bootTypeStandard}, Undeclared: bootTypeStandard},
 		{Name: UpdateType, Values: []string{UpdateTypeInPlace, UpdateTypeRolling}, Undeclared: UpdateTypeRolling},
-		{
-			Name:       GPUSupport,
-			Values:     []string{GPUSupportNvidia, GPUSupportAMD, GPUSupportIntel, GPUSupportNone},
-			Undeclared: GPUSupportNone,
-		},
+		{Name: gpuSupport, Values: append(slices.Clone(gpuTypes), gpuSupportNone), Undeclared: gpuSupportNone},
 	}
 }
 
@@ -80,13 +75,12 @@ func Reserved() []Definition {
 // requested, the workerCapability decides, with the undeclared value of such a flavor.
 type workerCapability struct {
 	entry
-	definition Definition
+	// undeclared are the values of a flavor that does not declare the capability, unless its version says otherwise.
+	undeclared []string
 	// registered is set if spec.machineCapabilities registers the capability.
 	registered bool
-	// supported are the values of a machine type that does not declare the capability: those registered or, if it is not
-	// registered, those defined.
-	supported []string
-	// offered bounds the indices of the values that a worker pool can ask for: those of supported.
+	// offered bounds the indices of the values that a worker pool can ask for, and that a machine type has which does
+	// not declare the capability: those registered or, if it is not registered, those defined.
 	offered int
 }
 
@@ -101,58 +95,52 @@ const bitUndeclared = 0
 func (w *workerCapability) bitNotRequested() int { return len(w.values) }
 
 // compileWorkers adds the reserved capabilities, and those of the provider that are registered, to the workers.
-func (v *Vocabulary) compileWorkers(provider []Definition) {
-	v.workerByName = map[string]int{}
-	for _, d := range slices.Concat(Reserved(), provider) {
-		at, registered := v.byName[d.Name]
-		_, known := v.workerByName[d.Name]
-		if known || !registered && !strings.HasPrefix(d.Name, ReservedPrefix) {
-			continue
-		}
-		w := workerCapability{definition: d, registered: registered, supported: d.Values}
-		w.flags, w.name, w.values, w.byValue = 1, d.Name, []string{""}, make(map[string]int, len(d.Values))
-		if registered {
-			w.supported = v.capabilities[at].values
-		}
-		w.add(w.supported)
-		w.offered = len(w.values)
-		w.add(d.Values)
-		v.place(&w.entry, len(w.values)+1)
-		v.workers = append(v.workers, w)
-		v.workerByName[d.Name] = len(v.workers) - 1
-		if registered {
-			v.capabilities[at].worker = len(v.workers)
+func (v *Vocabulary) compileWorkers() {
+	v.unregistered = map[string]Definition{}
+	for _, d := range slices.Concat(Reserved(), v.defined) {
+		r := v.byName[d.Name]
+		_, known := v.unregistered[d.Name]
+		switch {
+		case known || r != nil && r.worker != nil: // of two definitions the first counts
+		case r == nil && !strings.HasPrefix(d.Name, ReservedPrefix):
+			v.unregistered[d.Name] = d
+		default:
+			v.addWorker(d, r)
 		}
 	}
-	bits := bytes.Repeat([]byte{0xff}, (v.width+7)&^7) // whole words
-	v.allBits = string(bits)
-	for i := range v.workers {
-		v.workers[i].setOnly(bits, v.workers[i].bitNotRequested())
+	v.allBits = strings.Repeat("\xff", (len(v.places)+7)&^7) // whole words
+	bits := []byte(v.allBits)
+	for _, w := range v.workers {
+		clear(bits[w.from:w.to])
+		w.put(bits, w.bitNotRequested())
 	}
 	v.unrequested = Set{vocabulary: v, bits: string(bits)}
 	v.ordinary, _ = v.Request(Worker{}.Requirements(nil))
-	if !slices.ContainsFunc(v.workers, func(w workerCapability) bool { return w.registered }) {
-		undeclared, _ := v.Flavor(nil, nil, nil)
-		v.undeclaredBits = []byte(undeclared.bits[v.workers[0].from:v.width])
-	}
 }
 
-// add appends values that the capability does not have yet.
-func (w *workerCapability) add(values []string) {
-	for _, value := range values {
-		if _, found := w.byValue[value]; !found {
-			w.byValue[value] = len(w.values)
-			w.values = append(w.values, value)
+// addWorker adds a worker capability. registered is its entry if it is registered, and else nil.
+func (v *Vocabulary) addWorker(d Definition, registered *entry) {
+	w := &workerCapability{registered: registered != nil}
+	if d.Undeclared != "" {
+		w.undeclared = []string{d.Undeclared}
+	}
+	w.entry = entry{name: d.Name, flags: 1, values: []string{""}, byValue: map[string]int{}, worker: w}
+	if w.registered {
+		registered.worker = w
+		for _, value := range registered.values {
+			w.add(value)
 		}
+		w.offered = len(w.values)
 	}
-}
-
-// setOnly sets the bits with the given indices, and clears the others of the capability.
-func (w *workerCapability) setOnly(bits []byte, values ...int) {
-	clear(bits[w.from:w.to])
-	for _, value := range values {
-		w.put(bits, value)
+	for _, value := range d.Values {
+		w.add(value)
 	}
+	if !w.registered {
+		w.offered = len(w.values)
+		v.capabilities, v.byName[d.Name] = append(v.capabilities, &w.entry), &w.entry
+	}
+	v.place(&w.entry, len(w.values)+1)
+	v.workers = append(v.workers, w)
 }
 
 // Flavor compiles the capabilities that a flavor of an image declares. What it leaves out it supports in full, as in
@@ -170,114 +158,45 @@ func (w *workerCapability) setOnly(bits []byte, values ...int) {
 // that is not registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors, and
 // changes nothing else.
 func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
-	bits, found, errs := v.registeredBits(c, at)
-	if found == len(c) && undeclared == nil && v.undeclaredBits != nil {
-		copy(bits[v.width-len(v.undeclaredBits):], v.undeclaredBits)
-		return Set{vocabulary: v, bits: string(bits)}, errs
+	bits := v.registeredBits(c)
+	for _, w := range v.workers {
+		w.ofFlavor(bits, c, undeclared)
 	}
-	for i := range v.workers {
-		errs = append(errs, v.workers[i].ofFlavor(bits, c, undeclared, at)...)
-	}
-	if found < len(c) {
-		errs = append(errs, v.unregistered(c, at)...)
-	}
-	return Set{vocabulary: v, bits: string(bits)}, errs
+	return Set{vocabulary: v, bits: string(bits)}, v.validate(c, at)
 }
 
 // ofMachine sets what a machine type declares, or else what it supports.
-func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities, at *field.Path) field.ErrorList {
+func (w *workerCapability) ofMachine(bits []byte, c v1beta1.Capabilities) {
+	w.put(bits, w.bitNotRequested())
 	values, declared := c[w.name]
 	if !declared {
-		values = w.supported
+		values = w.values[w.flags:w.offered]
 	}
+	w.putAll(bits, values)
 	if !declared && !w.registered {
 		w.put(bits, bitUndeclared)
 	}
-	return w.declare(bits, values, declared, at)
 }
 
 // ofFlavor sets what a flavor declares, or else the undeclared value.
-func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilities, at *field.Path) field.ErrorList {
-	values, declared := c[w.name]
+func (w *workerCapability) ofFlavor(bits []byte, c, undeclared v1beta1.Capabilities) {
+	w.put(bits, w.bitNotRequested())
 	usual, special := undeclared[w.name]
-	if !special && w.definition.Undeclared != "" {
-		usual = v1beta1.CapabilityValues{w.definition.Undeclared}
+	if !special {
+		usual = w.undeclared
 	}
+	values, declared := c[w.name]
 	if !declared {
 		values = usual
 	}
-	errs := w.declare(bits, values, declared, at)
-	if !declared || !w.registered && len(values) > 0 && sameValues(values, usual) {
+	w.putAll(bits, values)
+	if !declared || !w.registered && len(values) > 0 && sets.New(values...).Equal(sets.New(usual...)) {
 		w.put(bits, bitUndeclared)
 	}
-	return errs
-}
-
-// sameValues reports whether two lists have the same values, in whatever order and however often.
-func sameValues(a, b []string) bool {
-	within := func(values, others []string) bool {
-		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
-	}
-	return within(a, b) && within(b, a)
-}
-
-// declare sets values: those that a manifest declares or, if declared is false, those that hold instead.
-// registeredBits reports what is wrong with the values of a capability that is registered.
-func (w *workerCapability) declare(bits []byte, values []string, declared bool, at *field.Path) field.ErrorList {
-	var errs field.ErrorList
-	w.put(bits, w.bitNotRequested())
-	for i, value := range values {
-		if index, found := w.byValue[value]; found {
-			w.put(bits, index)
-		} else if !w.registered && at != nil {
-			errs = append(errs, (&field.Error{
-				Type: field.ErrorTypeNotSupported, Field: at.Child(w.name).Index(i).String(), BadValue: value,
-				Detail: fmt.Sprintf("%s is a capability of Gardener, with the values %s; %q is none of them",
-					w.name, list(w.definition.Values), value),
-			}).WithOrigin(RuleReservedValue))
-		}
-	}
-	if declared && len(values) == 0 && !w.registered && at != nil {
-		errs = append(errs, workerValueMissing(w.name, at))
-	}
-	return errs
-}
-
-func workerValueMissing(name string, at *field.Path) *field.Error {
-	return field.Required(at.Child(name), fmt.Sprintf(
-		"an empty list matches nothing: list values of %s, or leave the capability out if the image does not support it",
-		name)).WithOrigin(RuleValueMissing)
-}
-
-// unknownName returns the error for a name that the vocabulary does not know.
-func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
-	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: name}
-	if strings.HasPrefix(name, ReservedPrefix) {
-		err.Detail = fmt.Sprintf("names with %s are Gardener's own, and %q is none of them, which are %s",
-			ReservedPrefix, name, list(reservedNames()))
-		return err.WithOrigin(RuleReservedUnknown)
-	}
-	err.Detail = fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s",
-		name, list(v.names()))
-	return err.WithOrigin(RuleUnregistered)
-}
-
-func reservedNames() []string {
-	var names []string
-	for _, d := range Reserved() {
-		names = append(names, d.Name)
-	}
-	return names
 }
 
 // WorkerCapabilities returns the reserved definitions, and after them those that the vocabulary was compiled with,
 // whether or not they are registered. The caller owns the slice, but not the values of its elements.
 func (v *Vocabulary) WorkerCapabilities() []Definition {
 	return slices.Concat(Reserved(), v.defined)
-}
-
-// IsRegistered reports whether spec.machineCapabilities registers a capability.
-func (v *Vocabulary) IsRegistered(name string) bool {
-	_, found := v.byName[name]
-	return found
 }

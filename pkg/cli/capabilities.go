@@ -122,9 +122,7 @@ func reservedCapabilities() []workerCapability {
 }
 
 // gpuTypes returns the types of GPU that ask for support.
-func gpuTypes() []string {
-	return []string{capability.GPUSupportNvidia, capability.GPUSupportAMD, capability.GPUSupportIntel}
-}
+func gpuTypes() []string { return []string{"nvidia", "amd", "intel"} }
 
 // capabilities returns the command of this name.
 func (c *command) capabilities() *cobra.Command {

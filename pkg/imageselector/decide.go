@@ -149,11 +149,11 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 		case best == nil:
 			best, chosen = ref, i
 		default:
+			p := capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Worker, r.Order)
 			if record != nil {
-				p := capability.Compare(v.matches[chosen].set, m.set, r.Machine, r.Worker, r.Order)
 				record.compare(chosen, i, p)
 			}
-			if capability.Prefers(m.set, v.matches[chosen].set, r.Machine, r.Worker, r.Order) {
+			if p.Sign > 0 {
 				best, chosen = ref, i
 			}
 		}

@@ -44,7 +44,7 @@ func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
 	pool := Pool{
 		Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at,
 		Architecture: ptr.Deref(worker.Machine.Architecture, ""),
-		Worker:       capability.WorkerOf(worker), Config: worker.ProviderConfig,
+		Worker:       capability.Worker{UpdateStrategy: ptr.Deref(worker.UpdateStrategy, "")}, Config: worker.ProviderConfig,
 		Volume: worker.Volume, DataVolumes: worker.DataVolumes,
 	}
 	if image := worker.Machine.Image; image != nil {

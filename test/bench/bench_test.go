@@ -119,7 +119,7 @@ func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfi
 			for f := range config.MachineImages[i].Versions[k].CapabilityFlavors {
 				if flavors++; flavors%4 == 0 {
 					declared := config.MachineImages[i].Versions[k].CapabilityFlavors[f].Capabilities
-					declared[capability.BootType] = v1beta1.CapabilityValues{capability.BootTypeSecure, capability.BootTypeStandard}
+					declared[capability.BootType] = v1beta1.CapabilityValues{"secure", "standard"}
 					declared[capability.UpdateType] = v1beta1.CapabilityValues{capability.UpdateTypeInPlace, capability.UpdateTypeRolling}
 				}
 			}
@@ -218,7 +218,7 @@ func TestWhatIsMeasured(t *testing.T) {
 		}
 		with := 0
 		for _, request := range p.requests {
-			if asked := request.Worker.Values(capability.BootType); len(asked) != 1 || asked[0] != capability.BootTypeStandard {
+			if asked := request.Worker.Values(capability.BootType); len(asked) != 1 || asked[0] != "standard" {
 				t.Fatalf("%s: asks for %v", p.name, asked)
 			}
 			if d := p.catalog.Decide(request); len(d.Verdicts[d.Chosen].Flavor.Capabilities[capability.BootType]) > 0 {

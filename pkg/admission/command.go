@@ -265,7 +265,7 @@ func stripShoot(object any) (any, error) {
 	return &v1beta1.Shoot{TypeMeta: shoot.TypeMeta, ObjectMeta: metadata, Spec: spec}, nil
 }
 
-// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolOf].
+// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf].
 func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	stripped := v1beta1.Worker{
 		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy,

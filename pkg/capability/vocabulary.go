@@ -264,7 +264,8 @@ func (r *entry) valueMissing(at *field.Path) *field.Error {
 	if r.worker != nil {
 		otherwise = "if the image does not support it"
 	}
-	return field.Required(at, fmt.Sprintf("an empty list matches nothing: list values of %s, or leave the capability out %s",
+	return field.Required(at, fmt.Sprintf(
+		"an empty list matches nothing: list values of %s, or leave the capability out %s",
 		r.name, otherwise)).WithOrigin(RuleValueMissing)
 }
 
@@ -275,7 +276,8 @@ func (r *entry) unknownValue(value string, at *field.Path) *field.Error {
 			r.name, list(r.values[r.flags:]), value)
 		return err.WithOrigin(RuleReservedValue)
 	}
-	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s", value, r.name, list(r.values))
+	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s",
+		value, r.name, list(r.values))
 	return err.WithOrigin(RuleValueUnregistered)
 }
 

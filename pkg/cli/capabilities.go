@@ -65,8 +65,8 @@ func capabilitiesOf(providers map[string]Provider) allCapabilities {
 			for _, s := range workers.Settings() {
 				if s.Capability == d.Name {
 					w.RequestedBy = append(w.RequestedBy, requestedBy{
-						Setting: s.Setting, Values: s.Values, Flag: flagOf(s.Field),
-						Field: workerPath.Child(s.Field).String(),
+						Setting: s.Setting, Values: s.Values, Flag: flagOf(s.Because.String()),
+						Field: workerPath.Child(s.Because.String()).String(),
 					})
 				}
 			}

@@ -18,7 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -77,7 +76,7 @@ func load(args []string, stdin io.Reader, providers map[string]Provider) (*garde
 func (g *garden) note(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
-		if p.Rule == provider.RuleDuplicateKey {
+		if p.Rule == strictjson.OriginDuplicateKey {
 			kind = field.ErrorTypeDuplicate
 		} else {
 			g.lost = append(g.lost, p)

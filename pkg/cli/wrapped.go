@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
@@ -22,7 +22,7 @@ import (
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	const path = "spec.machineImages[%d].versions[%d].capabilityFlavors[%d]"
 	var i, k, f int
-	if _, other := fmt.Sscanf(err.Field, path, &i, &k, &f); other != nil || err.Origin != provider.RuleFieldType {
+	if _, other := fmt.Sscanf(err.Field, path, &i, &k, &f); other != nil || err.Origin != strictjson.OriginFieldType {
 		return nil
 	}
 	var object struct {

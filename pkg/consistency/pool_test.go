@@ -146,21 +146,6 @@ func TestCheckRegion(t *testing.T) {
 	}
 }
 
-func TestPoolOf(t *testing.T) {
-	version, architecture := "1.0.0", "arm64"
-	at := field.NewPath("workers").Index(0)
-	worker := &v1beta1.Worker{Name: "w", Machine: v1beta1.Machine{
-		Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
-	}}
-	want := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at}
-	if got := provider.PoolOf(worker, "r", at); !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
-	}
-	if got := provider.PoolOf(&v1beta1.Worker{Name: "w"}, "r", nil); !reflect.DeepEqual(got, provider.Pool{Name: "w", Region: "r"}) {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestOrderOfAPool(t *testing.T) {
 	s := profileNamed(t, "orders-that-differ")
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))

@@ -14,6 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // asked is what a worker pool asks for.
@@ -34,7 +35,7 @@ func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 	own, errs := p.provider.Workers().Requirements(pool)
 	for i := range errs {
 		switch errs[i].Origin { // with these it is not known what the setting asks for
-		case provider.RuleConfigKind, provider.RuleFieldType, provider.RuleDuplicateKey:
+		case provider.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			errs[i] = errs[i].In(decisive(&pool)...)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -61,16 +60,6 @@ func TestPoolsAreReportedInOrder(t *testing.T) {
 	errs := profileOfPools(t).ValidateShoot(s, nil).Errors
 	if len(errs) != 11 || errs[2].Field != "spec.provider.workers[2].machine.type" || errs[10].Field != "spec.provider.workers[10].machine.type" {
 		t.Error(errs)
-	}
-}
-
-func TestPoolsOf(t *testing.T) {
-	pools := provider.PoolsOf(shoot(t, "{region: europe, provider: {workers: [{name: a, machine: {type: m}}, {name: b, machine: {type: n}}]}}"))
-	if len(pools) != 2 || pools[1].Name != "b" || pools[1].Region != "europe" || pools[1].Path.String() != "spec.provider.workers[1]" {
-		t.Error(pools)
-	}
-	if pools := provider.PoolsOf(&v1beta1.Shoot{}); len(pools) > 0 {
-		t.Error(pools)
 	}
 }
 

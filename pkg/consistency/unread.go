@@ -42,19 +42,13 @@ func (p *compiler[R]) extend(errs finding.List) {
 	depth := len(finding.PathOf(config))
 	known := map[imageVersion][]finding.Path{} // many errors may be about one version
 	for i := range errs {
-		below := errs[i].Place[min(depth, len(errs[i].Place)):]
-		switch errs[i].Origin {
-		case provider.RuleConfigKind, provider.RuleConfigMissing:
+		unread, below := provider.UnreadIn(errs[i:i+1], config), errs[i].Place[min(depth, len(errs[i].Place)):]
+		switch {
+		case len(unread) == 0:
+		case unread.Covers(config), len(p.images) == 0, below[0].Name == "machineImages" && len(below) == 1:
 			errs[i] = errs[i].In(config, core)
-		case provider.RuleSyntax, provider.RuleUnknownField, provider.RuleFieldType, provider.RuleDuplicateKey:
-			switch {
-			case len(below) == 0 || len(p.images) == 0:
-				errs[i] = errs[i].In(config, core)
-			case below[0].Name == "machineImages" && len(below) == 1:
-				errs[i] = errs[i].In(config, core)
-			case below[0].Name == "machineImages" && below[1].Index < len(p.images):
-				errs[i].Extent = p.around(below, known)
-			}
+		case below[0].Name == "machineImages" && below[1].Index < len(p.images):
+			errs[i].Extent = p.around(below, known)
 		}
 	}
 }

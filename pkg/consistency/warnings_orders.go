@@ -128,14 +128,17 @@ func (p *compiler[R]) ordersDiffer(offer, machines []capability.Set) []bool {
 	differ := make([]bool, len(machines))
 	for i, machine := range machines {
 		gep33, gardener := -1, -1
+		preferred := func(k, best int, order capability.Order) bool {
+			return best < 0 || capability.Compare(offer[k], offer[best], machine, p.ordinary, order).Sign < 0
+		}
 		for k, set := range offer {
 			if !set.Fits(machine, p.ordinary) {
 				continue
 			}
-			if gep33 < 0 || capability.Prefers(set, offer[gep33], machine, p.ordinary, capability.GEP33) {
+			if preferred(k, gep33, capability.GEP33) {
 				gep33 = k
 			}
-			if gardener < 0 || capability.Prefers(set, offer[gardener], machine, p.ordinary, capability.Gardener) {
+			if preferred(k, gardener, capability.Gardener) {
 				gardener = k
 			}
 		}

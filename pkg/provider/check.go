@@ -22,23 +22,21 @@ import (
 // for what is not defined. The error has a line for each fault. Nil: nothing is wrong.
 func Check[R any](provider Provider[R]) error {
 	workers := provider.Workers()
-	faults := workers.faultsOfDefinitions(provider.Type() + "-")
-	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
-		faults = append(faults, "the kind of the WorkerConfig has no version, or no kind")
-	}
-	faults = append(faults, workers.tryEmpty()...)
-	faults = append(faults, workers.faultsOfRequests()...)
 	var errs []error
-	for _, fault := range faults {
-		errs = append(errs, errors.New("provider "+provider.Type()+": "+fault))
+	wrong := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("provider %s: %s", provider.Type(), fmt.Sprintf(format, args...)))
 	}
+	workers.checkDefinitions(provider.Type()+"-", wrong)
+	if workers.kind != (schema.GroupVersionKind{}) && (workers.kind.Version == "" || workers.kind.Kind == "") {
+		wrong("the kind of the WorkerConfig has no version, or no kind")
+	}
+	workers.tryEmpty(wrong)
+	workers.checkRequests(wrong)
 	return errors.Join(errs...)
 }
 
-// faultsOfDefinitions returns what is wrong with the definitions.
-func (w Workers) faultsOfDefinitions(prefix string) []string {
-	var faults []string
-	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+// checkDefinitions reports what is wrong with the definitions.
+func (w Workers) checkDefinitions(prefix string, wrong func(format string, args ...any)) {
 	defined := sets.New[string]()
 	for _, d := range w.definitions {
 		values := sets.New(d.Values...)
@@ -59,23 +57,21 @@ func (w Workers) faultsOfDefinitions(prefix string) []string {
 		}
 		defined.Insert(d.Name)
 	}
-	return faults
 }
 
-// faultsOfRequests returns what is wrong with the requests.
-func (w Workers) faultsOfRequests() []string {
-	var faults []string
-	wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+// checkRequests reports what is wrong with the requests.
+func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 	known := map[string]sets.Set[string]{}
 	for _, d := range slices.Concat(capability.Reserved(), w.definitions) {
 		known[d.Name] = sets.New(d.Values...)
 	}
 	for _, s := range w.settings {
 		values, found := known[s.Capability]
-		if s.Setting == "" || s.Field == "" || s.Field == "providerConfig." {
+		at := s.Because.String()
+		if s.Setting == "" || at == "providerConfig." {
 			wrong("the request for worker capability %q does not say for which setting, and at which field", s.Capability)
 		}
-		if strings.HasPrefix(s.Field, "providerConfig.") && w.kind == (schema.GroupVersionKind{}) {
+		if strings.HasPrefix(at, "providerConfig.") && w.kind == (schema.GroupVersionKind{}) {
 			wrong("%q is a setting of a providerConfig, whose kind is not given", s.Setting)
 		}
 		switch {
@@ -86,18 +82,16 @@ func (w Workers) faultsOfRequests() []string {
 				s.Setting, strings.Join(s.Values, ", "), s.Capability, strings.Join(sets.List(values), ", "))
 		}
 	}
-	return faults
 }
 
-// tryEmpty asks the requests about an empty pool, as they are asked about every pool without a config, and returns what is
-// wrong if that is not possible.
-func (w Workers) tryEmpty() (faults []string) {
+// tryEmpty asks the requests about an empty pool, as they are asked about every pool without a config, and reports if
+// that is not possible.
+func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			faults = []string{fmt.Sprintf("a request panics when it is asked about a worker pool without any settings: %v", reason)}
+			wrong("a request panics when it is asked about a worker pool without any settings: %v", reason)
 		}
 	}()
 	w.Requirements(Pool{})
 	w.Rolling(Pool{})
-	return nil
 }

@@ -20,23 +20,20 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// Object is a pointer to a provider's own object: any struct that embeds metav1.TypeMeta.
-type Object interface {
-	GetObjectKind() schema.ObjectKind
-}
-
-// Decode decodes a provider's own object, which stands at the path at, into into. It accepts nothing but the one kind, and
-// no unknown fields, and it reports everything that it refuses at the place where it stands: a config that is missing or
-// null (Required), another apiVersion or kind (NotSupported), unknown fields, values of a wrong type. Without errors into
-// holds the whole object; otherwise it holds what could be read. Equal capabilities in it are one map, which must not be
-// changed.
-func Decode(raw *runtime.RawExtension, kind schema.GroupVersionKind, into Object, at *field.Path) finding.List {
+// Decode decodes a provider's own object, which stands at the path at, into a pointer to any struct that embeds
+// metav1.TypeMeta. It accepts nothing but the one kind, and no unknown fields, and it reports everything that it refuses
+// at the place where it stands: a config that is missing or null (Required), another apiVersion or kind (NotSupported),
+// unknown fields, values of a wrong type. Without errors into holds the whole object; otherwise it holds what could be
+// read. Equal capabilities in it are one map, which must not be changed.
+func Decode(
+	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path,
+) finding.List {
 	if !HasContent(raw) {
-		return finding.List{finding.New(RuleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+		return finding.List{finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)}
 	}
 	errs := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
-	if wrong := checkKind(into.GetObjectKind().GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
+	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
 		return wrong // the fields of another kind are not worth reporting
 	}
 	return unread(errs, raw.Raw, at)
@@ -53,12 +50,8 @@ func HasContent(config *runtime.RawExtension) bool {
 
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
 func onType(errs field.ErrorList, at *field.Path) bool {
-	for _, err := range errs {
-		if err.Field == text(at) || err.Field == at.Child("apiVersion").String() || err.Field == at.Child("kind").String() {
-			return true
-		}
-	}
-	return false
+	places := []string{text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
+	return slices.ContainsFunc(errs, func(err *field.Error) bool { return slices.Contains(places, err.Field) })
 }
 
 // text returns a path as findings have it.
@@ -99,7 +92,7 @@ func unread(errs field.ErrorList, document []byte, at *field.Path) finding.List 
 	root := len(finding.PathOf(at))
 	for i := range list {
 		list[i].Extent = []finding.Path{list[i].Place}
-		if below := list[i].Place; list[i].Origin == RuleUnknownField && len(below) > root {
+		if below := list[i].Place; list[i].Origin == strictjson.OriginUnknownField && len(below) > root {
 			list[i].About = strings.Join(meant(tree, below[root:]), ", ")
 		}
 	}

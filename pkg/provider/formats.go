@@ -31,13 +31,13 @@ func FormatMixed(at *field.Path, legacy string) finding.Finding {
 
 // ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7).
 func ImageIgnored(at *field.Path, image string) finding.Finding {
-	return finding.New(RuleImageIgnored, field.ErrorTypeForbidden, at, image,
+	return finding.New(ruleImageIgnored, field.ErrorTypeForbidden, at, image,
 		"image is ignored because the version has capabilityFlavors: move it into the flavor it belongs to, or remove it")
 }
 
 // FlavorArchitecture returns the error for an architecture that is written into a region of a flavor (semantics S6).
 func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
-	return finding.New(RuleFlavorArchitecture, field.ErrorTypeForbidden, at, architecture,
+	return finding.New(ruleFlavorArchitecture, field.ErrorTypeForbidden, at, architecture,
 		"the architecture of a flavor is a capability: write capabilities: {architecture: ["+architecture+"]} and remove it here")
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// Pool is what decides the image of a worker pool. [PoolOf] makes one of a Shoot's worker; a worker controller makes its
-// own of what the extension resource says.
+// Pool is what decides the image of a worker pool. [PoolsOf] makes those of a Shoot; a worker controller makes its own of
+// what the extension resource says.
 type Pool struct {
 	// Name of the worker pool; empty if the question is not about one.
 	Name string
@@ -38,27 +38,20 @@ type Pool struct {
 	Path *field.Path
 }
 
-// PoolOf returns the question that a worker of a Shoot asks. at is the path of the worker. Image and version are empty
-// if the worker leaves them to Gardener. The pool shares the worker's volumes and providerConfig.
-func PoolOf(worker *v1beta1.Worker, region string, at *field.Path) Pool {
-	pool := Pool{
-		Name: worker.Name, MachineType: worker.Machine.Type, Region: region, Path: at,
-		Architecture: ptr.Deref(worker.Machine.Architecture, ""),
-		Worker:       capability.Worker{UpdateStrategy: ptr.Deref(worker.UpdateStrategy, "")}, Config: worker.ProviderConfig,
-		Volume: worker.Volume, DataVolumes: worker.DataVolumes,
-	}
-	if image := worker.Machine.Image; image != nil {
-		pool.Image, pool.Version = image.Name, ptr.Deref(image.Version, "")
-	}
-	return pool
-}
-
 // PoolsOf returns the questions that the worker pools of a Shoot ask, in their order; none for a Shoot without workers.
+// Image and version are empty if a worker leaves them to Gardener. A pool shares the worker's volumes and providerConfig.
 func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	at := field.NewPath("spec", "provider", "workers")
 	pools := make([]Pool, 0, len(shoot.Spec.Provider.Workers))
-	for i := range shoot.Spec.Provider.Workers {
-		pools = append(pools, PoolOf(&shoot.Spec.Provider.Workers[i], shoot.Spec.Region, at.Index(i)))
+	for i, worker := range shoot.Spec.Provider.Workers {
+		image := ptr.Deref(worker.Machine.Image, v1beta1.ShootMachineImage{})
+		pools = append(pools, Pool{
+			Name: worker.Name, Region: shoot.Spec.Region, Path: at.Index(i), MachineType: worker.Machine.Type,
+			Image: image.Name, Version: ptr.Deref(image.Version, ""),
+			Architecture: ptr.Deref(worker.Machine.Architecture, ""),
+			Worker:       capability.Worker{UpdateStrategy: ptr.Deref(worker.UpdateStrategy, "")},
+			Config:       worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes,
+		})
 	}
 	return pools
 }

@@ -11,37 +11,34 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// The stable names of the rules about reading a provider's objects.
+// The stable names of the rules about reading a provider's objects, beside those of strictjson.
 const (
-	RuleSyntax             = strictjson.OriginSyntax
-	RuleDuplicateKey       = strictjson.OriginDuplicateKey
-	RuleUnknownField       = strictjson.OriginUnknownField
-	RuleFieldType          = strictjson.OriginFieldType
-	RuleConfigMissing      = "provider-config-missing"
-	RuleConfigKind         = "provider-config-kind"
-	RuleFormatMixed        = "version-format-mixed"
-	RuleImageIgnored       = "version-image-ignored"
-	RuleFlavorArchitecture = "flavor-region-architecture"
-	RuleReferenceMissing   = "reference-missing"
+	RuleConfigKind       = "provider-config-kind"
+	RuleFormatMixed      = "version-format-mixed"
+	RuleReferenceMissing = "reference-missing"
+
+	ruleConfigMissing      = "provider-config-missing"
+	ruleImageIgnored       = "version-image-ignored"
+	ruleFlavorArchitecture = "flavor-region-architecture"
 )
 
 // Rules returns the catalogue of the rules about reading, in any order. The caller owns it.
 func Rules() []finding.Rule { return slices.Clone(rules) }
 
 var rules = []finding.Rule{
-	finding.Denies(RuleSyntax,
+	finding.Denies(strictjson.OriginSyntax,
 		"The document is not valid YAML or JSON. The other documents of the file are still checked.",
 		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."),
-	finding.Denies(RuleDuplicateKey,
+	finding.Denies(strictjson.OriginDuplicateKey,
 		"A key stands twice in one mapping. One of the two values would be lost without a word.",
 		"Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."),
-	finding.Denies(RuleUnknownField,
+	finding.Denies(strictjson.OriginUnknownField,
 		"A field does not exist where it stands, in Gardener's API or in the provider config.",
 		"Correct the spelling, or the indentation. Field names are case-sensitive."),
-	finding.Denies(RuleFieldType,
+	finding.Denies(strictjson.OriginFieldType,
 		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
 		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."),
-	finding.Denies(RuleConfigMissing,
+	finding.Denies(ruleConfigMissing,
 		"A CloudProfile of this provider needs a provider config: without it no image could ever be found. A Shoot needs the configs that the provider reads.",
 		"Add the config with the `apiVersion` and `kind` that the message names; in a CloudProfile, map every image version there."),
 	finding.Denies(RuleConfigKind,
@@ -50,10 +47,10 @@ var rules = []finding.Rule{
 	finding.Denies(RuleFormatMixed,
 		"One version entry has the fields of both formats: `regions`, the legacy one, and `capabilityFlavors`.",
 		"Move the regions into the flavors and remove `regions`. Only different versions may differ in format."),
-	finding.Warns(RuleImageIgnored,
+	finding.Warns(ruleImageIgnored,
 		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
 		"Remove the `image`, or move it into the flavor that it belongs to."),
-	finding.Denies(RuleFlavorArchitecture,
+	finding.Denies(ruleFlavorArchitecture,
 		"A region inside a flavor carries an `architecture`. In the new format the architecture is a capability of the flavor.",
 		"Remove it from the region and write it into the flavor's `capabilities`."),
 	finding.Denies(RuleReferenceMissing,

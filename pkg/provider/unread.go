@@ -24,9 +24,9 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 	var places Unread
 	for _, err := range errs {
 		switch err.Origin {
-		case RuleSyntax, RuleUnknownField, RuleFieldType, RuleDuplicateKey:
+		case strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			places = append(places, err.Field)
-		case RuleConfigMissing, RuleConfigKind:
+		case ruleConfigMissing, RuleConfigKind:
 			places = append(places, text(at))
 		}
 	}
@@ -72,16 +72,10 @@ func (u Unread) Without(findings finding.List) finding.List {
 
 // misspelt reports whether a name that is not known was meant to be the one at a path, or one above it.
 func misspelt(place, path string) bool {
-	beside, written := "", place
-	if i := strings.LastIndexByte(place, '.'); i >= 0 {
-		beside, written = place[:i], place[i+1:]
+	name := strings.LastIndexByte(place, '.') + 1
+	beside, found := strings.CutPrefix(path, place[:name])
+	if end := strings.IndexAny(beside, ".["); end >= 0 {
+		beside = beside[:end]
 	}
-	rest, found := strings.CutPrefix(path, beside+".")
-	if !found {
-		return false
-	}
-	if end := strings.IndexAny(rest, ".["); end >= 0 {
-		rest = rest[:end]
-	}
-	return strictjson.Closest(written, []string{rest}) != ""
+	return found && strictjson.Closest(place[name:], []string{beside}) != ""
 }

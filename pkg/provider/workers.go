@@ -5,6 +5,7 @@
 package provider
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -68,21 +69,10 @@ type Trigger[W any] struct {
 type Workers struct {
 	kind        schema.GroupVersionKind
 	definitions []capability.Definition
-	settings    []Setting
-	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers.
+	settings    []capability.Requirement
+	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers, as is rolling.
 	ask     func(pool *Pool) ([]capability.Requirement, finding.List)
 	rolling func(pool *Pool) []Rolling
-}
-
-// Setting is one setting of a worker pool that asks for a capability.
-type Setting struct {
-	// Setting in words, as the user writes it: "trustedLaunch.enabled: true".
-	Setting string `json:"setting"`
-	// Field of the worker pool that errors are reported at: "providerConfig.trustedLaunch".
-	Field string `json:"field"`
-	// Capability is the name of what it asks for, Values those that will do.
-	Capability string   `json:"capability"`
-	Values     []string `json:"values"`
 }
 
 // Rolling is a part of a providerConfig whose change replaces the machines of the worker pool.
@@ -97,28 +87,29 @@ type Rolling struct {
 // with it.
 func WorkersOf[W any, P interface {
 	*W
-	Object
+	schema.ObjectKind
 }](c WorkerConfig[W]) Workers {
+	read := func(pool *Pool) (P, finding.List) {
+		config, at := P(new(W)), pool.ConfigPath()
+		if c.Kind == (schema.GroupVersionKind{}) || !HasContent(pool.Config) {
+			return config, nil
+		}
+		errs := Decode(pool.Config, c.Kind, config, at)
+		if len(errs) == 0 && c.Validate != nil {
+			errs = finding.Of(c.Validate(config, at))
+		}
+		return config, errs
+	}
 	return Workers{
 		kind:        c.Kind,
 		definitions: c.Capabilities,
 		settings:    c.settings(),
 		ask: func(pool *Pool) ([]capability.Requirement, finding.List) {
-			config := P(new(W))
-			var errs finding.List
-			if c.reads(pool) {
-				errs = Decode(pool.Config, c.Kind, config, pool.ConfigPath())
-				if len(errs) == 0 && c.Validate != nil {
-					errs = finding.Of(c.Validate(config, pool.ConfigPath()))
-				}
-			}
+			config, errs := read(pool)
 			return c.requirements(pool, config), errs
 		},
 		rolling: func(pool *Pool) []Rolling {
-			config := P(new(W))
-			if c.reads(pool) {
-				Decode(pool.Config, c.Kind, config, nil) // what could be read counts
-			}
+			config, _ := read(pool) // what could be read counts
 			rolling := make([]Rolling, 0, len(c.RollingUpdate))
 			for _, t := range c.RollingUpdate {
 				rolling = append(rolling, Rolling{t.Field, t.Value(config)})
@@ -128,19 +119,13 @@ func WorkersOf[W any, P interface {
 	}
 }
 
-// reads reports whether a pool has a config to be read.
-func (c *WorkerConfig[W]) reads(pool *Pool) bool {
-	return c.Kind != schema.GroupVersionKind{} && HasContent(pool.Config)
-}
-
-func (c *WorkerConfig[W]) settings() []Setting {
-	var settings []Setting
+func (c *WorkerConfig[W]) settings() []capability.Requirement {
+	var settings []capability.Requirement
 	for _, r := range c.Requests {
-		at := r.PoolField
-		if at == "" {
-			at = "providerConfig." + r.Field
-		}
-		settings = append(settings, Setting{r.Setting, at, r.Capability, r.Values})
+		settings = append(settings, capability.Requirement{
+			Capability: r.Capability, Values: r.Values, Setting: r.Setting,
+			Because: field.NewPath(cmp.Or(r.PoolField, "providerConfig."+r.Field)),
+		})
 	}
 	return settings
 }
@@ -171,13 +156,15 @@ func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
 // the slice, but not what its elements hold.
 func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.definitions) }
 
-// Settings returns the settings that ask for a capability, in the order of the requests. The caller owns the slice, but not
-// what its elements hold.
-func (w Workers) Settings() []Setting { return slices.Clone(w.settings) }
+// Settings returns what each setting asks for, in the order of the requests; Because is its path below the worker pool,
+// "providerConfig.trustedLaunch". The caller owns the slice, but not what its elements hold.
+func (w Workers) Settings() []capability.Requirement { return slices.Clone(w.settings) }
 
 // LookAtPool reports whether what a pool asks for follows from more than its providerConfig.
 func (w Workers) LookAtPool() bool {
-	return slices.ContainsFunc(w.settings, func(s Setting) bool { return !strings.HasPrefix(s.Field, "providerConfig.") })
+	return slices.ContainsFunc(w.settings, func(s capability.Requirement) bool {
+		return !strings.HasPrefix(s.Because.String(), "providerConfig.")
+	})
 }
 
 // Requirements returns what a pool asks for beside the reserved capabilities. A pool without a providerConfig, or with one

@@ -6,11 +6,13 @@ package provider_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -125,21 +127,29 @@ func TestCheckProviderWithoutAKind(t *testing.T) {
 	}
 }
 
+func settingsOf(w provider.Workers) []string {
+	var settings []string
+	for _, s := range w.Settings() {
+		settings = append(settings, fmt.Sprintf("%s at %s asks for %s %v", s.Setting, s.Because, s.Capability, s.Values))
+	}
+	return settings
+}
+
 func TestWorkers(t *testing.T) {
 	workers := workersWith(definitions, requests)
 	if diff := cmp.Diff(definitions, workers.Definitions()); diff != "" {
 		t.Error(diff)
 	}
-	want := []provider.Setting{
-		{Setting: "trusted: true", Field: "providerConfig.trusted", Capability: "given-trusted", Values: []string{"on"}},
-		{Setting: "disk: fast", Field: "providerConfig.disk", Capability: "given-disk", Values: []string{"fast"}},
-		{Setting: "disk: any", Field: "providerConfig.disk", Capability: "given-disk", Values: []string{"slow", "fast"}},
+	want := []string{
+		"trusted: true at providerConfig.trusted asks for given-trusted [on]",
+		"disk: fast at providerConfig.disk asks for given-disk [fast]",
+		"disk: any at providerConfig.disk asks for given-disk [slow fast]",
 	}
-	if diff := cmp.Diff(want, workers.Settings()); diff != "" {
+	if diff := cmp.Diff(want, settingsOf(workers)); diff != "" {
 		t.Error(diff)
 	}
-	workers.Definitions()[0].Name, workers.Settings()[0].Field = "changed", "changed"
-	if workers.Definitions()[0].Name != "given-trusted" || workers.Settings()[0].Field != "providerConfig.trusted" {
+	workers.Definitions()[0].Name, workers.Settings()[0].Setting = "changed", "changed"
+	if workers.Definitions()[0].Name != "given-trusted" || workers.Settings()[0].Setting != "trusted: true" {
 		t.Error("what is returned is the caller's")
 	}
 	var none provider.Workers
@@ -257,7 +267,7 @@ func TestRolling(t *testing.T) {
 	if got := (local.Provider{}).Workers().Rolling(provider.Pool{}); got != nil {
 		t.Error("a provider without triggers:", got)
 	}
-	if diff := cmp.Diff(workersWith(definitions, requests).Settings(), rolling.Settings()); diff != "" {
+	if diff := cmp.Diff(settingsOf(workersWith(definitions, requests)), settingsOf(rolling)); diff != "" {
 		t.Error("what workers ask for has changed:", diff)
 	}
 }
@@ -310,5 +320,29 @@ func TestWhatIsImplied(t *testing.T) {
 	}
 	if !workers.LookAtPool() || workersWith(definitions, requests).LookAtPool() {
 		t.Error("one looks at more of a pool than its providerConfig, the other does not")
+	}
+}
+
+func TestPoolsOf(t *testing.T) {
+	version, architecture, strategy := "1.0.0", "arm64", v1beta1.AutoInPlaceUpdate
+	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "r", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
+		{Name: "w", UpdateStrategy: &strategy, Machine: v1beta1.Machine{
+			Type: "m", Architecture: &architecture, Image: &v1beta1.ShootMachineImage{Name: "gl", Version: &version},
+		}},
+		{Name: "x"},
+	}}}}
+	at := field.NewPath("spec", "provider", "workers")
+	want := []provider.Pool{
+		{
+			Name: "w", MachineType: "m", Image: "gl", Version: "1.0.0", Architecture: "arm64", Region: "r", Path: at.Index(0),
+			Worker: capability.Worker{UpdateStrategy: strategy},
+		},
+		{Name: "x", Region: "r", Path: at.Index(1)},
+	}
+	if got := provider.PoolsOf(shoot); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if got := provider.PoolsOf(&v1beta1.Shoot{}); len(got) > 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	cloud "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/openstack/rules"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/test/fixtures"
 )
 
@@ -32,14 +32,14 @@ import (
 
 // irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the reason.
 var irreparable = map[string]string{
-	provider.RuleSyntax:       "there is no object yet that a patch could change",
-	provider.RuleDuplicateKey: "a patch cannot tell one of the two keys from the other",
-	"not-an-object":           "there is no address to write it to",
-	"too-large":               "it is no object, only the announcement of a billion values",
-	"object-duplicate":        "a garden has one object of a name; the second is an update of the first",
-	"pool-not-checked":        "Gardener renders every NamespacedCloudProfile that it accepts",
-	"profile-unreadable":      "a profile that cannot be read cannot be in a garden",
-	"provider-unknown":        "what an extension says is known where it is installed; others are not asked",
+	strictjson.OriginSyntax:       "there is no object yet that a patch could change",
+	strictjson.OriginDuplicateKey: "a patch cannot tell one of the two keys from the other",
+	"not-an-object":               "there is no address to write it to",
+	"too-large":                   "it is no object, only the announcement of a billion values",
+	"object-duplicate":            "a garden has one object of a name; the second is an update of the first",
+	"pool-not-checked":            "Gardener renders every NamespacedCloudProfile that it accepts",
+	"profile-unreadable":          "a profile that cannot be read cannot be in a garden",
+	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
 	rules.RuleRegionWithoutKeystone:        "the profile is warned about for the same reason, wherever the Shoot goes",
 	rules.RuleFloatingPoolDomain:           "a garden knows the domain",

@@ -103,14 +103,12 @@ func (s *subject) inProfile() bool {
 // not be read what the errors leave.
 func decode[C any, P interface {
 	*C
-	provider.Object
+	schema.ObjectKind
 }](raw *runtime.RawExtension, kind string, at *field.Path) (*C, finding.List) {
 	config := P(new(C))
 	errs := provider.Decode(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
-	for _, err := range errs {
-		if err.Origin == provider.RuleConfigMissing || err.Origin == provider.RuleConfigKind || at != nil && err.Field == at.String() {
-			return nil, errs
-		}
+	if provider.UnreadIn(errs, at).Covers(at) {
+		return nil, errs
 	}
 	return config, errs
 }

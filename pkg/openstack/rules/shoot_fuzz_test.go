@@ -116,7 +116,7 @@ func wellFormed(t *testing.T, report finding.Report) {
 // stable demands that a config which can be read says the same after it was written and read again.
 func stable[C any, P interface {
 	*C
-	provider.Object
+	schema.ObjectKind
 }](t *testing.T, data []byte, kind string) {
 	t.Helper()
 	gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)

@@ -9,13 +9,13 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
-	admissionv1 "k8s.io/api/admission/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -63,39 +63,40 @@ func newSecretBinding(name string) *v1beta1.SecretBinding {
 	}
 }
 
-// causes returns the fields and codes of a refusal, which has to be one.
-func causes(t *testing.T, response *admissionv1.AdmissionResponse) []string {
+// expect asks about the creation or update of an object. It is refused at these fields, which says this, with warnings about
+// those.
+func (e *endpoints) expect(t *testing.T, object, old client.Object, refused []string, says string, warned []string) {
 	t.Helper()
-	if response.Allowed {
-		return nil
+	endpoint := "validate-" + strings.ToLower(object.GetObjectKind().GroupVersionKind().Kind)
+	response, _ := e.ask(t, endpoint, object, old)
+	var fields, warnings []string
+	if !response.Allowed {
+		if response.Result.Code != 422 || !strings.Contains(response.Result.Message, says) {
+			t.Errorf("the answer is %v, and not %s", response.Result, says)
+		}
+		for _, cause := range response.Result.Details.Causes {
+			fields = append(fields, cause.Field)
+		}
 	}
-	if response.Result.Code != 422 || response.Result.Details == nil {
-		t.Fatalf("the answer is %v", response.Result)
+	for _, warning := range response.Warnings {
+		at, _, _ := strings.Cut(warning, ":")
+		warnings = append(warnings, at)
 	}
-	var all []string
-	for _, cause := range response.Result.Details.Causes {
-		all = append(all, cause.Field)
+	if !slices.Equal(fields, refused) || !slices.Equal(warnings, warned) {
+		t.Errorf("refused at %q, with warnings at %q: %v", fields, warnings, response)
 	}
-	return all
 }
 
 func TestWebhooksForCredentials(t *testing.T) {
-	of := map[string]string{}
 	rows := newComponent(openstack.Provider{}).webhooks()
-	for i := range rows {
-		webhook := rows[i].webhook("openstack")
-		for label := range webhook.ObjectSelector.MatchLabels {
-			of[rows[i].name] = label
+	for _, row := range rows {
+		want := "provider.extensions.gardener.cloud/openstack"
+		if row.name == "validate-secret" {
+			want = "provider.shoot.gardener.cloud/openstack"
 		}
-	}
-	for name, label := range map[string]string{
-		"validate-secret":             "provider.shoot.gardener.cloud/openstack",
-		"validate-secretbinding":      "provider.extensions.gardener.cloud/openstack",
-		"validate-credentialsbinding": "provider.extensions.gardener.cloud/openstack",
-		"validate-shoot":              "provider.extensions.gardener.cloud/openstack",
-	} {
-		if of[name] != label {
-			t.Errorf("%s is for objects with the label %q", name, of[name])
+		labels := row.webhook("openstack").ObjectSelector.MatchLabels
+		if !maps.Equal(labels, map[string]string{want: "true"}) {
+			t.Errorf("%s is for objects with the labels %q", row.name, labels)
 		}
 	}
 	if len(rows) != 9 || len(Switches(openstack.Provider{})) != 9 {
@@ -115,7 +116,7 @@ func TestSecrets(t *testing.T) {
 	anonymous := newSecret("", "password", "a\n") // what Gardener's own admission tries when a binding is created
 	anonymous.GenerateName = "openstack"
 	for name, test := range map[string]struct {
-		object, old *corev1.Secret
+		object, old client.Object
 		refused     []string
 		warned      []string
 	}{
@@ -140,18 +141,7 @@ func TestSecrets(t *testing.T) {
 		"leaving":                 {leaving, newSecret("a"), nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			response, _ := e.ask(t, "validate-secret", test.object, test.old)
-			if got := causes(t, response); !slices.Equal(got, test.refused) {
-				t.Errorf("refused at %q, want %q: %v", got, test.refused, response.Result)
-			}
-			var warned []string
-			for _, warning := range response.Warnings {
-				at, _, _ := strings.Cut(warning, ":")
-				warned = append(warned, at)
-			}
-			if !slices.Equal(warned, test.warned) {
-				t.Errorf("the warnings are %q", response.Warnings)
-			}
+			e.expect(t, test.object, test.old, test.refused, "", test.warned)
 		})
 	}
 }
@@ -197,17 +187,7 @@ func TestBindings(t *testing.T) {
 		"SecretBinding, stored":    {newSecretBinding("missing"), newSecretBinding("missing"), nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			kind := test.object.GetObjectKind().GroupVersionKind().Kind
-			response, _ := e.ask(t, "validate-"+strings.ToLower(kind), test.object, test.old)
-			if got := causes(t, response); !slices.Equal(got, test.refused) {
-				t.Errorf("refused at %q, want %q: %v", got, test.refused, response.Result)
-			}
-			if response.Result != nil && !strings.Contains(response.Result.Message, test.text) {
-				t.Errorf("%s does not say %s", response.Result.Message, test.text)
-			}
-			if len(response.Warnings) > 0 {
-				t.Errorf("the warnings are %q", response.Warnings)
-			}
+			e.expect(t, test.object, test.old, test.refused, test.text, nil)
 		})
 	}
 }

@@ -43,7 +43,7 @@ func TestValidCertificate(t *testing.T) {
 
 func TestNobodyListens(t *testing.T) {
 	var s *server
-	t.Run("while it runs", func(t *testing.T) { s = startServer(t, echo, "VersionTLS13") })
+	t.Run("while it runs", func(t *testing.T) { s = startServer(t, echo, patient) })
 	if err := s.listening(&http.Request{}); err == nil || !strings.HasPrefix(err.Error(), "the webhook server cannot be reached") {
 		t.Errorf("it has stopped, and listens: %v", err)
 	}

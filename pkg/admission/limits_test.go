@@ -9,42 +9,36 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httptrace"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 )
 
-// limitedServer is a server with small limits, and one client that keeps its connections.
-type limitedServer struct {
-	*httptest.Server
-	limits *limits
-}
-
 // eachProtocol runs a test with HTTP/1.1, which API servers speak with Services, and with HTTP/2, which they speak
-// with URLs.
-func eachProtocol(t *testing.T, handler http.HandlerFunc, test func(t *testing.T, s limitedServer)) {
+// with URLs. The server has room for 1 MiB, and is patient, since the machine may be busy, unless change says
+// otherwise.
+func eachProtocol(
+	t *testing.T, handler http.HandlerFunc, change func(*limits), test func(t *testing.T, s *server, c *http.Client),
+) {
 	t.Helper()
+	s := startServer(t, handler, func(s *server) {
+		s.limits.maxHeld = 1 << 20
+		change(s.limits)
+	})
 	for _, second := range []bool{false, true} {
 		t.Run(fmt.Sprintf("HTTP/2 %t", second), func(t *testing.T) {
-			t.Parallel()
-			l := &limits{log: logr.Discard(), maxHeld: 1 << 20, maxReceiving: time.Second, maxAnswering: time.Minute}
-			s := limitedServer{httptest.NewUnstartedServer(l.limited(handler)), l}
-			s.EnableHTTP2 = second
-			s.StartTLS()
-			t.Cleanup(s.Close)
-			test(t, s)
-			eventually(t, "nothing is held any more", func() bool { return l.held.Load() == 0 })
+			test(t, s, speaking(second))
+			eventually(t, "nothing is held any more", func() bool { return s.limits.held.Load() == 0 })
 		})
 	}
 }
+
+func asItIs(*limits) {}
 
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
@@ -56,8 +50,8 @@ func eventually(t *testing.T, what string, condition func() bool) {
 }
 
 // answerTo sends a body, and returns the status and the text of the answer.
-func (s limitedServer) answerTo(body io.Reader) (*http.Response, string, error) {
-	response, err := s.Client().Post(s.URL, "application/json", body)
+func (s *server) answerTo(c *http.Client, body io.Reader) (*http.Response, string, error) {
+	response, err := c.Post(s.url(), "application/json", body)
 	if err != nil {
 		return nil, "", err
 	}
@@ -67,13 +61,13 @@ func (s limitedServer) answerTo(body io.Reader) (*http.Response, string, error) 
 }
 
 // expect tries again while the machine is too busy to send a body in time.
-func (s limitedServer) expect(t *testing.T, bytes, status int, text string) {
+func (s *server) expect(t *testing.T, c *http.Client, bytes, status int, text string) {
 	t.Helper()
 	var response *http.Response
 	var got string
 	var err error
 	eventually(t, "the body arrives in time", func() bool {
-		response, got, err = s.answerTo(some(bytes))
+		response, got, err = s.answerTo(c, some(bytes))
 		return err == nil && response.StatusCode != http.StatusRequestTimeout
 	})
 	if err != nil || response.StatusCode != status || !strings.Contains(got, text) {
@@ -95,14 +89,15 @@ func some(bytes int) io.Reader {
 }
 
 func TestSlowRequestsAreCutOff(t *testing.T) {
-	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
+	impatient := func(l *limits) { l.maxReceiving = time.Second }
+	eachProtocol(t, echo, impatient, func(t *testing.T, s *server, c *http.Client) {
 		ends := make(chan string)
 		for range 20 {
 			go func() {
 				body, feed := io.Pipe()
 				defer func() { _ = feed.Close() }()
 				go func() { _, _ = feed.Write([]byte(`{"request": `)) }()
-				response, text, err := s.answerTo(body)
+				response, text, err := s.answerTo(c, body)
 				switch {
 				case err != nil:
 					ends <- err.Error()
@@ -113,48 +108,49 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 				}
 			}()
 		}
-		s.expect(t, 1000, http.StatusOK, "1000 bytes, <nil>")
+		s.expect(t, c, 1000, http.StatusOK, "1000 bytes, <nil>")
 		for range 20 {
 			if end := <-ends; end != "" {
 				t.Error(end)
 			}
 		}
-		s.expect(t, 1000, http.StatusOK, "1000 bytes, <nil>")
+		s.expect(t, c, 1000, http.StatusOK, "1000 bytes, <nil>")
 	})
 }
 
 func TestLargeRequestsAreCutOff(t *testing.T) {
-	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.maxHeld, s.limits.maxReceiving = maxHeld, time.Minute // the machine may be busy
-		s.expect(t, maxReceived, http.StatusOK, fmt.Sprint(maxReceived, " bytes"))
-		s.expect(t, maxReceived+1, http.StatusRequestEntityTooLarge, fmt.Sprintf("the request has more than %d bytes", maxReceived))
-		s.expect(t, 0, http.StatusOK, "0 bytes, <nil>")
+	spacious := func(l *limits) { l.maxHeld = maxHeld }
+	eachProtocol(t, echo, spacious, func(t *testing.T, s *server, c *http.Client) {
+		s.expect(t, c, maxReceived, http.StatusOK, fmt.Sprint(maxReceived, " bytes"))
+		const refusal = "the request has more than 7340031 bytes"
+		s.expect(t, c, maxReceived+1, http.StatusRequestEntityTooLarge, refusal)
+		s.expect(t, c, 0, http.StatusOK, "0 bytes, <nil>")
 	})
 }
 
 func TestManyBytesAtOnceAreRefused(t *testing.T) {
-	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.maxReceiving = time.Minute
+	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
 		body, feed := io.Pipe()
 		first := make(chan string)
 		go func() {
-			response, text, err := s.answerTo(body)
+			response, text, err := s.answerTo(c, body)
 			first <- fmt.Sprint(response != nil && response.StatusCode == http.StatusOK, text, err)
 		}()
 		if _, err := feed.Write(bytes.Repeat([]byte("x"), 900<<10)); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "the first request is held", func() bool { return s.limits.held.Load() == 900<<10 })
-		response, text, err := s.answerTo(some(500 << 10))
-		if err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "1" || text != errCrowded.Error()+"\n" {
+		response, text, err := s.answerTo(c, some(500<<10))
+		if err != nil || response.StatusCode != http.StatusServiceUnavailable ||
+			response.Header.Get("Retry-After") != "1" || text != errCrowded.Error()+"\n" {
 			t.Errorf("what there is no room for is answered with %v %q, %v", response, text, err)
 		}
-		s.expect(t, 1000, http.StatusOK, "1000 bytes")
+		s.expect(t, c, 1000, http.StatusOK, "1000 bytes")
 		_ = feed.Close()
 		if got := <-first; got != "true921600 bytes, <nil><nil>" {
 			t.Errorf("the first request ended with %s", got)
 		}
-		s.expect(t, 500<<10, http.StatusOK, "512000 bytes")
+		s.expect(t, c, 500<<10, http.StatusOK, "512000 bytes")
 	})
 }
 
@@ -164,16 +160,18 @@ func TestConnectionsOutliveDeadlines(t *testing.T) {
 		time.Sleep(1200 * time.Millisecond)
 		echo(w, r)
 	}
-	eachProtocol(t, handler, func(t *testing.T, s limitedServer) {
+	impatient := func(l *limits) { l.maxReceiving = time.Second }
+	eachProtocol(t, handler, impatient, func(t *testing.T, s *server, c *http.Client) {
 		served := 0
 		eventually(t, "two requests are served in a row", func() bool {
 			reused := false
 			trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) { reused = info.Reused }}
-			request, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), http.MethodPost, s.URL, some(100))
+			ctx := httptrace.WithClientTrace(t.Context(), trace)
+			request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url(), some(100))
 			if err != nil {
 				t.Fatal(err)
 			}
-			response, err := s.Client().Do(request)
+			response, err := c.Do(request)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,9 +199,9 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 			}
 		}
 	}
-	eachProtocol(t, handler, func(t *testing.T, s limitedServer) {
-		s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Second
-		if response, err := s.Client().Post(s.URL, "application/json", some(10)); err == nil { // or the time is over already
+	impatient := func(l *limits) { l.maxAnswering = 2 * time.Second }
+	eachProtocol(t, handler, impatient, func(t *testing.T, s *server, c *http.Client) {
+		if response, err := c.Post(s.url(), "application/json", some(10)); err == nil { // or the time is over already
 			defer func() { _ = response.Body.Close() }()
 		}
 		select {
@@ -216,21 +214,19 @@ func TestAnswersThatNobodyReadsEnd(t *testing.T) {
 
 // TestAPIServersTryAgain asks as an API server does while there is no room.
 func TestAPIServersTryAgain(t *testing.T) {
-	eachProtocol(t, echo, func(t *testing.T, s limitedServer) {
-		s.limits.maxReceiving = time.Minute
-		var refused atomic.Int32
-		transport := s.Client().Transport
+	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
+		refused := 0
 		counting := func(http.RoundTripper) http.RoundTripper {
 			return roundTripper(func(r *http.Request) (*http.Response, error) {
-				response, err := transport.RoundTrip(r)
+				response, err := c.Transport.RoundTrip(r)
 				if err == nil && response.StatusCode == http.StatusServiceUnavailable {
-					refused.Add(1)
+					refused++
 					s.limits.held.Add(-s.limits.maxHeld)
 				}
 				return response, err
 			})
 		}
-		config := &rest.Config{Host: s.URL, WrapTransport: counting, ContentConfig: rest.ContentConfig{
+		config := &rest.Config{Host: "https://" + s.address(), WrapTransport: counting, ContentConfig: rest.ContentConfig{
 			NegotiatedSerializer: kubernetesscheme.Codecs.WithoutConversion(), GroupVersion: &schema.GroupVersion{},
 		}}
 		api, err := rest.UnversionedRESTClientFor(config)
@@ -238,9 +234,9 @@ func TestAPIServersTryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.limits.held.Add(s.limits.maxHeld)
-		result, err := api.Post().Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(time.Minute).DoRaw(t.Context())
-		if err != nil || string(result) != "512000 bytes, <nil>" || refused.Load() != 1 {
-			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused.Load())
+		request := api.Post().AbsPath(servedPath).Body(bytes.Repeat([]byte("x"), 500<<10)).Timeout(time.Minute)
+		if result, err := request.DoRaw(t.Context()); err != nil || string(result) != "512000 bytes, <nil>" || refused != 1 {
+			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused)
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -26,35 +25,30 @@ import (
 
 const servedPath = "/webhooks/validate-shoot"
 
-// startServer starts the server of the component in front of a handler.
-func startServer(t *testing.T, handler http.HandlerFunc, minVersion string, suites ...string) *server {
-	t.Helper()
-	return startImpatient(t, time.Minute, handler, minVersion, suites...) // the machine may be busy
-}
-
-// startImpatient starts a server that waits so long for requests, and for handshakes.
-func startImpatient(t *testing.T, maxReceiving time.Duration, handler http.HandlerFunc, minVersion string, suites ...string) *server {
+// startServer starts the server of the component in front of a handler. It is patient, since the machine may be busy,
+// unless change says otherwise.
+func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *server {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	number, _ := strconv.Atoi(port)
 	c := &certificate{log: logr.Discard(), folder: issued(t), reader: &trusting{}}
 	if err := c.check(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: number}}
+	port := listener.Addr().(*net.TCPAddr).Port
+	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: port}}
 	registered.Register(servedPath, handler)
 	s := &server{
-		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: minVersion, cipherSuites: suites},
+		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
 		limits: newLimits(logr.Discard()), signalled: t.Context(),
 	}
-	s.limits.maxReceiving, s.limits.maxAnswering = maxReceiving, 2*maxReceiving
+	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute
+	change(s)
 	if err := s.tls.Complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +63,13 @@ func startImpatient(t *testing.T, maxReceiving time.Duration, handler http.Handl
 	})
 	eventually(t, "the server listens", func() bool { return s.listening(&http.Request{}) == nil })
 	return s
+}
+
+func patient(*server) {}
+
+// impatient has a server wait so long for requests, and for handshakes.
+func impatient(maxReceiving time.Duration) func(*server) {
+	return func(s *server) { s.limits.maxReceiving, s.limits.maxAnswering = maxReceiving, 2*maxReceiving }
 }
 
 // pair is a certificate and its key, by file. To make one takes a while.
@@ -137,7 +138,8 @@ func TestTLSVersions(t *testing.T) {
 		{"no other suite", "VersionTLS12", []string{required}, only(tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			conn, err := startServer(t, echo, test.minVersion, test.suites...).dial(t, test.client)
+			s := startServer(t, echo, func(s *server) { s.tls.minVersion, s.tls.cipherSuites = test.minVersion, test.suites })
+			conn, err := s.dial(t, test.client)
 			if test.want == 0 && err == nil {
 				t.Error("it connects")
 			} else if test.want != 0 && (err != nil || conn.ConnectionState().Version != test.want) {
@@ -148,30 +150,26 @@ func TestTLSVersions(t *testing.T) {
 }
 
 func TestTLSOptionsThatMakeNoSense(t *testing.T) {
+	const required = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
 	for _, test := range []struct {
-		options tlsOptions
-		want    string
+		minVersion string
+		suites     []string
+		want       string
 	}{
-		{tlsOptions{minVersion: ""}, `invalid --tls-min-version: ""; it is one of VersionTLS12, VersionTLS13`},
-		{tlsOptions{minVersion: "1.3"}, `invalid --tls-min-version: "1.3"`},
-		{tlsOptions{minVersion: "VersionTLS11"}, `invalid --tls-min-version: "VersionTLS11"`},
-		{
-			tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"NONE"}},
-			`invalid --tls-cipher-suites: "NONE"; possible are TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,`,
-		},
-		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_RSA_WITH_RC4_128_SHA"}}, `"TLS_RSA_WITH_RC4_128_SHA"`},
-		{tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_AES_128_GCM_SHA256"}}, `"TLS_AES_128_GCM_SHA256"`},
-		{
-			tlsOptions{minVersion: "VersionTLS12", cipherSuites: []string{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"}},
-			"invalid --tls-cipher-suites: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 must be among them, since HTTP/2 requires it",
-		},
-		{
-			tlsOptions{minVersion: "VersionTLS13", cipherSuites: tls12Suites()},
-			"--tls-cipher-suites is about TLS 1.2, which is not accepted; add --tls-min-version=VersionTLS12, or leave it out",
-		},
+		{"", nil, `invalid --tls-min-version: ""; it is one of VersionTLS12, VersionTLS13`},
+		{"1.3", nil, `invalid --tls-min-version: "1.3"`},
+		{"VersionTLS11", nil, `invalid --tls-min-version: "VersionTLS11"`},
+		{"VersionTLS12", []string{"NONE"}, `invalid --tls-cipher-suites: "NONE"; possible are ` + required + ","},
+		{"VersionTLS12", []string{"TLS_RSA_WITH_RC4_128_SHA"}, `"TLS_RSA_WITH_RC4_128_SHA"`},
+		{"VersionTLS12", []string{"TLS_AES_128_GCM_SHA256"}, `"TLS_AES_128_GCM_SHA256"`},
+		{"VersionTLS12", []string{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"},
+			"invalid --tls-cipher-suites: " + required + " must be among them, since HTTP/2 requires it"},
+		{"VersionTLS13", tls12Suites(),
+			"--tls-cipher-suites is about TLS 1.2, which is not accepted; add --tls-min-version=VersionTLS12, or leave it out"},
 	} {
-		if err := test.options.Complete(); err == nil || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%v: the error is %v", test.options, err)
+		options := &tlsOptions{minVersion: test.minVersion, cipherSuites: test.suites}
+		if err := options.Complete(); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: the error is %v", options, err)
 		}
 	}
 	if len(tls12Suites()) != 3 {
@@ -182,7 +180,7 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 // TestConnectionsThatSayNothing opens connections that do not get as far as a request. A patient server serves others
 // meanwhile, an impatient one ends them.
 func TestConnectionsThatSayNothing(t *testing.T) {
-	patient, impatient := startServer(t, echo, "VersionTLS13"), startImpatient(t, 3*time.Second, echo, "VersionTLS13")
+	patient, impatient := startServer(t, echo, patient), startServer(t, echo, impatient(3*time.Second))
 	for name, connect := range map[string]func(t *testing.T, s *server) (net.Conn, error){
 		"no handshake": func(_ *testing.T, s *server) (net.Conn, error) { return net.Dial("tcp", s.address()) },
 		"no request":   func(t *testing.T, s *server) (net.Conn, error) { return s.dial(t, &tls.Config{}) },
@@ -201,11 +199,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = silent.Close() }()
-			response, err := speaking(true).Post(patient.url(), "application/json", some(10))
-			if err != nil || response.StatusCode != http.StatusOK {
-				t.Errorf("meanwhile a request is answered with %v, %v", response, err)
-			}
-			_ = response.Body.Close()
+			patient.expect(t, speaking(true), 10, http.StatusOK, "10 bytes")
 			var conn net.Conn
 			eventually(t, "the machine is quick enough to connect in time", func() bool {
 				conn, err = connect(t, impatient)
@@ -223,28 +217,27 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 }
 
 func TestLargeHeaders(t *testing.T) {
-	s := startServer(t, echo, "VersionTLS13")
-	for _, second := range []bool{false, true} {
+	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
 		for size, fits := range map[int]bool{1 << 10: true, 100 << 10: false} {
 			request, err := http.NewRequest(http.MethodPost, s.url(), some(10))
 			if err != nil {
 				t.Fatal(err)
 			}
 			request.Header.Set("X-Large", strings.Repeat("x", size))
-			response, err := speaking(second).Do(request)
+			response, err := c.Do(request)
 			if err == nil {
 				_ = response.Body.Close()
 			}
 			if accepted := err == nil && response.StatusCode == http.StatusOK; accepted != fits {
-				t.Errorf("HTTP/2 %t, %d bytes: %v, %v", second, size, response, err)
+				t.Errorf("%d bytes: %v, %v", size, response, err)
 			}
 		}
-	}
+	})
 }
 
 // TestLimitsHoldEverywhere sends slowly with another method, and to a path that there is not.
 func TestLimitsHoldEverywhere(t *testing.T) {
-	s := startImpatient(t, time.Second, echo, "VersionTLS13")
+	s := startServer(t, echo, impatient(time.Second))
 	for _, target := range []string{"POST " + servedPath, "PUT " + servedPath, "POST /nonsense", "NONSENSE /"} {
 		eventually(t, "an answer to "+target, func() bool { // there is none if the machine is too busy for the header
 			conn, err := s.dial(t, &tls.Config{})
@@ -276,14 +269,12 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 		mu.Lock()
 		running[r.RemoteAddr]--
 		mu.Unlock()
-	}, "VersionTLS13")
+	}, patient)
 	friend := speaking(true)
 	ask := func() {
-		response, err := friend.Post(s.url(), "application/json", some(10))
-		if err != nil || response.StatusCode != http.StatusOK {
-			t.Fatalf("a request is answered with %v, %v", response, err)
+		if response, text, err := s.answerTo(friend, some(10)); err != nil || response.StatusCode != http.StatusOK {
+			t.Fatalf("a request is answered with %v %s, %v", response, text, err)
 		}
-		_ = response.Body.Close()
 	}
 	ask()
 	attacker := speaking(true)

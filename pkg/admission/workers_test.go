@@ -18,8 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
@@ -124,14 +122,6 @@ func TestStripShoot(t *testing.T) {
 	}
 }
 
-// removeFlavor removes the flavor of gardenlinux 1877.5.0 that has trusted launch, on both sides.
-func removeFlavor(t testing.TB, profile *v1beta1.CloudProfile) {
-	t.Helper()
-	patchConfig(t, profile.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
-	flavors := &profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors
-	*flavors = (*flavors)[:1]
-}
-
 // patchConfig applies a JSON patch to a provider config.
 func patchConfig(t testing.TB, config *runtime.RawExtension, changes string) {
 	t.Helper()
@@ -164,228 +154,118 @@ func withPools(shoot *v1beta1.Shoot, name string, pools ...int) *v1beta1.Shoot {
 	return other
 }
 
-// TestWarningsAboutWorkerCapabilities: who removes what worker pools ask for is told which Shoots do, and who adds it
-// is told nothing, since others go on booting what they boot.
-func TestWarningsAboutWorkerCapabilities(t *testing.T) {
+// TestWhoIsWarned: who removes what worker pools ask for is told which Shoots do, directly and through a
+// NamespacedCloudProfile. What such a profile defines itself its parent cannot take away.
+func TestWhoIsWarned(t *testing.T) {
 	profile, shoot := trusted(t)
-	inPlace := withPools(shoot, "in-place", 1)
-	inPlace.Spec.Provider.Workers[0].UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
-	inPlace.Spec.Provider.Workers[0].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2150.1.0")}
-	shoots := []client.Object{
-		kept(t, withPools(shoot, "asking", 0)), kept(t, withPools(shoot, "other", 1)), kept(t, shoot), kept(t, inPlace),
-	}
-	without := profile.DeepCopy()
-	removeFlavor(t, without)
-	unregistered := without.DeepCopy()
-	unregistered.Spec.MachineCapabilities = unregistered.Spec.MachineCapabilities[:1]
-	for i := range unregistered.Spec.MachineTypes {
-		delete(unregistered.Spec.MachineTypes[i].Capabilities, openstack.TrustedLaunch)
-	}
-	rolling := profile.DeepCopy()
-	rolling.Spec.MachineImages[0].Versions[2].InPlaceUpdates = nil
-	either := profile.DeepCopy() // the flavor comes first, and boots without trusted launch as well
-	flavors := either.Spec.MachineImages[0].Versions[0].CapabilityFlavors
-	slices.Reverse(flavors)
-	flavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"amd64"}, openstack.TrustedLaunch: {"enabled", "disabled"}}
-	const declared = "/machineImages/0/versions/0/capabilityFlavors/1/capabilities/openstack-trustedLaunch"
-	patchConfig(t, either.Spec.ProviderConfig, `[{"op": "replace", "path": "`+declared+`", "value": ["enabled", "disabled"]}]`)
-	const (
-		asking = "spec.providerConfig.machineImages: gardenlinux@1877.5.0: no image is left for worker pools of Shoots garden-demo/asking, " +
-			"garden-demo/bank: they get no new machines; put the flavor or the reference back until nobody uses it"
-		inPlaceNoMore = "spec.machineImages: gardenlinux@2150.1.0: the image is still there, but worker pools of Shoot garden-demo/in-place " +
-			"cannot boot it any more, because what is said about it or about their machine types has changed: " +
-			"they get no new machines; undo that until nobody uses it"
-	)
-	for name, test := range map[string]struct {
-		from, to *v1beta1.CloudProfile
-		want     []string
-	}{
-		"the flavor is removed":               {profile, without, []string{asking}},
-		"the flavor is added":                 {without, profile, nil},
-		"a flavor for both is added":          {without, either, nil},
-		"the capability is removed":           {profile, unregistered, []string{asking}},
-		"the capability is added":             {unregistered, profile, nil},
-		"updates in place are not supported":  {profile, rolling, []string{inPlaceNoMore}},
-		"updates in place are supported then": {rolling, profile, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			before := test.from.DeepCopy()
-			c := componentFor(openstack.Provider{}, append(stored{before}, shoots...))
-			report, err := c.checkCloudProfile(t.Context(), test.to.DeepCopy(), before)
-			if err != nil || len(report.Errors) > 0 {
-				t.Fatal(err, report.Errors)
-			}
-			if got := warn(report.Warnings.Errors()); !slices.Equal(got, test.want) {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
-// The same for the Shoots of a NamespacedCloudProfile, about a version of its own and one of its parent.
-func TestWarningsAboutWorkerCapabilitiesBelow(t *testing.T) {
-	parent, shoot := trusted(t)
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
-	child.Spec.Parent.Name, child.Spec.MachineTypes = parent.Name, nil
-	version := v1beta1.MachineImageVersion{
-		ExpirableVersion:  v1beta1.ExpirableVersion{Version: "2000.1.0"},
-		CapabilityFlavors: parent.Spec.MachineImages[0].Versions[0].CapabilityFlavors,
-	}
-	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{version}}}
-	raw, err := yaml.YAMLToJSON([]byte(`
-apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-kind: CloudProfileConfig
-machineImages:
-- name: gardenlinux
-  versions:
-  - version: 2000.1.0
-    capabilityFlavors:
-    - capabilities: {architecture: [amd64]}
-      regions: [{name: europe, id: a}]
-    - capabilities: {architecture: [amd64], openstack-trustedLaunch: [enabled]}
-      regions: [{name: europe, id: a}]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	child.Spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
-	own := withPools(shoot, "own", 0, 1)
+	child.Spec.Parent.Name, child.Spec.MachineTypes = profile.Name, nil
+	flavors := profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors
+	child.Spec.MachineImages = []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{{
+		ExpirableVersion: v1beta1.ExpirableVersion{Version: "2000.1.0"}, CapabilityFlavors: flavors,
+	}}}}
+	child.Spec.ProviderConfig = config(`{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "gardenlinux", "versions": [{"version": "2000.1.0", "capabilityFlavors": [
+			{"capabilities": {"architecture": ["amd64"]}, "regions": [{"name": "europe", "id": "a"}]},
+			{"capabilities": {"architecture": ["amd64"], "openstack-trustedLaunch": ["enabled"]},
+				"regions": [{"name": "europe", "id": "a"}]}]}]}]}`)
+	own, inherited := withPools(shoot, "own", 0, 1), withPools(shoot, "inherited", 0)
 	for i := range own.Spec.Provider.Workers {
-		own.Spec.Provider.Workers[i].Machine.Image = &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2000.1.0")}
+		image := v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("2000.1.0")}
+		own.Spec.Provider.Workers[i].Machine.Image = &image
 	}
-	inherited := withPools(shoot, "inherited", 0)
 	for _, s := range []*v1beta1.Shoot{own, inherited} {
 		s.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: child.Name}
 	}
-	c := componentFor(openstack.Provider{}, stored{parent, child, kept(t, own), kept(t, inherited)})
-	warnsAbout := func(report finding.Report, err error, version, shoot string) {
+	c := componentFor(openstack.Provider{}, stored{
+		profile, child, kept(t, own), kept(t, inherited), kept(t, shoot),
+		kept(t, withPools(shoot, "asking", 0)), kept(t, withPools(shoot, "other", 1)),
+	})
+	expectWarning := func(report finding.Report, err error, want string) {
 		t.Helper()
-		want := fmt.Sprintf("%s: no image is left for worker pools of Shoot garden-demo/%s: they get", version, shoot)
-		if got := warn(report.Warnings.Errors()); err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
+		got := warn(report.Warnings.Errors())
+		if err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want+": they get no new machines") {
 			t.Errorf("got %q, %v and %v instead of %s", got, report.Errors, err, want)
 		}
 	}
-	without := child.DeepCopy()
-	patchConfig(t, without.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
-	without.Spec.MachineImages[0].Versions[0].CapabilityFlavors = version.CapabilityFlavors[:1]
-	report, err := c.checkNamespacedCloudProfile(t.Context(), without, child)
-	warnsAbout(report, err, "gardenlinux@2000.1.0", "own")
+	const removal = `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`
+	without, childWithout := profile.DeepCopy(), child.DeepCopy()
+	patchConfig(t, without.Spec.ProviderConfig, removal)
+	without.Spec.MachineImages[0].Versions[0].CapabilityFlavors = flavors[:1]
+	patchConfig(t, childWithout.Spec.ProviderConfig, removal)
+	childWithout.Spec.MachineImages[0].Versions[0].CapabilityFlavors = flavors[:1]
 
-	above := parent.DeepCopy()
-	removeFlavor(t, above)
-	report, err = c.checkCloudProfile(t.Context(), above, parent)
-	warnsAbout(report, err, "gardenlinux@1877.5.0", "inherited")
-}
-
-// updateOf judges an update of a Shoot whose profile is as it is now; old is nil on creation.
-func updateOf(t *testing.T, profile *v1beta1.CloudProfile, old, object *v1beta1.Shoot) finding.Report {
-	t.Helper()
-	report, err := componentFor(openstack.Provider{}, stored{profile}).checkShoot(t.Context(), object, old)
-	if err != nil {
-		t.Fatal(err)
+	report, err := c.checkCloudProfile(t.Context(), without, profile)
+	expectWarning(report, err, "gardenlinux@1877.5.0: no image is left for worker pools of Shoots garden-demo/asking, "+
+		"garden-demo/bank, garden-demo/inherited")
+	report, err = c.checkNamespacedCloudProfile(t.Context(), childWithout, child)
+	expectWarning(report, err, "gardenlinux@2000.1.0: no image is left for worker pools of Shoot garden-demo/own")
+	report, err = c.checkCloudProfile(t.Context(), profile, without)
+	if got := append(report.Errors, report.Warnings...); err != nil || len(got) > 0 {
+		t.Error("it is put back, and others go on booting what they boot:", got, err)
 	}
-	return report
 }
 
 // What an operator, or a newer version of the component, takes away from a worker pool is no reason to refuse updates
 // that leave the pool alone (semantics S10). Whatever is new is.
 func TestUpdatesOfShootsThatAsk(t *testing.T) {
-	profile, example := trusted(t)
-	removeFlavor(t, profile)
-	profile.Spec.MachineImages[0].Versions[2].InPlaceUpdates = nil
-	old := example.DeepCopy()
-	pools := &old.Spec.Provider.Workers
-	for name, change := range map[string]func(*v1beta1.Worker){
-		"misspelt": configured(`{` + head + `,"trustedlaunch":{"enabled":true}}`),
-		"other":    configured(`{"kind":"InfrastructureConfig"}`),
-		"list":     configured(`[` + asking + `]`),
-		"text":     configured(`{` + head + `,"trustedLaunch":{"enabled":"true"}}`),
-		"in-place": func(w *v1beta1.Worker) { w.UpdateStrategy = ptr.To(v1beta1.ManualInPlaceUpdate) },
-		"both": func(w *v1beta1.Worker) {
-			w.UpdateStrategy, w.ProviderConfig = ptr.To(v1beta1.AutoInPlaceUpdate), config(asking)
-		},
-	} {
-		worker := (*pools)[1].DeepCopy()
-		worker.Name = name
-		change(worker)
-		*pools = append(*pools, *worker)
+	profile, old := trusted(t)
+	patchConfig(t, profile.Spec.ProviderConfig, `[{"op": "remove", "path": "/machineImages/0/versions/0/capabilityFlavors/1"}]`)
+	versions := profile.Spec.MachineImages[0].Versions
+	versions[0].CapabilityFlavors, versions[2].InPlaceUpdates = versions[0].CapabilityFlavors[:1], nil
+	c := componentFor(openstack.Provider{}, stored{profile})
+	// The first pool asks for what is gone, the second one is right.
+	for _, configured := range []string{`{"kind":"InfrastructureConfig"}`, `[` + asking + `]`, asking} {
+		worker := old.Spec.Provider.Workers[1].DeepCopy()
+		worker.Name, worker.ProviderConfig = fmt.Sprint("pool-", len(old.Spec.Provider.Workers)), config(configured)
+		worker.UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
+		old.Spec.Provider.Workers = append(old.Spec.Provider.Workers, *worker)
 	}
-	slices.SortFunc(*pools, func(a, b v1beta1.Worker) int { return strings.Compare(a.Name, b.Name) })
-	// both, in-place, ledger, list, misspelt, other, text, web
-	const both, inPlace, ledger, list, misspelt, other, text, web = 0, 1, 2, 3, 4, 5, 6, 7
-	errors := len(updateOf(t, profile, nil, old).Errors)
-	if errors < 7 {
-		t.Fatalf("%d errors of the Shoot as it is", errors)
+	const asks, plain, otherKind, list, inPlace, none = 0, 1, 2, 3, 4, -1
+	if report, err := c.checkShoot(t.Context(), old, nil); err != nil || len(report.Errors) < 4 {
+		t.Fatalf("of the Shoot as it is: %v, %v", report.Errors, err)
 	}
-	imaged := func(version string) func(*v1beta1.Worker) {
-		return func(w *v1beta1.Worker) { w.Machine.Image.Version = &version }
-	}
-	// Changes of one pool.
 	for name, test := range map[string]struct {
-		pool    int
-		change  func(*v1beta1.Worker)
-		refused bool
+		refused int // the pool that is
+		change  func(s *v1beta1.Shoot, pools []v1beta1.Worker)
 	}{
-		"keys reordered":            {ledger, configured(`{"trustedLaunch": {"enabled": true}, ` + head + `}`), false},
-		"another pool":              {web, imaged("1592.9.0"), false},
-		"asked for no more":         {ledger, func(w *v1beta1.Worker) { w.ProviderConfig = nil }, false},
-		"repaired":                  {misspelt, configured(`{` + head + `}`), false},
-		"a number":                  {list, func(w *v1beta1.Worker) { w.Maximum = 7 }, false},
-		"another number":            {both, func(w *v1beta1.Worker) { w.Maximum = 7 }, false},
-		"renamed":                   {ledger, func(w *v1beta1.Worker) { w.Name = "vault" }, true},
-		"repaired, and asking":      {misspelt, configured(asking), true},
-		"asking":                    {web, configured(asking), true},
-		"in place":                  {web, func(w *v1beta1.Worker) { w.UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate) }, true},
-		"another image":             {ledger, imaged("1592.9.0"), true},
-		"unreadable in another way": {other, configured(`{"kind":"ControlPlaneConfig"}`), true},
-		"unreadable, other image":   {text, imaged("1592.9.0"), true},
-		"in place, other image":     {inPlace, imaged("2150.1.0"), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			object := old.DeepCopy()
-			test.change(&object.Spec.Provider.Workers[test.pool])
-			expectRefusedPool(t, updateOf(t, profile, old, object), test.pool, test.refused)
-		})
-	}
-	// Changes of the Shoot, or of several pools.
-	for name, test := range map[string]struct {
-		change func(s *v1beta1.Shoot, pools []v1beta1.Worker)
-		pool   int // the one that is refused, -1 if none is
-	}{
-		"hibernation": {func(s *v1beta1.Shoot, _ []v1beta1.Worker) {
+		"hibernation": {none, func(s *v1beta1.Shoot, _ []v1beta1.Worker) {
 			s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(true)}
-		}, -1},
-		"reordered": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { slices.Reverse(pools) }, -1},
-		"one less":  {func(s *v1beta1.Shoot, pools []v1beta1.Worker) { s.Spec.Provider.Workers = pools[1:] }, -1},
-		"two swapped": {func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
-			pools[web].ProviderConfig, pools[ledger].ProviderConfig = pools[ledger].ProviderConfig, nil
-		}, web},
+		}},
+		"numbers":   {none, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { pools[list].Maximum, pools[asks].Maximum = 7, 7 }},
+		"reordered": {none, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { slices.Reverse(pools) }},
+		"one less":  {none, func(s *v1beta1.Shoot, pools []v1beta1.Worker) { s.Spec.Provider.Workers = pools[1:] }},
+		"repaired": {none, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[otherKind].ProviderConfig, pools[otherKind].UpdateStrategy = nil, nil
+		}},
+		"another one": {none, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { setVersion(&pools[plain], "1592.9.0") }},
+		"two swapped": {plain, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[plain].ProviderConfig, pools[asks].ProviderConfig = pools[asks].ProviderConfig, nil
+		}},
+		"unreadable in another way": {otherKind, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) {
+			pools[otherKind].ProviderConfig = config(`{"kind":"ControlPlaneConfig"}`)
+		}},
+		"unreadable, other image": {list, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { setVersion(&pools[list], "1592.9.0") }},
+		"in place, other image":   {inPlace, func(_ *v1beta1.Shoot, pools []v1beta1.Worker) { setVersion(&pools[inPlace], "2150.1.0") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object := old.DeepCopy()
 			test.change(object, object.Spec.Provider.Workers)
-			expectRefusedPool(t, updateOf(t, profile, old, object), test.pool, test.pool >= 0)
+			report, err := c.checkShoot(t.Context(), object, old)
+			for _, found := range report.Errors {
+				if !strings.HasPrefix(found.Field, fmt.Sprintf("spec.provider.workers[%d]", test.refused)) {
+					t.Errorf("refused: %v", found)
+				}
+			}
+			if err != nil || test.refused != none && len(report.Errors) == 0 {
+				t.Errorf("it is admitted, with %q, %v", warn(report.Warnings.Errors()), err)
+			}
 		})
 	}
 }
 
-// configured returns a change that gives a worker this config.
-func configured(text string) func(*v1beta1.Worker) {
-	return func(w *v1beta1.Worker) { w.ProviderConfig = config(text) }
-}
-
-// expectRefusedPool expects errors about one worker pool alone, or none at all.
-func expectRefusedPool(t *testing.T, report finding.Report, pool int, refused bool) {
-	t.Helper()
-	for _, err := range report.Errors {
-		if !refused || !strings.HasPrefix(err.Field, fmt.Sprintf("spec.provider.workers[%d]", pool)) {
-			t.Errorf("refused: %v", err)
-		}
-	}
-	if refused && len(report.Errors) == 0 {
-		t.Errorf("it is admitted, with %q", warn(report.Warnings.Errors()))
-	}
-}
+func setVersion(w *v1beta1.Worker, version string) { w.Machine.Image.Version = &version }
 
 // A WorkerConfig of any size and depth is answered for, soon, and nothing of it is logged.
 func TestBadWorkerConfigs(t *testing.T) {

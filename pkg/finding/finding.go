@@ -6,6 +6,7 @@ package finding
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -92,6 +93,16 @@ type Report struct {
 func (r *Report) Add(o Report) {
 	r.Errors = append(r.Errors, o.Errors...)
 	r.Warnings = append(r.Warnings, o.Warnings...)
+}
+
+// Found appends the finding of a rule, see [New], to the errors or to the warnings, as the rule's severity demands. The detail
+// is formatted as by fmt.Sprintf.
+func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
+	list := &r.Errors
+	if rule.Severity == SeverityWarning {
+		list = &r.Warnings
+	}
+	*list = append(*list, New(rule.Name, kind, at, value, fmt.Sprintf(format, args...)))
 }
 
 // Sorted returns the report with both lists sorted, see [List.Sort], so that the same input gives the same report. It sorts

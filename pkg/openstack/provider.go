@@ -67,7 +67,6 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		version.Flavors = legacy(written, at)
 		return version
 	}
-	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	if len(written.Regions) > 0 {
 		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
@@ -137,38 +136,34 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 // serves amd64 only.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
-	write := writeFlavor
-	if format == provider.FormatLegacy {
-		write = writeLegacy
-	}
 	for i := range version.Flavors {
-		if err := write(&written, &version.Flavors[i]); err != nil {
+		capabilities := version.Flavors[i].Capabilities
+		regions, name, err := writeReferences(&version.Flavors[i])
+		if err == nil && format == provider.FormatLegacy {
+			err = addLegacy(&written, capabilities, regions, name)
+		} else {
+			flavor := v1alpha1.MachineImageFlavor{Capabilities: capabilities, Regions: regions, Image: name}
+			written.CapabilityFlavors = append(written.CapabilityFlavors, flavor)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return []any{written}, nil
 }
 
-func writeFlavor(version *v1alpha1.MachineImageVersion, flavor *imageselector.Flavor[Image]) error {
-	regions, name, err := writeReferences(flavor)
-	version.CapabilityFlavors = append(version.CapabilityFlavors, v1alpha1.MachineImageFlavor{
-		Capabilities: flavor.Capabilities, Regions: regions, Image: name,
-	})
-	return err
-}
-
-func writeLegacy(version *v1alpha1.MachineImageVersion, flavor *imageselector.Flavor[Image]) error {
+// addLegacy adds the references of a flavor to a version in the legacy format.
+func addLegacy(
+	version *v1alpha1.MachineImageVersion, capabilities v1beta1.Capabilities, regions []v1alpha1.RegionIDMapping, name *string,
+) error {
 	architecture := constants.ArchitectureAMD64
-	switch named := flavor.Capabilities[capability.Architecture]; {
-	case len(flavor.Capabilities) == 1 && len(named) == 1:
+	named := capabilities[capability.Architecture]
+	if len(named) == 1 {
 		architecture = named[0]
-	case len(flavor.Capabilities) > 0:
-		return errors.New("the legacy format has no place for any capability but one architecture")
 	}
-	regions, name, err := writeReferences(flavor)
 	switch {
-	case err != nil:
-		return err
+	case len(capabilities) > 1 || len(capabilities) == 1 && len(named) != 1:
+		return errors.New("the legacy format has no place for any capability but one architecture")
 	case len(regions) == 0 && name == nil:
 		return fmt.Errorf("the legacy format has no place for %s without an image", architecture)
 	case name != nil && architecture != constants.ArchitectureAMD64:

@@ -17,12 +17,10 @@ import (
 	. "github.com/onsi/gomega"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	cloud "github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/openstack/rules"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/test/fixtures"
 )
@@ -41,15 +39,15 @@ var irreparable = map[string]string{
 	"profile-unreadable":          "a profile that cannot be read cannot be in a garden",
 	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
-	rules.RuleRegionWithoutKeystone:        "the profile is warned about for the same reason, wherever the Shoot goes",
-	rules.RuleFloatingPoolDomain:           "a garden knows the domain",
-	validation.OriginFieldImmutable:        "the specs about the configs of a Shoot have several",
-	rules.RuleMachinesReplaced:             "the specs about the configs of a Shoot have both ways to get there",
-	validation.OriginCredentialsIncomplete: "the specs about a Secret with credentials repair one",
-	validation.OriginCredentialsAmbiguous:  "the specs about a Secret with credentials repair one",
-	validation.OriginCredentialsValue:      "the specs about a Secret with credentials repair one",
-	"credentials-missing":                  "a spec about credentials takes the Secret away",
-	"credentials-kind":                     "a spec about bindings refers to something else",
+	"region-without-keystone": "the profile is warned about for the same reason, wherever the Shoot goes",
+	"floating-pool-domain":    "a garden knows the domain",
+	"field-immutable":         "the specs about the configs of a Shoot have several",
+	"machines-replaced":       "the specs about the configs of a Shoot have both ways to get there",
+	"credentials-incomplete":  "the specs about a Secret with credentials repair one",
+	"credentials-ambiguous":   "the specs about a Secret with credentials repair one",
+	"credentials-value":       "the specs about a Secret with credentials repair one",
+	"credentials-missing":     "a spec about credentials takes the Secret away",
+	"credentials-kind":        "a spec about bindings refers to something else",
 }
 
 // needed are manifests with what a repair refers to.

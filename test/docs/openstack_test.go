@@ -194,7 +194,7 @@ func TestCredentials(t *testing.T) {
 			for key, value := range object.StringData {
 				data[key] = []byte(value)
 			}
-			if errs := validation.Credentials(data, nil); len(errs) > 0 {
+			if _, errs := validation.Credentials(data, nil); len(errs) > 0 {
 				t.Errorf("%s: %v", object.Metadata.Name, errs)
 			}
 		case "CredentialsBinding":

@@ -18,69 +18,49 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// checkLoadBalancerProvider checks whether the Shoot may choose its load balancer provider.
-func checkLoadBalancerProvider(s *subject) validation.Findings {
-	if s.controlPlane == nil || !validation.IsOneName(s.controlPlane.LoadBalancerProvider) {
-		return validation.Findings{}
-	}
-	name, region := strings.TrimSpace(s.controlPlane.LoadBalancerProvider), s.Shoot.Spec.Region
-	has := lookup.LoadBalancerProviders(s.config.Constraints.LoadBalancerProviders, region)
-	if name != "" && slices.Contains(has, name) {
-		return validation.Findings{}
-	}
-	at := controlPlanePath.Child("loadBalancerProvider")
-	return failed(notAmong(RuleLoadBalancerProvider, at, name, has, "load balancer provider", "in region "+region))
-}
-
-// checkLoadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows.
-// A floating pool without classes allows all.
-func checkLoadBalancerClasses(s *subject) validation.Findings {
-	var found validation.Findings
+// loadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows. A
+// floating pool without classes allows all.
+func (s *subject) loadBalancerClasses() {
 	if s.infrastructure == nil || s.controlPlane == nil {
-		return found
+		return
 	}
-	pools, name := s.config.Constraints.FloatingPools, s.infrastructure.FloatingPoolName
 	pool := func(domain string) *v1alpha1.FloatingPool {
-		return lookup.FloatingPool(pools, name, s.Shoot.Spec.Region, domain)
+		name := s.infrastructure.FloatingPoolName
+		return lookup.FloatingPool(s.config.Constraints.FloatingPools, name, s.Shoot.Spec.Region, domain)
 	}
 	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
 	if len(of.names) == 0 {
-		return s.uncheckedClasses()
+		s.uncheckedClasses()
+		return
 	}
 	for i := range s.controlPlane.LoadBalancerClasses {
-		if found.Full() {
+		if validation.Full(&s.Report) {
 			break
 		}
 		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)
 		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
-		switch len(allowed.names) {
-		case len(of.names):
-		case 0:
-			found.Add(failed(otherNetworks(class, pool(of.names[0]).LoadBalancerClasses, at)))
-		default:
-			const what = "the networks of this class are allowed"
-			found.Add(dependsOnDomain(at, networksOf(class), what, allowed, s.domains))
+		if len(allowed.names) == 0 {
+			s.Found(validation.RuleLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), "%s",
+				otherNetworks(class, pool(of.names[0]).LoadBalancerClasses))
+		} else {
+			s.dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, of)
 		}
 	}
-	return found
 }
 
 // uncheckedClasses reports the classes of a Shoot whose floating pool the profile does not have, so that they cannot be
 // compared with any. While nothing about them changes an update is excused for that.
-func (s *subject) uncheckedClasses() validation.Findings {
+func (s *subject) uncheckedClasses() {
 	classes := s.controlPlane.LoadBalancerClasses
-	if len(classes) == 0 {
-		return validation.Findings{}
-	}
 	networks := make([]string, 0, len(classes))
 	for i := range classes {
 		networks = append(networks, networksOf(&classes[i]))
 	}
-	at := controlPlanePath.Child("loadBalancerClasses")
-	const detail = "which networks the classes may use depends on the floating pool, which the profile does not have; " +
-		"see floatingPoolName"
-	return failed(
-		finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeInvalid, at, strings.Join(networks, ", "), detail))
+	if len(classes) > 0 {
+		s.Found(validation.RuleLoadBalancerClass, field.ErrorTypeInvalid, controlPlanePath.Child("loadBalancerClasses"),
+			strings.Join(networks, ", "), "which networks the classes may use depends on the floating pool, "+
+				"which the profile does not have; see floatingPoolName")
+	}
 }
 
 // allows reports whether a class uses the same networks as one of the classes of a floating pool, if it has any.
@@ -92,9 +72,7 @@ func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerCl
 
 // otherNetworks says in what a class differs from the one of the floating pool that is closest to it, the first of
 // several.
-func otherNetworks(
-	class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass, at *field.Path,
-) finding.Finding {
+func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass) string {
 	closest, least := &classes[0], differences(class, &classes[0])
 	for i := range classes {
 		if d := differences(class, &classes[i]); len(d) < len(least) {
@@ -105,10 +83,9 @@ func otherNetworks(
 	if len(classes) > 1 {
 		others = fmt.Sprintf(", or use the networks of one of its %d other classes", len(classes)-1)
 	}
-	detail := fmt.Sprintf(
+	return fmt.Sprintf(
 		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s",
 		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(least, " and "), others)
-	return finding.New(validation.OriginLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), detail)
 }
 
 // classNetworks are the fields of a class that say which networks it uses, with the form in which their values are

@@ -5,13 +5,12 @@
 // Package rules holds the rules of the OpenStack provider that are not about images: what a CloudProfileConfig may
 // say, what a Shoot may have in its profile, and what credentials look like. It puts together what
 // pkg/apis/openstack/validation says about single objects and what pkg/apis/openstack/lookup finds, for
-// [provider.Validator] and the other interfaces of that package. Start reading at shoot.go, which lists what a Shoot is
-// checked for; each of these has a file of its own.
+// [provider.Validator] and the other interfaces of that package. Start reading at shoot.go, which lists what a Shoot
+// is checked for: worker pools in workers.go, what is chosen in a region in choices.go and loadbalancers.go. What an
+// update may change is in update.go, and catalogue.go describes the rules.
 package rules
 
 import (
-	"slices"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -37,7 +36,7 @@ func (c rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Pa
 	for _, region := range spec.Regions {
 		regions = append(regions, region.Name)
 	}
-	return validation.CloudProfileConfig(&c.config, regions, at).Report()
+	return validation.CloudProfileConfig(&c.config, regions, at)
 }
 
 // NeedsScope reports whether there are floating pools for single domains in the Shoot's region.
@@ -55,12 +54,7 @@ var (
 	_ provider.CredentialsValidator = Extension{}
 )
 
-// Rules returns the catalogue.
-func (Extension) Rules() []finding.Rule {
-	return slices.Concat(cloudProfileRules, shootRules, credentialRules)
-}
-
 // ValidateCredentials checks the data of a Secret with credentials of OpenStack. The scope is their domain, domainName.
 func (Extension) ValidateCredentials(data map[string][]byte, at *field.Path) (string, field.ErrorList) {
-	return string(data[validation.DomainName]), validation.Credentials(data, at)
+	return validation.Credentials(data, at)
 }

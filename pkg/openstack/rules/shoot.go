@@ -25,9 +25,10 @@ var (
 	workersPath        = field.NewPath("spec", "provider", "workers")
 )
 
-// subject is a Shoot that is checked, with what could be read of its configs.
+// subject is a Shoot that is checked, with what could be read of its configs, and what the present check finds.
 type subject struct {
 	provider.ShootQuestion
+	finding.Report
 	config *v1alpha1.CloudProfileConfig
 	// domains are those that the Shoot may be of.
 	domains        domains
@@ -38,39 +39,26 @@ type subject struct {
 	workers  []worker
 }
 
-// worker is a worker pool.
-type worker struct {
-	*v1beta1.Worker
-	at     *field.Path
-	config *v1alpha1.WorkerConfig // never nil
-	errs   finding.List           // of reading it
-}
-
-// shootChecks are what a Shoot is checked for, in this order.
-var shootChecks = []func(*subject) validation.Findings{
-	checkInfrastructure,
-	checkControlPlane,
-	checkVolumes,
-	checkWorkerConfigs,
-	checkServerGroups,
-	checkMachineLabels,
-}
-
-// regionChecks are what it is checked for besides in a region that the profile has.
-var regionChecks = []func(*subject) validation.Findings{
-	checkKeystone,
-	checkFloatingPool,
-	checkLoadBalancerProvider,
-	checkLoadBalancerClasses,
-	checkZones,
-}
+// shootChecks are what a Shoot is checked for, in this order, and regionChecks what besides in a region that the
+// profile has.
+var (
+	shootChecks = []func(*subject){
+		(*subject).infrastructureConfig, (*subject).controlPlaneConfig, (*subject).volumes, (*subject).workerConfigs,
+		(*subject).serverGroups, (*subject).machineLabels,
+	}
+	regionChecks = []func(*subject){
+		(*subject).keystone, (*subject).floatingPool, (*subject).loadBalancerProvider, (*subject).loadBalancerClasses,
+		(*subject).zones,
+	}
+)
 
 // ValidateShoot checks a Shoot's configs, and what they may have in the profile.
 func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	cloud := &question.Shoot.Spec.Provider
 	s := &subject{ShootQuestion: question, config: &c.config, domains: domainsOf(&c.config, question)}
-	infrastructure, infrastructureErrs := decode[v1alpha1.InfrastructureConfig](cloud.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
-	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](cloud.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
+	infrastructure, infrastructureErrs := readInfrastructure(question.Shoot)
+	controlPlane, controlPlaneErrs := decode[v1alpha1.ControlPlaneConfig](
+		cloud.ControlPlaneConfig, "ControlPlaneConfig", controlPlanePath)
 	s.infrastructure, s.controlPlane = infrastructure, controlPlane
 	if len(infrastructureErrs) == 0 {
 		s.networks = &infrastructure.Networks
@@ -78,25 +66,50 @@ func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	for i := range cloud.Workers {
 		s.workers = append(s.workers, workerOf(&cloud.Workers[i], workersPath.Index(i)))
 	}
-	var found validation.Findings
 	checks := shootChecks
-	if s.inProfile() {
+	if len(s.Profile.Regions) == 0 || s.region() != nil { // a profile without regions is taken to have every one
 		checks = slices.Concat(shootChecks, regionChecks)
 	}
+	var found finding.Report
 	for _, check := range checks {
-		found.Add(check(s))
+		s.Report = finding.Report{} // however much one finds, the next one is not cut short
+		check(s)
+		found.Add(s.Report)
 	}
 	for _, list := range []*finding.List{&found.Errors, &found.Warnings} {
 		*list = provider.UnreadIn(infrastructureErrs, infrastructurePath).Without(*list)
 		*list = provider.UnreadIn(controlPlaneErrs, controlPlanePath).Without(*list)
 	}
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
-	return found.Report()
+	return found
 }
 
-// inProfile reports whether the profile has the Shoot's region; one without regions is taken to have every one.
-func (s *subject) inProfile() bool {
-	return len(s.Profile.Regions) == 0 || slices.ContainsFunc(s.Profile.Regions, func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region })
+func (s *subject) infrastructureConfig() {
+	if s.infrastructure != nil {
+		s.Add(validation.InfrastructureConfig(s.infrastructure, s.Shoot.Spec.Networking, infrastructurePath))
+	}
+}
+
+func (s *subject) controlPlaneConfig() {
+	if s.controlPlane != nil {
+		version := s.Shoot.Spec.Kubernetes.Version
+		s.Add(validation.ControlPlaneConfig(s.controlPlane, s.networks, version, controlPlanePath))
+	}
+}
+
+// region returns the Shoot's region in the profile; nil if the profile does not have it.
+func (s *subject) region() *v1beta1.Region {
+	is := func(r v1beta1.Region) bool { return r.Name == s.Shoot.Spec.Region }
+	if i := slices.IndexFunc(s.Profile.Regions, is); i >= 0 {
+		return &s.Profile.Regions[i]
+	}
+	return nil
+}
+
+// readInfrastructure reads the InfrastructureConfig of a Shoot, see [decode].
+func readInfrastructure(shoot *v1beta1.Shoot) (*v1alpha1.InfrastructureConfig, finding.List) {
+	raw := shoot.Spec.Provider.InfrastructureConfig
+	return decode[v1alpha1.InfrastructureConfig](raw, "InfrastructureConfig", infrastructurePath)
 }
 
 // decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could
@@ -111,37 +124,4 @@ func decode[C any, P interface {
 		return nil, errs
 	}
 	return config, errs
-}
-
-// workerOf reads the config of a worker pool. Errors in it are reported by those who ask which image the pool boots.
-func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
-	config, errs := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
-	if config == nil {
-		config = &v1alpha1.WorkerConfig{}
-	}
-	return worker{pool, at, config, errs}
-}
-
-func checkInfrastructure(s *subject) validation.Findings {
-	if s.infrastructure == nil {
-		return validation.Findings{}
-	}
-	return validation.InfrastructureConfig(s.infrastructure, s.Shoot.Spec.Networking, infrastructurePath)
-}
-
-func checkControlPlane(s *subject) validation.Findings {
-	if s.controlPlane == nil {
-		return validation.Findings{}
-	}
-	return validation.ControlPlaneConfig(s.controlPlane, s.networks, s.Shoot.Spec.Kubernetes.Version, controlPlanePath)
-}
-
-// failed is what a check found that found one error.
-func failed(err finding.Finding) validation.Findings {
-	return validation.Findings{Errors: finding.List{err}}
-}
-
-// warned is the same for a warning.
-func warned(warning finding.Finding) validation.Findings {
-	return validation.Findings{Warnings: finding.List{warning}}
 }

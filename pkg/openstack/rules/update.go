@@ -5,7 +5,7 @@
 package rules
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -23,63 +23,65 @@ import (
 // ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is
 // not compared: it may be the update that repairs it.
 func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
-	var found validation.Findings
-	was, wrong := decode[v1alpha1.InfrastructureConfig](old.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
-	is, errs := decode[v1alpha1.InfrastructureConfig](shoot.Spec.Provider.InfrastructureConfig, "InfrastructureConfig", infrastructurePath)
+	var found finding.Report
+	was, wrong := readInfrastructure(old)
+	is, errs := readInfrastructure(shoot)
 	if was != nil && is != nil {
 		changes := validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)
-		found.Errors = provider.UnreadIn(errs, infrastructurePath).Without(provider.UnreadIn(wrong, infrastructurePath).Without(changes))
+		changes = provider.UnreadIn(wrong, infrastructurePath).Without(changes)
+		found.Errors = provider.UnreadIn(errs, infrastructurePath).Without(changes)
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		pool := &shoot.Spec.Provider.Workers[i]
-		k := slices.IndexFunc(old.Spec.Provider.Workers, func(w v1beta1.Worker) bool { return w.Name == pool.Name })
-		if k < 0 {
-			continue
-		}
-		before := &old.Spec.Provider.Workers[k]
-		found.Add(changedZones(before, pool, workersPath.Index(i)))
-		if helper.IsUpdateStrategyInPlace(pool.UpdateStrategy) {
-			found.Add(changedInPlace(before, pool, workersPath.Index(i)))
-		} else {
-			found.Add(replacedMachines(before, pool, workersPath.Index(i)))
+		named := func(w v1beta1.Worker) bool { return w.Name == pool.Name }
+		if k := slices.IndexFunc(old.Spec.Provider.Workers, named); k >= 0 {
+			c := change{&found, &old.Spec.Provider.Workers[k], pool, workersPath.Index(i)}
+			c.zones()
+			if helper.IsUpdateStrategyInPlace(pool.UpdateStrategy) {
+				c.inPlace()
+			} else {
+				c.replacing()
+			}
 		}
 	}
-	return found.Report().Sorted()
+	return found.Sorted()
 }
 
-// changedZones demands that a worker pool keeps its zones, in their order. It can get more behind them.
-func changedZones(old, pool *v1beta1.Worker, at *field.Path) validation.Findings {
-	if n := len(old.Zones); n <= len(pool.Zones) && slices.Equal(old.Zones, pool.Zones[:n]) {
-		return validation.Findings{}
-	}
-	return failed(finding.New(validation.OriginFieldImmutable, field.ErrorTypeInvalid, at.Child("zones"), few(pool.Zones), fmt.Sprintf(
-		"worker pool %s keeps its zones, in their order, as its machines are counted by them: they were %s; put these first, more can follow; or create a new worker pool",
-		pool.Name, orNone(few(old.Zones)))))
+// change is what an update makes of a worker pool, which stands at the path at.
+type change struct {
+	*finding.Report
+	old, pool *v1beta1.Worker
+	at        *field.Path
 }
 
-// changedInPlace demands that nothing is changed for which machines would have to be replaced, in a worker pool whose
-// machines are updated in place.
-func changedInPlace(old, pool *v1beta1.Worker, at *field.Path) validation.Findings {
-	var found validation.Findings
-	fail := func(name string) {
-		found.Add(failed(finding.New(validation.OriginFieldImmutable, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
-			"the machines of worker pool %s are updated in place (%s), and %s takes effect in new machines only; put the old value back, or create a new worker pool",
-			pool.Name, *pool.UpdateStrategy, name))))
+// zones demands that the worker pool keeps its zones, in their order. It can get more behind them.
+func (c change) zones() {
+	old, zones := c.old.Zones, c.pool.Zones
+	if len(old) > len(zones) || !slices.Equal(old, zones[:len(old)]) {
+		c.Found(validation.RuleFieldImmutable, field.ErrorTypeInvalid, c.at.Child("zones"), few(zones),
+			"worker pool %s keeps its zones, in their order, as its machines are counted by them: they were %s; "+
+				"put these first, more can follow; or create a new worker pool", c.pool.Name, cmp.Or(few(old), none))
 	}
-	if !sameConfig(old, pool) {
-		fail("providerConfig")
+}
+
+// inPlace demands that nothing is changed for which machines would have to be replaced: they are updated in place.
+func (c change) inPlace() {
+	keeps := func(same bool, name string) {
+		if !same {
+			c.Found(validation.RuleFieldImmutable, field.ErrorTypeForbidden, c.at.Child(name), nil,
+				"the machines of worker pool %s are updated in place (%s), and %s takes effect in new machines only; "+
+					"put the old value back, or create a new worker pool", c.pool.Name, *c.pool.UpdateStrategy, name)
+		}
 	}
-	if !equality.Semantic.DeepEqual(old.DataVolumes, pool.DataVolumes) {
-		fail("dataVolumes")
-	}
-	return found
+	keeps(sameConfig(c.old, c.pool), "providerConfig")
+	keeps(equality.Semantic.DeepEqual(c.old.DataVolumes, c.pool.DataVolumes), "dataVolumes")
 }
 
 // sameConfig reports whether the configs of two worker pools say the same, as far as they can be read. One that says
 // nothing is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
 	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
-		if w.ProviderConfig == nil || len(w.ProviderConfig.Raw) == 0 || string(w.ProviderConfig.Raw) == "null" {
+		if !provider.HasContent(w.ProviderConfig) {
 			return &v1alpha1.WorkerConfig{}
 		}
 		config, _ := decode[v1alpha1.WorkerConfig](w.ProviderConfig, "WorkerConfig", field.NewPath("providerConfig"))
@@ -92,23 +94,18 @@ func sameConfig(old, pool *v1beta1.Worker) bool {
 	return was == nil || is == nil || equality.Semantic.DeepEqual(was, is)
 }
 
-// replacedMachines warns about changes that replace the machines of a worker pool.
-func replacedMachines(old, pool *v1beta1.Worker, at *field.Path) validation.Findings {
-	var found validation.Findings
-	was, is := workerOf(old, at).config, workerOf(pool, at).config
+// replacing warns about what replaces the machines of the worker pool.
+func (c change) replacing() {
+	was, is := workerOf(c.old, c.at).config, workerOf(c.pool, c.at).config
 	for _, trigger := range Triggers {
-		before, after := trigger.Value(was), trigger.Value(is)
-		if before != after {
-			found.Add(warned(finding.New(RuleMachinesReplaced, field.ErrorTypeInvalid, at.Child("providerConfig", trigger.Field), orNone(after), fmt.Sprintf(
-				"%s was %s and is %s now, which replaces the machines of worker pool %s, one after the other", trigger.Field, orNone(before), orNone(after), pool.Name))))
+		if before, after := trigger.Value(was), trigger.Value(is); before != after {
+			after = cmp.Or(after, none)
+			c.Found(ruleMachinesReplaced, field.ErrorTypeInvalid, c.at.Child("providerConfig", trigger.Field), after,
+				"%s was %s and is %s now, which replaces the machines of worker pool %s, one after the other",
+				trigger.Field, cmp.Or(before, none), after, c.pool.Name)
 		}
 	}
-	return found
 }
 
-func orNone(value string) string {
-	if value == "" {
-		return "none"
-	}
-	return value
-}
+// none stands for what is not there.
+const none = "none"

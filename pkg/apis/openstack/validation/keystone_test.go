@@ -17,33 +17,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 )
-
-func TestKeystone(t *testing.T) { runConfigs(t, "keystone") }
 
 func TestKeystoneURL(t *testing.T) {
 	for url, valid := range map[string]bool{
-		"https://keystone.example.com/v3/": true, "https://url-to-keystone/v3/": true, "https://10.0.0.1:5000": true, "HTTPS://[2001:db8::1]:5000/v3": true,
-		"https://keystone.example.com/@/v3": true, "https://": false, "https:///v3": false, "https://:5000/v3": false, "//keystone/v3": false,
-		"keystone:5000/v3": false, "/v3": false, "ldap://keystone": false, "https//keystone": false, "https://keystone:port": false,
-		"https://keystone:0": false, "https://keystone:65536": false, "https://keystone:": true, "https://key stone": false,
-		" https://keystone": false, "https://keystone\n": false, "https://key\u200bstone": false, "https://[::1": false, "https://%zz": false,
+		"https://keystone.example.com/v3/": true, "https://url-to-keystone/v3/": true, "https://10.0.0.1:5000": true,
+		"HTTPS://[2001:db8::1]:5000/v3": true, "https://keystone.example.com/@/v3": true, "https://keystone:": true,
+		"https://": false, "https:///v3": false, "https://:5000/v3": false, "//keystone/v3": false, "/v3": false,
+		"keystone:5000/v3": false, "ldap://keystone": false, "https//keystone": false, "https://keystone:port": false,
+		"https://keystone:0": false, "https://keystone:65536": false, "https://key stone": false, " https://keystone": false,
+		"https://keystone\n": false, "https://key\u200bstone": false, "https://[::1": false, "https://%zz": false,
 		"https://keystone/v3?a=b": false, "https://keystone/v3?": false, "https://keystone/v3#a": false,
-		"https://admin@keystone": false, "https://admin:topsecret@keystone": false, "https://admin:topsecret@keystone:port": false,
-		"https://admin:top%secret@keystone": false, "ftp://admin:topsecret@keystone": false,
-		"https://admin:topsecret@key stone": false, "admin:topsecret@keystone": false, "https://admin:topsecret%40keystone/v3": false,
-		"https://keystone/v3?password=topsecret": false,
+		"https://admin@keystone": false, "https://admin:topsecret@keystone": false, "admin:topsecret@keystone": false,
+		"https://admin:topsecret@keystone:port": false, "https://admin:top%secret@keystone": false,
+		"ftp://admin:topsecret@keystone": false, "https://admin:topsecret@key stone": false,
+		"https://admin:topsecret%40keystone/v3": false, "https://keystone/v3?password=topsecret": false,
 	} {
-		config := v1alpha1.CloudProfileConfig{}
-		decode(t, sound, &config)
+		config := with(t, "{}")
 		config.KeystoneURL = &url
-		found := validation.CloudProfileConfig(&config, []string{"europe"}, field.NewPath("config"))
-		if valid && len(found.Errors)+len(found.Warnings) > 0 || !valid && (len(found.Errors) != 1 || found.Errors[0].Origin != validation.OriginKeystoneURL) {
-			t.Errorf("%q: %v", url, found)
+		found, want := checked(config)(), []string{"error FieldValueInvalid config.keystoneURL keystone-url"}
+		if valid {
+			want = nil
 		}
+		expect(t, found, want...)
 		for _, err := range found.Errors {
-			if (err.BadValue != field.OmitValueType{}) || strings.Contains(err.Error.Error(), "secret") {
+			if (err.BadValue != field.OmitValueType{}) || strings.Contains(err.String(), "secret") {
 				t.Errorf("%q: %v", url, err)
 			}
 		}
@@ -105,21 +103,19 @@ func TestCACertificates(t *testing.T) {
 		"indented":                  {indented, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := v1alpha1.CloudProfileConfig{}
-			decode(t, sound, &config)
+			config := with(t, "{}")
 			config.KeystoneCACert = &tc.bundle
-			errs := validation.CloudProfileConfig(&config, nil, field.NewPath("config")).Errors
-			if tc.valid != (len(errs) == 0) || len(errs) > 1 {
-				t.Fatal(errs)
+			found, want := checked(config)(), []string{"error FieldValueInvalid config.keystoneCACert ca-certificate"}
+			if tc.valid {
+				want = nil
 			}
-			for _, err := range errs {
-				t.Log(err)
-				if err.Type != field.ErrorTypeInvalid || err.Field != "config.keystoneCACert" ||
-					err.Origin != validation.OriginCACertificate || err.BadValue != (field.OmitValueType{}) {
+			expect(t, found, want...)
+			for _, err := range found.Errors {
+				if err.BadValue != (field.OmitValueType{}) {
 					t.Errorf("%#v", err)
 				}
 				for line := range strings.Lines(tc.bundle) {
-					if len(line) > 20 && !strings.HasPrefix(line, "-----") && strings.Contains(err.Error.Error(), line[:20]) {
+					if len(line) > 20 && !strings.HasPrefix(line, "-----") && strings.Contains(err.String(), line[:20]) {
 						t.Errorf("quoted: %v", err)
 					}
 				}
@@ -131,19 +127,14 @@ func TestCACertificates(t *testing.T) {
 // What is said about a connection that is not protected says also that certificates are of no use then.
 func TestCertificatesWithoutUse(t *testing.T) {
 	certificate, _ := selfSigned(t)
-	for _, where := range []string{"keystoneCACert", "keystoneURLs"} {
-		config := v1alpha1.CloudProfileConfig{}
-		decode(t, sound, &config)
-		config.KeystoneForceInsecure = new(true)
-		if where == "keystoneCACert" {
-			config.KeystoneCACert = &certificate
-		} else {
-			config.KeystoneURLs = []v1alpha1.KeystoneURL{{Region: "europe", URL: "https://e/v3", CACert: &certificate}}
-		}
-		found := validation.CloudProfileConfig(&config, []string{"europe"}, field.NewPath("config"))
-		expect(t, found, []string{"warning FieldValueInvalid config.keystoneForceInsecure keystone-insecure"})
+	general, regional := with(t, "keystoneForceInsecure: true"), with(t, "keystoneForceInsecure: true")
+	general.KeystoneCACert = &certificate
+	regional.KeystoneURLs = []v1alpha1.KeystoneURL{{Region: "europe", URL: "https://e/v3", CACert: &certificate}}
+	for _, config := range []*v1alpha1.CloudProfileConfig{general, regional} {
+		found := checked(config)()
+		expect(t, found, "warning FieldValueInvalid config.keystoneForceInsecure keystone-insecure")
 		if !strings.Contains(found.Warnings[0].Detail, "no effect") {
-			t.Error(where, found.Warnings)
+			t.Error(found.Warnings)
 		}
 	}
 }

@@ -5,11 +5,14 @@
 package validation
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // purposes are those of load balancer classes, each of which one class at most can have.
@@ -19,98 +22,86 @@ var purposes = []string{
 	v1alpha1.LoadBalancerClassPurposeVPN,
 }
 
-// LoadBalancerClasses checks the load balancer classes of a floating pool or of a Shoot, which stand at the path at. Of a
-// Shoot it does not say that the purpose vpn is not for Shoots, nor which classes the profile allows.
-func LoadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) Findings {
-	var found Findings
+// loadBalancerClasses checks the load balancer classes of a floating pool or of a Shoot, which stand at the path at.
+// Of a Shoot it does not say that the purpose vpn is not for Shoots, nor which classes the profile allows.
+func loadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) finding.Report {
+	var f findings
 	names, claims := seen[string]{}, seen[string]{}
 	for i := range classes {
-		if found.Full() {
-			return found
+		if Full(&f.Report) {
+			break
 		}
 		class, path := &classes[i], at.Index(i)
-		found.openStackName(class.Name, path.Child("name"), "load balancer class")
-		before, first := names.first(class.Name, path)
-		if !first && class.Name != "" {
-			found.fail(OriginEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
+		f.openStackName(class.Name, path.Child("name"), "load balancer class")
+		before := names.before(class.Name, path)
+		if before != nil && class.Name != "" {
+			f.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
 				"%s is a load balancer class named %s already; rename or remove one of the two", before, class.Name)
 		}
-		found.supported(class.Purpose, path.Child("purpose"), purposes...)
-		found.claim(class, path, claims, first)
-		found.floatingSubnet(class, path)
-		found.openStackID(class.FloatingNetworkID, path.Child("floatingNetworkID"), "network")
-		found.openStackID(class.SubnetID, path.Child("subnetID"), "subnet")
+		f.supported(class.Purpose, path.Child("purpose"), purposes...)
+		// A class that is named default or private has that purpose, too. A name that is there twice is reported already.
+		purpose := ptr.Deref(class.Purpose, "")
+		if n := class.Name; n != purpose && before == nil && n != v1alpha1.LoadBalancerClassPurposeVPN {
+			f.claim(class, n, path.Child("name"), claims)
+		}
+		f.claim(class, purpose, path.Child("purpose"), claims)
+		f.floatingSubnet(class, path)
+		f.openStackID(class.FloatingNetworkID, path.Child("floatingNetworkID"), "network")
+		f.openStackID(class.SubnetID, path.Child("subnetID"), "subnet")
 	}
-	return found
+	return f.Report
 }
 
-// claim demands that no other class has the purpose of this one; a second one for the VPN does no harm. A class that is
-// named default or private has that purpose by its name, too. Of two classes of one name this says nothing, since that is
-// reported already.
-func (f *Findings) claim(class *v1alpha1.LoadBalancerClass, at *field.Path, claims seen[string], first bool) {
-	claim := func(purpose string, path *field.Path) {
-		before, alone := claims.first(purpose, path)
-		switch {
-		case alone:
-		case purpose == v1alpha1.LoadBalancerClassPurposeVPN:
-			f.warn(OriginEntryRepeated, field.ErrorTypeDuplicate, path, purpose,
-				"load balancer class %s would be the second %s one, after %s, and one is enough; remove the purpose from one of the two", quote(class.Name), purpose, before)
-		default:
-			f.fail(OriginPurposeDuplicate, field.ErrorTypeDuplicate, path, purpose,
-				"load balancer class %s would be the second %s one, after %s; there can be one only", class.Name, purpose, before)
-		}
+// claim demands that no other class has a purpose, if it is one. A second class for the VPN does no harm.
+func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *field.Path, claims seen[string]) {
+	if !slices.Contains(purposes, purpose) {
+		return
 	}
-	purpose := ""
-	if class.Purpose != nil {
-		purpose = *class.Purpose
-	}
-	if named := class.Name; first && named != purpose &&
-		(named == v1alpha1.LoadBalancerClassPurposeDefault || named == v1alpha1.LoadBalancerClassPurposePrivate) {
-		claim(named, at.Child("name"))
-	}
-	for _, p := range purposes {
-		if p == purpose {
-			claim(purpose, at.Child("purpose"))
-		}
+	switch before := claims.before(purpose, at); {
+	case before == nil:
+	case purpose == v1alpha1.LoadBalancerClassPurposeVPN:
+		f.Found(ruleEntryRepeated, field.ErrorTypeDuplicate, at, purpose,
+			"load balancer class %s would be the second %s one, after %s, and one is enough; "+
+				"remove the purpose from one of the two", quote(class.Name), purpose, before)
+	default:
+		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,
+			"load balancer class %s would be the second %s one, after %s; there can be one only",
+			class.Name, purpose, before)
 	}
 }
 
 // floatingSubnet checks the three ways to choose a subnet of the floating network, which exclude each other.
-func (f *Findings) floatingSubnet(class *v1alpha1.LoadBalancerClass, at *field.Path) {
+func (f *findings) floatingSubnet(class *v1alpha1.LoadBalancerClass, at *field.Path) {
 	var chosen *field.Path
-	for _, way := range []struct {
-		value *string
-		at    *field.Path
-		check func(*string, *field.Path)
-	}{
-		{class.FloatingSubnetID, at.Child("floatingSubnetID"), func(id *string, at *field.Path) { f.openStackID(id, at, "subnet") }},
-		{class.FloatingSubnetTags, at.Child("floatingSubnetTags"), f.subnetTags},
-		{class.FloatingSubnetName, at.Child("floatingSubnetName"), func(name *string, at *field.Path) { f.notEmpty(name, at) }},
-	} {
-		if way.value == nil {
-			continue
+	choose := func(value *string, at *field.Path) {
+		switch {
+		case value == nil:
+		case chosen == nil:
+			chosen = at
+		default:
+			f.Found(ruleSettingsExclusive, field.ErrorTypeForbidden, at, *value, "the floating subnet is chosen by %s already; "+
+				"keep one of floatingSubnetID, floatingSubnetTags and floatingSubnetName", chosen)
 		}
-		if chosen != nil {
-			f.fail(OriginSettingsExclusive, field.ErrorTypeForbidden, way.at, *way.value,
-				"the floating subnet is chosen by %s already; keep one of floatingSubnetID, floatingSubnetTags and floatingSubnetName", chosen)
-		} else {
-			chosen = way.at
-		}
-		way.check(way.value, way.at)
 	}
+	id, tags, name := at.Child("floatingSubnetID"), at.Child("floatingSubnetTags"), at.Child("floatingSubnetName")
+	choose(class.FloatingSubnetID, id)
+	f.openStackID(class.FloatingSubnetID, id, "subnet")
+	choose(class.FloatingSubnetTags, tags)
+	f.subnetTags(class.FloatingSubnetTags, tags)
+	choose(class.FloatingSubnetName, name)
+	f.notEmpty(class.FloatingSubnetName, name)
 }
 
 // subnetTags checks a list of tags with commas in between. A leading ! asks for subnets without them, a leading & for
 // those that have all of them.
-func (f *Findings) subnetTags(tags *string, at *field.Path) {
+func (f *findings) subnetTags(tags *string, at *field.Path) {
 	if !f.notEmpty(tags, at) {
 		return
 	}
 	list := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(*tags), "!"), "&")
-	for tag := range strings.SplitSeq(list, ",") {
-		if strings.TrimSpace(tag) == "" {
-			f.fail(OriginValueFormat, field.ErrorTypeInvalid, at, *tags, "a tag in %s is empty; write tags with one comma between any two, as in public,eu", quote(*tags))
-			return
-		}
+	empty := func(tag string) bool { return strings.TrimSpace(tag) == "" }
+	if slices.ContainsFunc(strings.Split(list, ","), empty) {
+		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, *tags,
+			"a tag in %s is empty; write tags with one comma between any two, as in public,eu", quote(*tags))
 	}
 }

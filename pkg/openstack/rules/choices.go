@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// keystone checks that the Shoot's region has an identity service, without which nothing can be created there.
+func (s *subject) keystone() {
+	region := s.Shoot.Spec.Region
+	if _, found := lookup.Keystone(s.config, region); !found {
+		s.Found(ruleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
+			"the profile has no identity service for region %s, so that nothing can be created there; "+
+				"choose another region, or ask its operator for one", region)
+	}
+}
+
+// loadBalancerProvider checks whether the Shoot may choose its load balancer provider.
+func (s *subject) loadBalancerProvider() {
+	if s.controlPlane == nil || !validation.IsOneName(s.controlPlane.LoadBalancerProvider) {
+		return
+	}
+	name := strings.TrimSpace(s.controlPlane.LoadBalancerProvider)
+	has := lookup.LoadBalancerProviders(s.config.Constraints.LoadBalancerProviders, s.Shoot.Spec.Region)
+	if name == "" || !slices.Contains(has, name) {
+		at := controlPlanePath.Child("loadBalancerProvider")
+		s.notAmong(ruleLoadBalancerProvider, at, name, has, "load balancer provider", s.inRegion())
+	}
+}
+
+// floatingPool checks whether the Shoot may choose its floating pool.
+func (s *subject) floatingPool() {
+	if s.infrastructure == nil || !validation.IsOneName(s.infrastructure.FloatingPoolName) {
+		return
+	}
+	pools, region := s.config.Constraints.FloatingPools, s.Shoot.Spec.Region
+	name, at := strings.TrimSpace(s.infrastructure.FloatingPoolName), infrastructurePath.Child("floatingPoolName")
+	allowed := s.domains.where(func(domain string) bool {
+		return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil
+	})
+	if len(allowed.names) > 0 {
+		s.dependsOnDomain(at, name, fmt.Sprintf("floating pool %s is allowed in region %s", name, region), allowed, s.domains)
+		return
+	}
+	var has []string
+	for _, domain := range s.domains.names {
+		has = append(has, lookup.FloatingPools(pools, region, domain)...)
+	}
+	slices.Sort(has)
+	place := s.inRegion()
+	if s.domains.known && len(lookup.Domains(pools, region)) > 0 {
+		place += " for the domain of the Shoot's credentials" // which is not to be shown
+	}
+	s.notAmong(ruleFloatingPool, at, name, has, "floating pool", place)
+}
+
+func (s *subject) inRegion() string { return "in region " + s.Shoot.Spec.Region }
+
+// notAmong says that the profile does not have a thing of this name in a place, and what it has there; or, if none is
+// named, that one has to be.
+func (s *subject) notAmong(rule finding.Rule, at *field.Path, name string, has []string, thing, place string) {
+	has = validation.Choices(has)
+	switch {
+	case len(has) == 0 && name == "":
+		s.Found(validation.RuleSettingMissing, field.ErrorTypeRequired, at, nil,
+			"write the name of a %s; but the profile has none %s, ask its operator for one", thing, place)
+	case len(has) == 0:
+		s.Found(rule, field.ErrorTypeNotSupported, at, name,
+			"the profile has no %s %s, so not %s; ask its operator for one", thing, place, name)
+	case name == "":
+		validation.NotAmong(&s.Report, validation.RuleSettingMissing, at, name, has, "write the name of a "+thing)
+	default:
+		detail := fmt.Sprintf("the profile has no %s %s %s", thing, name, place)
+		validation.NotAmong(&s.Report, rule, at, name, has, detail)
+	}
+}
+
+// domains are those that a Shoot may be of: one if it is known, or else all those that the profile has floating pools
+// for, and last one that stands for all others.
+type domains struct {
+	names []string
+	known bool
+}
+
+func domainsOf(config *v1alpha1.CloudProfileConfig, q provider.ShootQuestion) domains {
+	if q.Scope != nil {
+		return domains{[]string{*q.Scope}, true}
+	}
+	named := lookup.Domains(config.Constraints.FloatingPools, q.Shoot.Spec.Region)
+	return domains{append(named, strings.Join(named, "")+"?"), false}
+}
+
+// where returns those for which a test is true.
+func (d domains) where(test func(domain string) bool) domains {
+	return domains{slices.DeleteFunc(slices.Clone(d.names), func(domain string) bool { return !test(domain) }), d.known}
+}
+
+// of says which of all domains these are.
+func (d domains) of(all domains) string {
+	others := all.names[len(all.names)-1]
+	if !slices.Contains(d.names, others) {
+		return "domain " + few(d.names)
+	}
+	without := all.where(func(domain string) bool { return !slices.Contains(d.names, domain) })
+	return "domains other than " + few(without.names)
+}
+
+// dependsOnDomain warns that what was written is right for some domains only, if that of the Shoot, which is one of
+// some, is not known.
+func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right, among domains) {
+	if len(right.names) < len(among.names) {
+		s.Found(ruleFloatingPoolDomain, field.ErrorTypeInvalid, at, value,
+			"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; "+
+				"capkit lint --domain NAME checks it", what, right.of(s.domains))
+	}
+}
+
+// few joins names for a message, which gets no longer than this.
+func few(names []string) string {
+	const maxNames = 5
+	if len(names) <= maxNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
+}

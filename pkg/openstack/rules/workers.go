@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/apis/openstack/validation"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// CheckWorker returns what is wrong with a WorkerConfig by itself, for [provider.WorkersOf].
+func CheckWorker(config *v1alpha1.WorkerConfig, at *field.Path) field.ErrorList {
+	return validation.WorkerConfig(config, at).Errors.Errors()
+}
+
+// Triggers are the parts of a WorkerConfig whose change replaces the machines of a worker pool, for
+// [provider.WorkersOf]: its server group, and the machine labels that say so.
+var Triggers = []provider.Trigger[v1alpha1.WorkerConfig]{
+	{Field: "serverGroup", Value: func(config *v1alpha1.WorkerConfig) string {
+		return ptr.Deref(config.ServerGroup, v1alpha1.ServerGroup{}).Policy
+	}},
+	{Field: "machineLabels", Value: func(config *v1alpha1.WorkerConfig) string {
+		var labels []string
+		for _, label := range config.MachineLabels {
+			if ptr.Deref(label.TriggerRollingOnUpdate, false) {
+				labels = append(labels, label.Name+"="+label.Value)
+			}
+		}
+		slices.Sort(labels)
+		return strings.Join(labels, ", ")
+	}},
+}
+
+// worker is a worker pool.
+type worker struct {
+	*v1beta1.Worker
+	at     *field.Path
+	config *v1alpha1.WorkerConfig // never nil
+	errs   finding.List           // of reading it
+}
+
+// workerOf reads the config of a worker pool. Errors in it are reported by those who ask which image the pool boots.
+func workerOf(pool *v1beta1.Worker, at *field.Path) worker {
+	config, errs := decode[v1alpha1.WorkerConfig](pool.ProviderConfig, "WorkerConfig", at.Child("providerConfig"))
+	if config == nil {
+		config = &v1alpha1.WorkerConfig{}
+	}
+	return worker{pool, at, config, errs}
+}
+
+// volumes checks that the profile has the volume types of worker pools, if it has any.
+func (s *subject) volumes() {
+	var has []string
+	for _, volumeType := range s.Profile.VolumeTypes {
+		has = append(has, volumeType.Name)
+	}
+	check := func(name *string, at *field.Path) {
+		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !validation.Full(&s.Report) {
+			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, has,
+				"the profile has no volume type "+finding.Quoted(*name))
+		}
+	}
+	for _, w := range s.workers {
+		if w.Volume != nil {
+			check(w.Volume.Type, w.at.Child("volume"))
+		}
+		for i := range w.DataVolumes {
+			check(w.DataVolumes[i].Type, w.at.Child("dataVolumes").Index(i))
+		}
+	}
+}
+
+// workerConfigs warns about what there is to warn about in single configs. Their errors are reported by those who ask
+// which image a worker pool boots.
+func (s *subject) workerConfigs() {
+	for _, w := range s.workers {
+		s.Add(finding.Report{Warnings: validation.WorkerConfig(w.config, w.at.Child("providerConfig")).Warnings})
+	}
+}
+
+// serverGroups checks whether worker pools may have their server groups.
+func (s *subject) serverGroups() {
+	has := validation.Choices(s.config.ServerGroupPolicies)
+	for _, w := range s.workers {
+		if w.config.ServerGroup != nil {
+			found := w.serverGroup(w.config.ServerGroup.Policy, has)
+			s.Errors = append(s.Errors, provider.UnreadIn(w.errs, w.at.Child("providerConfig")).Without(found.Errors)...)
+		}
+	}
+}
+
+// affinity is the policy of server groups whose machines are all on one host.
+const affinity = "affinity"
+
+// serverGroup says what is wrong with the policy of a worker pool's server group, in a profile that has some.
+func (w *worker) serverGroup(policy string, has []string) (found finding.Report) {
+	at := w.at.Child("providerConfig", "serverGroup", "policy")
+	switch {
+	case len(has) == 0:
+		found.Found(ruleServerGroup, field.ErrorTypeNotSupported, at, policy,
+			"the profile has no serverGroupPolicies, so that no worker pool can have a server group; remove serverGroup")
+	case strings.TrimSpace(policy) == "":
+		validation.NotAmong(&found, validation.RuleSettingMissing, at, "", has,
+			"write a policy of the profile, or remove serverGroup")
+	case !slices.Contains(has, policy):
+		validation.NotAmong(&found, ruleServerGroup, at, policy, has, "the profile has no server group policy "+policy)
+	case policy == affinity && len(w.Zones) > 1:
+		found.Found(ruleServerGroup, field.ErrorTypeForbidden, at, policy,
+			"machines with policy affinity are all on one host, which cannot be in several zones (%s); "+
+				"keep one zone, or choose another policy, such as soft-affinity if the profile has it", few(w.Zones))
+	}
+	return found
+}
+
+// machineLabels checks that no machine label is a label of the worker pool as well, since machines have both.
+func (s *subject) machineLabels() {
+	for _, w := range s.workers {
+		said := map[string]bool{}
+		for i, label := range w.config.MachineLabels {
+			if _, both := w.Labels[label.Name]; both && !said[label.Name] {
+				said[label.Name] = true
+				at := w.at.Child("providerConfig", "machineLabels").Index(i).Child("name")
+				s.Found(validation.RuleEntryDuplicate, field.ErrorTypeDuplicate, at, label.Name,
+					"machines have the labels of their worker pool as well, which has %s already; "+
+						"rename or remove one of the two", label.Name)
+			}
+		}
+	}
+}
+
+// zones checks that the profile has the zones of worker pools. A profile without regions has no zones to compare with.
+func (s *subject) zones() {
+	region := s.region()
+	if region == nil {
+		return
+	}
+	var has []string
+	for _, zone := range region.Zones {
+		has = append(has, zone.Name)
+	}
+	for _, w := range s.workers {
+		if len(w.Zones) == 0 && !validation.Full(&s.Report) {
+			s.notAmong(ruleZone, w.at.Child("zones"), "", has, "zone", s.inRegion())
+		}
+		for i, zone := range w.Zones {
+			if validation.Full(&s.Report) {
+				return
+			}
+			at, first := w.at.Child("zones"), slices.Index(w.Zones, zone)
+			switch {
+			case !slices.Contains(has, zone):
+				s.notAmong(ruleZone, at.Index(i), zone, has, "zone", s.inRegion())
+			case first < i:
+				s.Found(validation.RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone,
+					"%s is zone %s already; remove one of the two", at.Index(first), zone)
+			}
+		}
+	}
+}

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cases
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Report renders a report, errors first, as lines of severity, type, path and rule. The test fails if a finding is not for
+// a reader: without a text, or with one that was not filled in. It logs the texts.
+func Report(t testing.TB, report finding.Report) string {
+	t.Helper()
+	var lines []string
+	add := func(severity finding.Severity, list finding.List) {
+		for _, f := range list {
+			lines = append(lines, fmt.Sprintf("%s %s %s %s", severity, string(f.Type), f.Field, f.Origin))
+			if f.Detail == "" || strings.Contains(f.Detail, "%!") {
+				t.Errorf("not for a reader: %v", f)
+			}
+			t.Log(f)
+		}
+	}
+	add(finding.SeverityError, report.Errors)
+	add(finding.SeverityWarning, report.Warnings)
+	return strings.Join(lines, "\n")
+}

@@ -6,148 +6,212 @@ package manifest
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// converter turns the parser's nodes into values. Like kubectl it reads the members of a mapping in order, a merge key
-// among them, and lets the last value of a key win.
+const (
+	// maxDepth is how deep lists and mappings may nest; the outermost is at depth 1.
+	maxDepth = 200
+	// aliasCost is what each alias takes from the budget for them, in bytes.
+	aliasCost = 64
+)
+
+// converter writes the parser's nodes as JSON. Like kubectl it reads the members of a mapping in order, a merge key
+// among them, and lets the last value of a key win. What cannot be converted becomes null and a fault.
 type converter struct {
-	line    int  // added to the parser's lines
-	merged  *int // how many more members merge keys may bring
-	faults  []*fault
-	aliased bool // the document has aliases
-	done    map[*yaml.Node]*value
-	open    []*yaml.Node // the anchored nodes being converted
+	*writer
+	source *source
+	line   int          // added to the parser's lines
+	open   []*yaml.Node // the anchored nodes being written
+	// aliases counts the aliases, one within the other, that are being followed; start is where the outermost began to
+	// write.
+	aliases, start int
+	aliased        bool // the document has aliases
+	tooLarge       bool // there is a fault about the size
 }
 
-// convert never returns nil; what cannot be converted is null and a fault.
-func (c *converter) convert(n *yaml.Node) *value {
-	if n.Kind == yaml.AliasNode {
-		c.aliased = true
-		return c.anchored(n.Alias, n)
-	}
-	if n.Anchor != "" {
-		return c.anchored(n, n)
-	}
-	return c.content(n)
+// value writes the document, or an item of a list, which is at the given depth.
+func (c *converter) value(n *yaml.Node, depth int) {
+	i := c.begin(c.place(n))
+	c.content(n, depth)
+	c.end(i)
 }
 
-// anchored converts a node with an anchor, once, for all its aliases. from is where it is asked for.
-func (c *converter) anchored(n, from *yaml.Node) *value {
-	if v := c.done[n]; v != nil {
-		return v
+// content writes a node at the given depth. What it is of has begun.
+func (c *converter) content(n *yaml.Node, depth int) {
+	if depth > maxDepth {
+		c.fail(tooDeep(c.place(n)))
+		return
 	}
-	for _, outer := range c.open {
-		if outer == n {
-			return c.fail(from, RuleSyntax, "an alias (*name) refers to a value that contains it")
-		}
+	target, f := c.enter(n)
+	if f != nil {
+		c.fail(f)
+		return
 	}
-	c.open = append(c.open, n)
-	v := c.content(n)
-	c.open = c.open[:len(c.open)-1]
-	c.done[n] = v
-	return v
-}
-
-func (c *converter) content(n *yaml.Node) *value {
-	v := &value{at: c.place(n)}
-	switch n.Kind {
+	switch target.Kind {
 	case yaml.MappingNode:
-		v.kind, v.members = kindObject, c.members(n)
-	case yaml.SequenceNode:
-		v.kind, v.items = kindList, make([]*value, 0, len(n.Content))
-		for _, item := range n.Content {
-			v.items = append(v.items, c.convert(item))
+		object := len(c.places) - 1
+		c.json = append(c.json, '{')
+		unique := c.members(target, depth+1)
+		c.json = append(c.json, '}')
+		if !unique {
+			c.settle(object)
 		}
+	case yaml.SequenceNode:
+		c.json = append(c.json, '[')
+		for _, item := range target.Content {
+			c.value(item, depth+1)
+		}
+		c.json = append(c.json, ']')
 	default:
-		data, err := resolve(n)
+		data, err := meaning(target)
 		if err == nil {
-			v.text, err = encodeScalar(data)
+			c.json, err = appendScalar(c.json, data)
 		}
 		if err != nil {
-			return c.fail(n, RuleSyntax, err.Error())
+			c.fail(&fault{c.place(target), RuleSyntax, err.Error()})
 		}
 	}
-	n.Content = nil // no node is converted twice, and the parser's are large
-	return v
+	c.leave(n)
 }
 
-func (c *converter) members(n *yaml.Node) []member {
-	m := &mapping{members: make([]member, 0, len(n.Content)/2)}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		keyNode, valueNode := n.Content[i], n.Content[i+1]
+// members writes the members of a mapping, and reports whether each of their keys is certain to occur only once.
+func (c *converter) members(n *yaml.Node, depth int) bool {
+	keyLines, unique := map[string]int{}, true
+	for pair := range slices.Chunk(n.Content, 2) {
+		keyNode, valueNode := pair[0], pair[1]
 		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {
-			c.merge(m, valueNode)
+			c.merge(valueNode, depth)
+			unique = false
 			continue
 		}
-		key, ok := c.key(keyNode)
-		v := c.convert(valueNode)
-		if !ok {
-			continue
+		key, f := c.key(keyNode)
+		var i int
+		if f == nil {
+			i, f = c.beginMember(key, c.keyPlace(keyNode), keyLines)
+		} else { // something has to be there
+			i, _ = c.beginMember(key, c.keyPlace(keyNode), map[string]int{})
 		}
-		if f := m.putOwn(member{key: key, at: c.place(keyNode), value: v}); f != nil {
-			c.faults = append(c.faults, f)
+		if f != nil {
+			c.note(f)
+			unique = false
 		}
+		c.content(valueNode, depth)
+		c.endMember(i, key, c.place(valueNode))
 	}
-	return m.members
+	return unique
 }
 
 // key returns the JSON key for a key node.
-func (c *converter) key(n *yaml.Node) (string, bool) {
+func (c *converter) key(n *yaml.Node) (string, *fault) {
 	target := n
 	if n.Kind == yaml.AliasNode {
-		c.aliased = true
 		target = n.Alias
 	}
 	if target.Kind != yaml.ScalarNode {
-		c.fail(n, RuleSyntax, "a list or mapping cannot be a key")
-		return "", false
+		return "", &fault{c.keyPlace(n), RuleSyntax, "a list or mapping cannot be a key"}
 	}
-	data, err := resolve(target)
+	data, err := meaning(target)
 	if err == nil {
 		key, ok := keyText(data)
 		if ok {
-			return key, true
+			return key, nil
 		}
 		err = errors.New("this value cannot be a key; put it in quotes")
 	}
-	c.fail(n, RuleSyntax, err.Error())
-	return "", false
+	return "", &fault{c.keyPlace(n), RuleSyntax, err.Error()}
 }
 
-// merge brings in the members of the mapping or list of mappings n, of which the first has the last word.
-func (c *converter) merge(m *mapping, n *yaml.Node) {
+// merge writes the members of the mapping or list of mappings n, of which the first has the last word.
+func (c *converter) merge(n *yaml.Node, depth int) {
 	sources := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		sources = n.Content
 	}
-	for i := len(sources) - 1; i >= 0; i-- {
-		target := sources[i]
-		if target.Kind == yaml.AliasNode {
-			target = target.Alias
-		}
-		if target.Kind != yaml.MappingNode {
-			c.fail(sources[i], RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings")
-			return
-		}
-		v := c.convert(sources[i])
-		if *c.merged -= 1 + len(v.members); *c.merged < 0 {
-			if last := len(c.faults) - 1; last < 0 || c.faults[last].rule != RuleTooLarge {
-				c.fail(sources[i], RuleTooLarge, "the merge keys (<<) bring in too many members")
+	for _, source := range slices.Backward(sources) {
+		target, f := c.enter(source)
+		if f == nil {
+			if target.Kind == yaml.MappingNode {
+				c.members(target, depth)
+			} else {
+				f = &fault{c.keyPlace(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"}
 			}
-			return
+			c.leave(source)
 		}
-		for _, add := range v.members {
-			m.put(add)
+		if f != nil {
+			c.note(f)
+			return
 		}
 	}
 }
 
-// fail notes a fault at the node and returns null in its place.
-func (c *converter) fail(n *yaml.Node, rule, message string) *value {
-	c.faults = append(c.faults, &fault{c.place(n), rule, message})
-	return &value{at: c.place(n), text: "null"}
+// enter returns the node that n stands for: itself, or what it is an alias of. A call of leave has to follow, unless
+// there is a fault.
+func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
+	target := n
+	if n.Kind == yaml.AliasNode {
+		target = n.Alias
+		if slices.Contains(c.open, target) {
+			return nil, &fault{c.keyPlace(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
+		}
+		if c.aliases == 0 {
+			c.start = len(c.json)
+		}
+		if c.aliased = true; !c.source.spend(aliasCost) || len(c.json)-c.start > c.source.expanded {
+			return nil, &fault{c.keyPlace(n), RuleTooLarge, expandsTooFar}
+		}
+		c.aliases++
+	}
+	if target.Anchor != "" {
+		c.open = append(c.open, target)
+	}
+	return target, nil
 }
 
-func (c *converter) place(n *yaml.Node) place { return place{c.line + n.Line, n.Column} }
+// leave ends what enter began.
+func (c *converter) leave(n *yaml.Node) {
+	if n.Kind == yaml.AliasNode {
+		if c.aliases--; c.aliases == 0 {
+			c.source.spend(len(c.json) - c.start)
+		}
+		n = n.Alias
+	}
+	if n.Anchor != "" {
+		c.open = c.open[:len(c.open)-1]
+	}
+}
+
+// fail notes a fault and writes null.
+func (c *converter) fail(f *fault) {
+	c.note(f)
+	c.json = append(c.json, "null"...)
+}
+
+// note takes down a fault: what aliases lead to only where it is written, and one about the size only once.
+func (c *converter) note(f *fault) {
+	if f.rule == RuleTooLarge && !c.tooLarge || f.rule != RuleTooLarge && c.aliases == 0 {
+		c.faults = append(c.faults, *f)
+		c.tooLarge = c.tooLarge || f.rule == RuleTooLarge
+	}
+}
+
+// place returns where the content of a node was written: that of an alias where its anchor is.
+func (c *converter) place(n *yaml.Node) place {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return c.keyPlace(n)
+}
+
+// keyPlace returns where a node itself was written.
+func (c *converter) keyPlace(n *yaml.Node) place { return place{c.line + n.Line, n.Column} }
+
+// expandsTooFar is the message of a document with aliases that becomes too large by them.
+var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB", maxExpanded>>20)
+
+func tooDeep(at place) *fault {
+	return &fault{at, RuleTooLarge, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
+}

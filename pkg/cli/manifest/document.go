@@ -6,120 +6,197 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
-	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// itemCost is what each item of a List takes from the budget for aliases, in bytes.
-const itemCost = 64
+// document is a document as JSON, with the place of every value in it.
+type document struct {
+	json []byte
+	// places are those of the values in the JSON: the document itself first, and every value before what it contains.
+	places []valuePlace
+	// remarks are about a few of the values.
+	remarks []remark
+}
 
-// document takes over the objects of a document, and the faults found when it was read. Only repeated keys leave a
-// document usable. The budget is nil for a document without aliases.
-func (s *source) document(root *value, faults []*fault, budget *int) {
-	who, usable := identify(root), true
-	for _, f := range faults {
-		s.fault(f, who)
-		usable = usable && f.rule == RuleDuplicateKey
-	}
-	if usable && !root.isNull() {
-		if f := s.object(root, 1, budget); f != nil {
-			s.fault(f, who)
+// valuePlace is where a value was written: an item of a list at its content, a member of an object at its key.
+type valuePlace struct {
+	line, column int32
+	// start is where the value begins in the JSON: a member with its key.
+	start int32
+	// next is the index of the first place that is no longer within the value.
+	next int32
+}
+
+// remark is about the value at an index of the places.
+type remark struct {
+	index int
+	// repeated is set if the mapping has the key more than once, and this is its last value.
+	repeated string
+	// content is set for an apiVersion or kind that is no string: where its value was written, not its key.
+	content place
+}
+
+// fault is a reason why a document cannot be read.
+type fault struct {
+	at            place
+	rule, message string
+}
+
+func (f *fault) Error() string { return f.message }
+
+// children yields what the value at an index of the places contains, and where each of that ends in the JSON, if the
+// value itself ends there at the given offset.
+func (d *document) children(parent, end int) iter.Seq2[int, int] {
+	return func(yield func(child, end int) bool) {
+		last := int(d.places[parent].next)
+		for i := parent + 1; i < last; {
+			next, childEnd := int(d.places[i].next), end-1
+			if next < last {
+				childEnd = int(d.places[next].start) - 1
+			}
+			if !yield(i, childEnd) {
+				return
+			}
+			i = next
 		}
 	}
 }
 
-// object takes over one object, or the items of a List. A fault about size ends the document.
-func (s *source) object(v *value, depth int, budget *int) *fault {
-	who := identify(v)
-	if f := misshapen(v); f != nil {
-		s.fault(f, who)
-		return nil
-	}
-	if items, ok := itemsOf(v, who); ok {
-		return s.list(items, depth, budget)
-	}
-	e := s.encoder
-	e.begin(budget)
-	if f := e.value(v, v.at, noKey, depth); f != nil {
-		return f
-	}
-	s.objects = append(s.objects, &Object{Identity: who, File: s.name,
-		JSON: bytes.Clone(e.out), places: slices.Clone(e.places), repeated: e.repeated})
-	return nil
-}
-
-func (s *source) list(items []*value, depth int, budget *int) *fault {
-	limit := encoder{budget: budget}
-	for _, item := range items {
-		if depth > maxDepth {
-			return tooDeep(item.at)
-		}
-		if f := limit.spend(itemCost, item.at); f != nil {
-			return f
-		}
-		if f := s.object(item, depth+2, budget); f != nil {
-			return f
+// content returns the offset in the JSON at which the value at an index of the places begins: behind the key of a member.
+func (d *document) content(i int) int {
+	start := int(d.places[i].start)
+	if d.json[start] == '"' {
+		if _, end := d.quoted(start); end < len(d.json) && d.json[end] == ':' {
+			return end + 1
 		}
 	}
-	return nil
+	return start
 }
 
-// itemsOf returns the items of a List, or of one with a type, like CloudProfileList.
-func itemsOf(v *value, who Identity) ([]*value, bool) {
-	items := v.get("items")
-	switch {
-	case !strings.HasSuffix(who.Kind, "List"):
-		return nil, false
-	case items == nil:
-		return nil, who.APIVersion == "v1" && who.Kind == "List"
-	case items.isNull():
-		return nil, true
-	}
-	return items.items, items.kind == kindList
+// key returns the key of the member at an index of the places.
+func (d *document) key(i int) string {
+	key, _ := d.quoted(int(d.places[i].start))
+	return key
 }
 
-// misshapen returns the fault of a value that is no object.
-func misshapen(v *value) *fault {
-	switch {
-	case v.kind == kindList:
-		return &fault{v.at, RuleNotAnObject, "this is a list, but a manifest is a mapping with apiVersion and kind"}
-	case v.kind == kindScalar:
-		return &fault{v.at, RuleNotAnObject, "this is a single value, but a manifest is a mapping with apiVersion and kind"}
-	}
-	var missing []string
-	for _, key := range []string{"apiVersion", "kind"} {
-		switch field := v.get(key); {
-		case field.isNull() || field.text == `""`:
-			missing = append(missing, key)
-		case text(field) == "":
-			return &fault{field.at, RuleNotAnObject, key + " is not a string"}
+// quoted returns the string that begins at an offset in the JSON, and where it ends.
+func (d *document) quoted(start int) (text string, end int) {
+	end, escaped := start+1, false
+	for ; d.json[end] != '"'; end++ {
+		if d.json[end] == '\\' {
+			end, escaped = end+1, true
 		}
 	}
-	switch len(missing) {
-	case 0:
-		return nil
-	case 1:
-		return &fault{v.at, RuleNotAnObject, missing[0] + " is missing"}
+	end++
+	if escaped {
+		_ = json.Unmarshal(d.json[start:end], &text) // it is valid
+		return text, end
 	}
-	return &fault{v.at, RuleNotAnObject, "apiVersion and kind are missing"}
+	return string(d.json[start+1 : end-1]), end
 }
 
-func identify(v *value) Identity {
-	meta := v.get("metadata")
-	return Identity{text(v.get("apiVersion")), text(v.get("kind")), text(meta.get("namespace")), text(meta.get("name"))}
+// writer writes a document, value by value in their order.
+type writer struct {
+	document
+	faults []fault
 }
 
-// text returns the string that v is, or "".
-func text(v *value) string {
-	var s string
-	if v == nil || !strings.HasPrefix(v.text, `"`) || json.Unmarshal([]byte(v.text), &s) != nil {
-		return ""
+// reset makes the writer ready for another document.
+func (w *writer) reset() {
+	w.json, w.places, w.remarks, w.faults = w.json[:0], w.places[:0], w.remarks[:0], nil
+}
+
+// written returns a copy of the document.
+func (w *writer) written() *document {
+	return &document{bytes.Clone(w.json), slices.Clone(w.places), slices.Clone(w.remarks)}
+}
+
+// begin begins the document, an item of a list or a member of an object, and returns its index in the places.
+func (w *writer) begin(at place) int {
+	if before := len(w.json) - 1; before >= 0 && w.json[before] != '[' && w.json[before] != '{' {
+		w.json = append(w.json, ',')
 	}
-	return s
+	w.places = append(w.places, valuePlace{line: int32(at.line), column: int32(at.column), start: int32(len(w.json))})
+	return len(w.places) - 1
 }
 
-func (s *source) fault(f *fault, who Identity) {
-	s.problems = append(s.problems, Problem{Identity: who, File: s.name,
-		Line: f.at.line, Column: f.at.column, Rule: f.rule, Message: f.message})
+// end ends what has the index.
+func (w *writer) end(i int) { w.places[i].next = int32(len(w.places)) }
+
+// beginMember begins a member of an object with its key. The mapping that the member is from has keys in these lines
+// already; there is a fault if this key is among them, or else it becomes one of them.
+func (w *writer) beginMember(key string, at place, keyLines map[string]int) (i int, again *fault) {
+	i = w.begin(at)
+	if line := keyLines[key]; line > 0 {
+		again = &fault{at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(key), line)}
+		w.remarks = append(w.remarks, remark{index: i, repeated: again.message})
+	} else {
+		keyLines[key] = at.line
+	}
+	w.json = append(appendString(w.json, key), ':')
+	return i, again
+}
+
+// endMember ends a member whose value, without the key, is at a place of its own.
+func (w *writer) endMember(i int, key string, at place) {
+	w.end(i)
+	if (key == "apiVersion" || key == "kind") && w.json[w.content(i)] != '"' {
+		w.remarks = append(w.remarks, remark{index: i, content: at})
+	}
+}
+
+// settle leaves only the last value of each key in the object that has just been written.
+func (w *writer) settle(object int) {
+	type member struct{ index, end int }
+	last := map[string]member{}
+	w.end(object)
+	for i, end := range w.children(object, len(w.json)) {
+		last[w.key(i)] = member{i, end}
+	}
+	slices.SortFunc(w.remarks, func(a, b remark) int { return cmp.Compare(a.index, b.index) })
+	first, _ := slices.BinarySearchFunc(w.remarks, object+1, func(r remark, i int) int { return cmp.Compare(r.index, i) })
+	all := w.document // everything moves to the front, so it is read before it is overwritten
+	w.json, w.places, w.remarks = all.json[:w.content(object)+1], all.places[:object+1], all.remarks[:first]
+	remarks := all.remarks[first:]
+	for _, m := range slices.SortedFunc(maps.Values(last), func(a, b member) int { return cmp.Compare(a.index, b.index) }) {
+		if len(w.places) > object+1 {
+			w.json = append(w.json, ',')
+		}
+		p := all.places[m.index]
+		next, by, bytes := int(p.next), len(w.places)-m.index, len(w.json)-int(p.start)
+		w.json = append(w.json, all.json[p.start:m.end]...)
+		for _, p := range all.places[m.index:next] {
+			p.start, p.next = p.start+int32(bytes), p.next+int32(by)
+			w.places = append(w.places, p)
+		}
+		for ; len(remarks) > 0 && remarks[0].index < next; remarks = remarks[1:] {
+			if r := remarks[0]; r.index >= m.index {
+				r.index += by
+				w.remarks = append(w.remarks, r)
+			}
+		}
+	}
+	w.json = append(w.json, '}')
+}
+
+// quoteKey quotes a key for a message, cut if it is long.
+func quoteKey(key string) string {
+	const most = 60
+	if runes := []rune(key); len(runes) > most {
+		key = string(runes[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", key)
+}
+
+// appendString appends s as JSON.
+func appendString(out []byte, s string) []byte {
+	out, _ = jsontext.AppendQuote(out, s) // invalid UTF-8 is replaced
+	return out
 }

@@ -34,21 +34,17 @@ const maxFile = 32 << 20
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
 	var errs []error
 	seen := map[string]bool{}
-	var scratch encoder
+	var scratch writer
 	for _, arg := range args {
 		files, err := expand(arg)
 		errs = append(errs, err)
 		for _, file := range files {
-			key := filepath.Clean(file)
-			if seen[key] {
+			if seen[filepath.Clean(file)] {
 				continue
 			}
-			seen[key] = true
-			src := source{name: file, encoder: &scratch}
-			if err := src.load(stdin); err != nil {
-				errs = append(errs, err)
-				continue
-			}
+			seen[filepath.Clean(file)] = true
+			src := source{name: file, writer: &scratch}
+			errs = append(errs, src.load(stdin))
 			objects, problems = append(objects, src.objects...), append(problems, src.problems...)
 		}
 	}
@@ -79,21 +75,21 @@ const ignoreFile = ".capkitignore"
 
 // readIgnoreFile returns what a directory's ignore file matches; nothing if there is none.
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
-	file, err := os.Open(filepath.Join(dir, ignoreFile))
+	name := filepath.Join(dir, ignoreFile)
+	content, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return patternmatcher.New(nil)
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	patterns, err := ignorefile.ReadAll(file)
+	patterns, err := ignorefile.ReadAll(bytes.NewReader(content))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	ignored, err := patternmatcher.New(patterns)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", file.Name(), err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	return ignored, nil
 }
@@ -126,43 +122,28 @@ func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, 
 
 // load reads the source and everything in it. An error means that it could not be read.
 func (s *source) load(stdin io.Reader) error {
+	from := stdin
 	if s.name == "-" {
 		s.name = Stdin
-		return s.readFrom(stdin, 0)
+	} else {
+		file, err := os.Open(s.name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		from = file
 	}
-	file, err := os.Open(s.name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if info.Size() > maxFile {
-		s.tooBig()
-		return nil
-	}
-	return s.readFrom(file, int(info.Size()))
-}
-
-// readFrom reads everything from r, which is expected to have size bytes.
-func (s *source) readFrom(r io.Reader, size int) error {
-	if r == nil {
+	if from == nil {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
-	data := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
-	if _, err := data.ReadFrom(io.LimitReader(r, maxFile+1)); err != nil {
+	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	switch {
+	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
+	case len(data) > maxFile:
+		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxFile>>20))
+	default:
+		s.parse(data)
 	}
-	if data.Len() > maxFile {
-		s.tooBig()
-		return nil
-	}
-	s.parse(data.Bytes())
 	return nil
-}
-
-func (s *source) tooBig() {
-	s.problem(place{1, 1}, RuleTooLarge, fmt.Sprintf("the input is larger than %d MiB", maxFile>>20))
 }

@@ -23,11 +23,12 @@ func (s *source) parseJSON(c chunk) bool {
 	if len(body) == 0 || body[0] != '{' && body[0] != '[' || !utf8.Valid(body) {
 		return false
 	}
-	r := jsonReader{text: string(c.text), mark: mark{at: place{c.line + 1, 1}}, decoder: jsontext.NewDecoder(
-		bytes.NewBuffer(c.text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	r := jsonReader{writer: s.writer, text: string(c.text), at: place{c.line + 1, 1},
+		decoder: jsontext.NewDecoder(bytes.NewBuffer(c.text),
+			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	var documents []func()
-	broken := r.documents(func(v *value, faults []*fault) {
-		documents = append(documents, func() { s.document(v, faults, nil) })
+	broken := r.documents(func(d *document, faults []fault) {
+		documents = append(documents, func() { s.take(d, faults, false) })
 	})
 	if broken != nil && broken.rule == RuleSyntax && filepath.Ext(s.name) != ".json" {
 		return false
@@ -36,42 +37,41 @@ func (s *source) parseJSON(c chunk) bool {
 		take()
 	}
 	if broken != nil {
-		s.problem(broken.at, broken.rule, broken.message)
+		s.fault(*broken, Identity{})
 	}
 	return true
 }
 
-// jsonReader builds values from a stream of JSON tokens.
+// jsonReader writes a stream of JSON tokens as documents.
 type jsonReader struct {
+	*writer
 	text    string
 	decoder *jsontext.Decoder
-	mark             // end of the last token
-	start   mark     // of the current document
-	faults  []*fault // of the current document
-}
-
-// mark is a position in a chunk.
-type mark struct {
-	pos int   // in bytes
-	at  place // in the file
+	// pos is the end of the last token, in bytes, and at its place in the file.
+	pos int
+	at  place
 }
 
 // documents passes each document to yield, with its faults, and returns the fault that ends the stream early, or nil.
-func (r *jsonReader) documents(yield func(*value, []*fault)) *fault {
+func (r *jsonReader) documents(yield func(*document, []fault)) *fault {
 	for {
-		r.start, r.faults = r.mark, nil
+		r.reset()
+		pos, at := r.pos, r.at
 		t, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		if err != nil {
-			return r.broken(err)
+		if err == nil {
+			err = r.value(t, 1)
 		}
-		v, broken := r.value(t, 1)
-		if broken != nil {
+		var broken *fault
+		switch {
+		case errors.As(err, &broken):
 			return broken
+		case err != nil:
+			return syntaxFaultInJSON(r.text[pos:], at, err)
 		}
-		yield(v, r.faults)
+		yield(r.written(), r.faults)
 	}
 }
 
@@ -97,78 +97,74 @@ func (r *jsonReader) next() (token, error) {
 	return t, nil
 }
 
-// value reads the rest of the value that begins with a token, at the given depth.
-func (r *jsonReader) value(t token, depth int) (*value, *fault) {
+// value writes the document or item that begins with a token, at the given depth.
+func (r *jsonReader) value(t token, depth int) error {
+	i := r.begin(t.at)
+	defer r.end(i)
+	return r.content(t, depth)
+}
+
+// content writes the value that begins with a token, at the given depth. What it is of has begun.
+func (r *jsonReader) content(first token, depth int) error {
 	if depth > maxDepth {
-		return nil, tooDeep(t.at)
+		return tooDeep(first.at)
 	}
-	switch t.Kind() {
-	case '{':
-		return r.object(t.at, depth)
-	case '[':
-		return r.list(t.at, depth)
+	r.json = append(r.json, first.raw...)
+	kind, index := first.Kind(), len(r.places)-1
+	if kind != '{' && kind != '[' {
+		return nil
 	}
-	return &value{at: t.at, text: t.raw}, nil
-}
-
-func (r *jsonReader) list(at place, depth int) (*value, *fault) {
-	v := &value{at: at, kind: kindList}
+	keyLines, members := map[string]int{}, 0
 	for {
 		t, err := r.next()
+		switch {
+		case err != nil:
+			return err
+		case t.Kind() == '}' || t.Kind() == ']':
+			r.json = append(r.json, t.raw...)
+			if members > len(keyLines) {
+				r.settle(index)
+			}
+			return nil
+		case kind == '{':
+			members++
+			err = r.member(t, depth+1, keyLines)
+		default:
+			err = r.value(t, depth+1)
+		}
 		if err != nil {
-			return nil, r.broken(err)
-		}
-		if t.Kind() == ']' {
-			return v, nil
-		}
-		item, broken := r.value(t, depth+1)
-		if broken != nil {
-			return nil, broken
-		}
-		v.items = append(v.items, item)
-	}
-}
-
-func (r *jsonReader) object(at place, depth int) (*value, *fault) {
-	var m mapping
-	for {
-		key, err := r.next()
-		if err != nil {
-			return nil, r.broken(err)
-		}
-		if key.Kind() == '}' {
-			return &value{at: at, kind: kindObject, members: m.members}, nil
-		}
-		name := key.name()
-		t, err := r.next()
-		if err != nil {
-			return nil, r.broken(err)
-		}
-		v, broken := r.value(t, depth+1)
-		if broken != nil {
-			return nil, broken
-		}
-		if f := m.putOwn(member{key: name, at: key.at, value: v}); f != nil {
-			r.faults = append(r.faults, f)
+			return err
 		}
 	}
 }
 
-// name returns the text of a string.
-func (t token) name() string {
-	if strings.IndexByte(t.raw, '\\') < 0 {
-		return t.raw[1 : len(t.raw)-1]
+// member writes the member whose key is a token.
+func (r *jsonReader) member(key token, depth int, keyLines map[string]int) error {
+	name := key.raw[1 : len(key.raw)-1]
+	if strings.IndexByte(name, '\\') >= 0 {
+		name = key.String()
 	}
-	return t.String()
+	i, again := r.beginMember(name, key.at, keyLines)
+	if again != nil {
+		r.faults = append(r.faults, *again)
+	}
+	t, err := r.next()
+	if err == nil {
+		err = r.content(t, depth)
+	}
+	if err == nil {
+		r.endMember(i, name, t.at)
+	}
+	return err
 }
 
-// broken returns the fault for an error in the current document. The decoder does not tell well where in a stream an
-// error is, so the document is read once more by itself.
-func (r *jsonReader) broken(err error) *fault {
-	at, message := r.start.at, err.Error()
+// syntaxFaultInJSON returns the fault for an error in the document with which the text begins, at a place. The decoder
+// does not tell well where in a stream an error is, so the document is read once more by itself.
+func syntaxFaultInJSON(text string, at place, err error) *fault {
+	message := err.Error()
 	var raw json.RawMessage
 	var syntax *json.SyntaxError
-	if text := r.text[r.start.pos:]; errors.As(json.Unmarshal([]byte(text), &raw), &syntax) {
+	if errors.As(json.Unmarshal([]byte(text), &raw), &syntax) {
 		message = syntax.Error()
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			message, text = "unexpected end of the input", strings.TrimRight(text, " \t\r\n")

@@ -25,7 +25,8 @@ type Identity struct {
 }
 
 // Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not changed
-// after Load and safe for concurrent use, as long as callers leave JSON alone: the positions refer to it.
+// after Load and safe for concurrent use, as long as callers leave JSON alone: the positions refer to
+// it, and the items of a List share it.
 type Object struct {
 	Identity
 	// File is the path as given to Load, or joined to the given directory, or Stdin.
@@ -34,27 +35,9 @@ type Object struct {
 	// more than once it has the last value.
 	JSON []byte
 
-	// places are those of the values in JSON: the object first, and every value before the ones that it contains.
-	places []valuePlace
-	// repeated are the keys that are given more than once, in the order of places.
-	repeated []repeatedKey
-}
-
-// valuePlace is where a value was written: an item of a list at its content, a member of an object at its key.
-type valuePlace struct {
-	line, column int32
-	// key is where the key begins in the JSON, with its quote; noKey for items and for the object itself.
-	key int32
-	// next is the index of the first place that is no longer within the value.
-	next int32
-}
-
-const noKey = -1
-
-// repeatedKey is a key that its mapping has more than once.
-type repeatedKey struct {
-	index   int // of its last value in the places
-	message string
+	// document is what the object is written in, and index which of its values the object is.
+	document *document
+	index    int
 }
 
 // Problem is a place in the input that could not be read. Its message quotes keys at the most, never values.

@@ -5,7 +5,6 @@
 package manifest
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,8 +19,8 @@ import (
 // which is where something is missing.
 func (o *Object) Position(fieldPath string) (line, column int) {
 	through, _ := o.find(fieldPath)
-	at := o.places[through[len(through)-1]]
-	return int(at.line), int(at.column)
+	at := o.document.placeOf(through[len(through)-1])
+	return at.line, at.column
 }
 
 // HasPath reports whether the whole path exists, so that Position is the value's own and not that of an ancestor.
@@ -38,10 +37,10 @@ func (o *Object) DuplicateKey(fieldPath string) string {
 		return ""
 	}
 	last := through[len(through)-1]
-	for _, key := range o.repeated {
-		within := last < key.index && key.index < int(o.places[last].next)
-		if within || slices.Contains(through, key.index) {
-			return key.message
+	for _, r := range o.document.remarks {
+		within := last < r.index && r.index < int(o.document.places[last].next)
+		if r.repeated != "" && (within || slices.Contains(through, r.index)) {
+			return r.repeated
 		}
 	}
 	return ""
@@ -50,10 +49,10 @@ func (o *Object) DuplicateKey(fieldPath string) string {
 // find walks along a path, as far as it exists, and returns the indices of the places that it came through: the object,
 // and at last the value that the path leads to, or its nearest ancestor that exists.
 func (o *Object) find(path string) (through []int, exact bool) {
-	last := 0
+	last := o.index
 	through = append(through, last)
 	for rest := strings.TrimPrefix(path, "."); rest != ""; {
-		next, length := o.step(last, rest)
+		next, length := o.document.step(last, rest)
 		if length == 0 {
 			return through, false
 		}
@@ -65,41 +64,20 @@ func (o *Object) find(path string) (through []int, exact bool) {
 
 // step resolves the first element of a path below the value at an index. It returns the index of the child, and the
 // length of the element, or 0 if there is no such child.
-func (o *Object) step(parent int, path string) (child, length int) {
-	first, end := parent+1, int(o.places[parent].next)
-	if first == end {
-		return 0, 0
+func (d *document) step(parent int, path string) (child, length int) {
+	if d.json[d.content(parent)] == '[' {
+		return d.item(parent, path)
 	}
-	if o.places[first].key == noKey {
-		return o.item(first, end, path)
-	}
-	for i := first; i < end; i = int(o.places[i].next) {
-		if n := match(path, o.key(i)); n > length {
+	for i := range d.children(parent, 0) {
+		if n := match(path, d.key(i)); n > length {
 			child, length = i, n
 		}
 	}
 	return child, length
 }
 
-// key returns the key of the member at an index.
-func (o *Object) key(i int) string {
-	quoted := o.JSON[o.places[i].key:]
-	end, escaped := 1, false
-	for ; quoted[end] != '"'; end++ {
-		if quoted[end] == '\\' {
-			end, escaped = end+1, true
-		}
-	}
-	if !escaped {
-		return string(quoted[1:end])
-	}
-	var key string
-	_ = json.Unmarshal(quoted[:end+1], &key) // written by the encoder
-	return key
-}
-
-// item resolves an index like [3] among the items from one place to another.
-func (o *Object) item(first, end int, path string) (child, length int) {
+// item resolves an index like [3] in the list at an index.
+func (d *document) item(list int, path string) (child, length int) {
 	closing := strings.IndexByte(path, ']')
 	if closing < 0 || path[0] != '[' {
 		return 0, 0
@@ -108,7 +86,7 @@ func (o *Object) item(first, end int, path string) (child, length int) {
 	if err != nil {
 		return 0, 0
 	}
-	for i := first; i < end; i = int(o.places[i].next) {
+	for i := range d.children(list, 0) {
 		if n == 0 {
 			return i, closing + 1
 		}

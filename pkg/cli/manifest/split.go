@@ -7,14 +7,14 @@ package manifest
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"unicode/utf8"
 )
 
 const (
 	maxParts    = 4_000_000 // keys, values and items of one document, estimated before parsing
-	maxExpanded = 16 << 20  // bytes of JSON, beyond the size of the input, made of the documents that use aliases
-	maxMerged   = 1_000_000 // keys that merge keys (<<) bring into the mappings of one input
+	maxExpanded = 16 << 20  // bytes of JSON that the aliases of one input expand to
 	maxSearched = 512 << 10 // bytes of one input's documents whose syntax errors are located exactly
 )
 
@@ -23,10 +23,9 @@ type source struct {
 	name     string
 	objects  []*Object
 	problems []Problem
-	encoder  *encoder
+	writer   *writer // of its documents, one after the other
 
 	expanded int // what is left of maxExpanded
-	merged   int // what is left of maxMerged
 	searched int // what is left of maxSearched
 }
 
@@ -38,12 +37,12 @@ type chunk struct {
 
 // parse reads all documents of the input.
 func (s *source) parse(data []byte) {
-	s.expanded, s.merged, s.searched = maxExpanded+len(data), maxMerged, maxSearched
+	s.expanded, s.searched = maxExpanded, maxSearched
 	for _, c := range split(data) {
 		first := len(s.problems)
 		switch {
 		case parts(c.text) > maxParts:
-			s.problem(place{c.line + 1, 1}, RuleTooLarge, "the document has too many keys, values and items to be read")
+			s.tooLarge(place{c.line + 1, 1}, "the document has too many keys, values and items to be read")
 		case !s.parseJSON(c):
 			s.parseYAML(c)
 		}
@@ -53,28 +52,30 @@ func (s *source) parse(data []byte) {
 	}
 }
 
-func (s *source) problem(at place, rule, message string) {
-	s.problems = append(s.problems, Problem{File: s.name, Line: at.line, Column: at.column, Rule: rule, Message: message})
+// spend takes bytes from the budget for aliases, and reports whether it has as many.
+func (s *source) spend(bytes int) bool {
+	s.expanded -= bytes
+	return s.expanded >= 0
+}
+
+func (s *source) tooLarge(at place, message string) {
+	s.fault(fault{at, RuleTooLarge, message}, Identity{})
 }
 
 // split cuts a stream at its document markers, so that an error in one document does not reach the next. It may do so
 // without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker
 // lines stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
 func split(data []byte) []chunk {
-	var chunks []chunk
-	start, line := 0, 0
-	cut := func(end int) {
-		text := bytes.TrimPrefix(data[start:end], byteOrderMark)
-		chunks = append(chunks, chunk{text, line})
-		if end < len(data) {
-			line += breaks(data[start:end])
-		}
-		start = end
+	chunks, start := []chunk{{}}, 0
+	cut := func(at int) {
+		last := &chunks[len(chunks)-1]
+		last.text = bytes.TrimPrefix(data[start:at], byteOrderMark)
+		chunks = append(chunks, chunk{line: last.line + breaks(data[start:at])})
+		start = at
 	}
 	prologue, directive := true, false // of the current chunk: no content yet; a directive, which needs its "---"
-	for pos := 0; pos < len(data); {
-		end := lineEnd(data, pos)
-		text := bytes.TrimPrefix(data[pos:end], byteOrderMark)
+	for pos, line := range lines(data) {
+		text := bytes.TrimPrefix(line, byteOrderMark)
 		switch {
 		case isMarker(text, "---"):
 			if pos > start && (!prologue || !directive) {
@@ -82,38 +83,42 @@ func split(data []byte) []chunk {
 			}
 			prologue, directive = false, false
 		case isMarker(text, "..."):
-			cut(end)
+			cut(pos + len(line))
 			prologue, directive = true, false
 		case prologue && bytes.HasPrefix(text, []byte("%")):
 			directive = true
 		case len(bytes.TrimSpace(text)) > 0 && text[0] != '#':
 			prologue = false
 		}
-		pos = end
 	}
-	cut(len(data))
+	chunks[len(chunks)-1].text = bytes.TrimPrefix(data[start:], byteOrderMark)
 	return chunks
 }
 
 var byteOrderMark = []byte("\ufeff")
 
 func isMarker(line []byte, marker string) bool {
-	if !bytes.HasPrefix(line, []byte(marker)) {
-		return false
-	}
-	return len(line) == len(marker) || bytes.IndexByte([]byte(" \t\r\n"), line[len(marker)]) >= 0
+	rest, found := bytes.CutPrefix(line, []byte(marker))
+	return found && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
 }
 
-// lineEnd returns where the line that begins at pos ends, its LF, CRLF or CR included.
-func lineEnd(data []byte, pos int) int {
-	i := bytes.IndexAny(data[pos:], "\r\n")
-	switch {
-	case i < 0:
-		return len(data)
-	case data[pos+i] == '\r' && pos+i+1 < len(data) && data[pos+i+1] == '\n':
-		return pos + i + 2
+// lines yields the lines of a text, each with the LF, CRLF or CR that ends it, and where they begin.
+func lines(text []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		for pos := 0; pos < len(text); {
+			end := len(text)
+			if i := bytes.IndexAny(text[pos:], "\r\n"); i >= 0 {
+				end = pos + i + 1
+				if text[end-1] == '\r' && end < len(text) && text[end] == '\n' {
+					end++
+				}
+			}
+			if !yield(pos, text[pos:end]) {
+				return
+			}
+			pos = end
+		}
 	}
-	return pos + i + 1
 }
 
 // breaks counts the line breaks of YAML 1.1.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,7 +21,7 @@ import (
 // parseYAML reads the documents of a chunk.
 func (s *source) parseYAML(c chunk) {
 	if f := unreadable(c); f != nil {
-		s.problem(f.at, f.rule, f.message)
+		s.fault(*f, Identity{})
 		return
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(c.text))
@@ -30,17 +31,13 @@ func (s *source) parseYAML(c chunk) {
 			return
 		}
 		if err != nil {
-			f := s.syntaxFault(c, err)
-			s.problem(f.at, f.rule, f.message)
+			s.fault(*s.syntaxFault(c, err), Identity{})
 			return
 		}
-		conv := converter{line: c.line, merged: &s.merged, done: map[*yaml.Node]*value{}}
-		root := conv.convert(node)
-		var budget *int
-		if conv.aliased {
-			budget = &s.expanded
-		}
-		s.document(root, conv.faults, budget)
+		s.writer.reset()
+		conv := converter{writer: s.writer, source: s, line: c.line}
+		conv.value(node, 1)
+		s.take(conv.written(), conv.faults, conv.aliased)
 	}
 }
 
@@ -102,18 +99,16 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 }
 
 // textAt returns where the text of a line begins. Lines of the chunk count from 1; there may be fewer.
-func (c chunk) textAt(line int) place {
-	pos, reached := 0, 1
-	for reached < line {
-		end := lineEnd(c.text, pos)
-		if end == len(c.text) {
+func (c chunk) textAt(wanted int) place {
+	var text []byte
+	reached, next := 0, 1
+	for _, text = range lines(c.text) {
+		reached, next = next, next+breaks(text)
+		if reached >= wanted {
 			break
 		}
-		reached += breaks(c.text[pos:end])
-		pos = end
 	}
-	text := c.text[pos:lineEnd(c.text, pos)]
-	return place{c.line + reached, 1 + len(text) - len(bytes.TrimLeft(text, " "))}
+	return place{c.line + max(reached, 1), 1 + len(text) - len(bytes.TrimLeft(text, " "))}
 }
 
 // explain returns the line that a message of the parser names, or 1, and the message for the user. An undefined alias
@@ -134,42 +129,19 @@ func explain(err error) (int, string) {
 // search returns the number of the first line up to which text alone fails with the message. It halves the text, hence
 // it parses about as often as the number of lines has binary digits.
 func search(text []byte, message string) int {
-	var ends []int // of the lines
-	for pos := 0; pos < len(text); {
-		pos = lineEnd(text, pos)
-		ends = append(ends, pos)
-	}
-	low, high := firstContent(text, ends), len(ends)-1 // the error occurs by high, and not before low
-	for low < high {
-		middle := (low + high) / 2
-		if failure(text[:ends[middle]]) == message {
-			high = middle
-		} else {
-			low = middle + 1
+	begins, first := []int{}, -1 // of the lines; the first one that is more than a comment or "---" and may be wrong
+	for pos, line := range lines(text) {
+		line = bytes.TrimSpace(line)
+		if first < 0 && len(line) > 0 && line[0] != '#' && string(line) != "---" {
+			first = len(begins)
 		}
+		begins = append(begins, pos)
 	}
-	if high < 0 {
-		return 1
-	}
-	begin := 0
-	if high > 0 {
-		begin = ends[high-1]
-	}
-	return 1 + breaks(text[:begin])
-}
-
-// firstContent returns the index of the first of the lines, which end at ends, that is more than a comment or "---". No
-// text that ends before it is wrong.
-func firstContent(text []byte, ends []int) int {
-	begin := 0
-	for i, end := range ends {
-		line := bytes.TrimSpace(text[begin:end])
-		if len(line) > 0 && line[0] != '#' && string(line) != "---" {
-			return i
-		}
-		begin = end
-	}
-	return 0
+	first = max(first, 0)
+	failing := first + sort.Search(len(begins)-1-first, func(i int) bool {
+		return failure(text[:begins[first+i+1]]) == message
+	})
+	return 1 + breaks(text[:begins[failing]])
 }
 
 // failure returns the parser's message about text, or "".

@@ -22,9 +22,4 @@ func TestCapabilities(t *testing.T) {
 			t.Error(reserved)
 		}
 	}
-	for _, args := range [][]string{{"capabilities", "file.yaml"}, {"capabilities", "-o", "sarif"}} {
-		if r := run(t, "", args...); r.status != 2 || r.stdout != "" {
-			t.Errorf("%v: status %d: %s", args, r.status, r.stdout)
-		}
-	}
 }

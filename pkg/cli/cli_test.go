@@ -7,7 +7,6 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,16 +14,13 @@ import (
 	"strings"
 	"testing"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -48,15 +44,6 @@ func runFor(providers []cli.Provider, stdin string, args ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr, providers...)
 	return result{status, stdout.String(), stderr.String()}
-}
-
-// answer is what select and explain print as JSON for a worker pool, as far as tests look at it.
-type answer struct {
-	Pool, Error   string
-	Reference     map[string]string
-	Requested     []capability.Requirement
-	Rejected      []struct{ Reason, ExcludedBy, Message string }
-	RollingUpdate []provider.Rolling
 }
 
 // decoded returns what a run has printed as JSON.
@@ -108,6 +95,13 @@ func read(t testing.TB, path string) string {
 	return string(text)
 }
 
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // cloudProfile has an error and a warning; its last line may be followed by more regions. shoot is a Shoot of it.
 func cloudProfile(t testing.TB) string { return read(t, "testdata/manifests/cloudprofile.yaml") }
 func shoot(t testing.TB) string        { return read(t, "testdata/manifests/shoot.yaml") }
@@ -119,81 +113,104 @@ func child(t testing.TB) string  { return read(t, "testdata/manifests/child.yaml
 // joined returns one text with some manifests.
 func joined(manifests ...string) string { return strings.Join(manifests, "---\n") }
 
+// The root of the repository, and this package's files, wherever the test is.
+var (
+	testdata, _ = filepath.Abs("testdata")
+	root        = filepath.Join(testdata, "../../..")
+)
+
 // patched returns a manifest with some changes: a merge patch or, if it is a list, a JSON patch.
 func patched(t testing.TB, manifest, changes string) string {
 	t.Helper()
 	document, err := yaml.YAMLToJSON([]byte(manifest))
-	patch, wrong := yaml.YAMLToJSON([]byte(changes))
-	if err = errors.Join(err, wrong); err == nil && patch[0] != '[' {
-		document, err = jsonpatch.MergePatch(document, patch)
-	} else if err == nil {
-		var list jsonpatch.Patch
-		if list, err = jsonpatch.DecodePatch(patch); err == nil {
-			document, err = list.Apply(document)
-		}
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := yaml.JSONToYAML(document)
+	text, err := yaml.JSONToYAML(cases.Patched(t, document, []byte(changes)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// manifests writes the manifests that a case names in its file "input", and returns their paths. A manifest that the case patches
-// is written out anew, any other one as it stands.
+// manifest returns a manifest that a case names, with the change that the case makes to it: a file of the case, one that
+// its cases share, or one of testdata/manifests. A manifest that is changed is written out anew, any other one as it
+// stands. It is empty for a name that no manifest has.
+func manifest(c *cases.Case, name string) []byte {
+	t := c.T()
+	t.Helper()
+	var text []byte
+	if c.Has(name) {
+		text = []byte(c.Text(name))
+	} else if text, _ = os.ReadFile(filepath.Join(testdata, "manifests", name)); text == nil {
+		return nil
+	}
+	if patch := strings.TrimSuffix(name, ".yaml") + ".patch.yaml"; c.Has(patch) {
+		return []byte(patched(t, string(text), c.Text(patch)))
+	}
+	return text
+}
+
+// manifests writes the manifests that a case names in its file "input", and returns their paths.
 func manifests(c *cases.Case) (paths []string) {
 	t, folder := c.T(), c.T().TempDir()
 	t.Helper()
 	for _, name := range strings.Fields(c.Text("input")) {
-		content := []byte(c.Text(name))
-		if c.Has(strings.TrimSuffix(name, ".yaml") + ".patch.yaml") {
-			var err error
-			if content, err = yaml.JSONToYAML(c.JSON(name)); err != nil {
-				t.Fatal(err)
-			}
-		}
 		paths = append(paths, filepath.Join(folder, name))
-		if err := os.WriteFile(paths[len(paths)-1], content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, paths[len(paths)-1], string(manifest(c, name)))
 	}
 	return paths
+}
+
+// commands runs the commands of a case with some providers: one on each line of its file "run", in a folder with the
+// manifests that they name. Its file "stdin" is standard input. In a command $name stands for a file of the case or for a
+// folder of the repository, and "" for nothing. The result is how each command ends, and what it says.
+func commands(providers []cli.Provider) func(c *cases.Case) string {
+	return func(c *cases.Case) string {
+		t, stdin := c.T(), ""
+		t.Chdir(t.TempDir())
+		if c.Has("stdin") {
+			stdin = c.Text("stdin")
+		}
+		var all strings.Builder
+		for line := range strings.Lines(c.Text("run")) {
+			args := strings.Fields(os.Expand(line, func(name string) string {
+				if c.Has(name) {
+					return c.Text(name)
+				}
+				return map[string]string{
+					"example": root + "/example", "docs": root + "/docs/examples", "guide": testdata + "/guide",
+				}[name]
+			}))
+			for i, word := range args {
+				args[i] = strings.ReplaceAll(word, `""`, "")
+				name := word[strings.Index(word, "=")+1:] // of an option's value, or all of it
+				if text := manifest(c, name); text != nil {
+					write(t, name, string(text))
+				}
+			}
+			r := runFor(providers, stdin, args...)
+			all.WriteString(ended(r.status, r.stderr+r.stdout, root))
+		}
+		return all.String()
+	}
 }
 
 // places renders what lint finds in files: the file and the rule, the field, and the line of text that it points to.
 func places(t *testing.T, paths ...string) string {
 	t.Helper()
-	var places strings.Builder
+	var places []string
 	for _, f := range lint(t, "", paths...).Findings {
 		line := strings.Split(read(t, f.File), "\n")[f.Line-1]
-		fmt.Fprintf(&places, "%s: %s %s | %s\n", filepath.Base(f.File), f.Rule, f.Field, strings.TrimSpace(line))
+		places = append(places, fmt.Sprintf("%s: %s %s | %s", filepath.Base(f.File), f.Rule, f.Field, strings.TrimSpace(line)))
 	}
-	return folded(places.String())
+	return cases.Fold(places...)
 }
 
 // ended renders the status of a command and what it has said, without the folder of its files.
-func ended(status int, said string, paths []string) string {
-	return fmt.Sprintf("status %d\n%s", status, folded(strings.ReplaceAll(said, filepath.Dir(paths[0])+"/", "")))
-}
-
-// folded breaks the lines of a text that are too long for an archive.
-func folded(text string) string {
-	var short strings.Builder
-	for line := range strings.Lines(text) {
-		for len(line) > 150 {
-			i := strings.LastIndex(line[:150], " ")
-			if i < 10 {
-				break // there is nothing to break it at
-			}
-			short.WriteString(line[:i] + "\n")
-			line = "      " + line[i+1:]
-		}
-		short.WriteString(line)
-	}
-	return short.String()
+func ended(status int, said, folder string) string {
+	said = strings.TrimSuffix(strings.ReplaceAll(said, folder+"/", ""), "\n")
+	return fmt.Sprintf("status %d\n%s", status, cases.Fold(strings.Split(said, "\n")...))
 }
 
 // golden compares output with a file in testdata/golden.
@@ -201,9 +218,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name)
 	if cases.Update() {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		write(t, path, got)
 	}
 	if diff := cmp.Diff(read(t, path), got); diff != "" {
 		t.Errorf("%s (run go test with -update after a change that is meant): %s", path, diff)

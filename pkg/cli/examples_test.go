@@ -5,7 +5,6 @@
 package cli_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,41 +32,44 @@ func TestExamplesAreClean(t *testing.T) {
 	}
 }
 
-// Each broken example announces in its first line which rules it breaks, apart from the announcement by its name, and
-// breaks exactly those.
+// Each rule that lint can find has a broken example. It announces in its first line which rules it breaks, and breaks
+// exactly those, with the severity that the catalogue says; and so it does when the whole folder is given, where the
+// objects of all files see each other.
 func TestBrokenExamples(t *testing.T) {
-	files, err := filepath.Glob(broken + "/*.yaml")
-	if err != nil {
-		t.Fatal(err)
+	together := map[string][]report.Finding{}
+	for _, f := range lint(t, "", broken).Findings {
+		together[f.File] = append(together[f.File], f)
+	}
+	var files []string
+	severities := map[string]finding.Severity{}
+	for _, rule := range cli.Rules(providers...) {
+		severities[rule.Name] = rule.Severity
+		if !rule.Online {
+			files = append(files, filepath.Join(broken, rule.Name+".yaml"))
+		}
+	}
+	slices.Sort(files)
+	found, err := filepath.Glob(broken + "/*")
+	if diff := cmp.Diff(files, found); diff != "" || err != nil {
+		t.Error(diff, err)
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			if diff := cmp.Diff(announced(t, file), rules(lint(t, "", file))); diff != "" {
+			want := announced(t, file)
+			alone := lint(t, "", file)
+			if diff := cmp.Diff(want, rules(alone)); diff != "" {
 				t.Error(diff)
+			}
+			if diff := cmp.Diff(want, rules(report.Report{Findings: together[file]})); diff != "" {
+				t.Errorf("together with the others: %s", diff)
+			}
+			for _, f := range alone.Findings {
+				if f.Severity != severities[f.Rule] {
+					t.Errorf("%s is a %s in the catalogue and a %s in lint", f.Rule, severities[f.Rule], f.Severity)
+				}
 			}
 		})
 	}
-}
-
-// The same holds when the whole folder is given, where the objects of all files see each other.
-func TestBrokenExamplesTogether(t *testing.T) {
-	byFile := map[string][]report.Finding{}
-	for _, f := range lint(t, "", broken).Findings {
-		byFile[f.File] = append(byFile[f.File], f)
-	}
-	for file, findings := range byFile {
-		if diff := cmp.Diff(announced(t, file), rules(report.Report{Findings: findings})); diff != "" {
-			t.Error(file, diff)
-		}
-	}
-	if len(byFile) != len(findable()) {
-		t.Errorf("%d files with findings for %d rules", len(byFile), len(findable()))
-	}
-}
-
-// findable returns the rules that lint can find.
-func findable() []finding.Rule {
-	return slices.DeleteFunc(cli.Rules(providers...), func(r finding.Rule) bool { return r.Online })
 }
 
 // announced returns the rules that the first line of a broken example names: "# rule, rule: what is wrong".
@@ -81,34 +83,4 @@ func announced(t *testing.T, file string) []string {
 	announced := strings.Split(names, ", ")
 	slices.Sort(announced)
 	return announced
-}
-
-func TestEveryRuleHasABrokenExample(t *testing.T) {
-	var want, got []string
-	for _, rule := range findable() {
-		want = append(want, rule.Name+".yaml")
-	}
-	slices.Sort(want) // as files are
-	entries, err := os.ReadDir(broken)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range entries {
-		got = append(got, entry.Name())
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// A rule's findings are all errors or all warnings, as the catalogue says.
-func TestSeverities(t *testing.T) {
-	for _, rule := range findable() {
-		report := lint(t, "", filepath.Join(broken, rule.Name+".yaml"))
-		for _, f := range report.Findings {
-			if f.Rule == rule.Name && f.Severity != rule.Severity {
-				t.Errorf("%s is a %s in the catalogue and a %s in lint", rule.Name, rule.Severity, f.Severity)
-			}
-		}
-	}
 }

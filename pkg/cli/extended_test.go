@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/cases"
 )
 
 // extended is a provider with rules of its own, one of which depends on the domain, and with worker settings whose change
@@ -129,12 +130,6 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-func TestCompletionOfTheDomain(t *testing.T) {
-	if r := run(t, "", "__complete", "lint", "--domain", ""); !strings.HasPrefix(r.stdout, ":4\n") { // no files
-		t.Errorf("%q", r.stdout)
-	}
-}
-
 // SARIF describes a rule of the provider like any other.
 func TestSARIFDescribesRulesOfProviders(t *testing.T) {
 	r := runFor(extendedOnly, "", "lint", "-o", "sarif", "--domain=other", examples+"/shoot.yaml", examples+"/cloudprofile.yaml")
@@ -148,89 +143,7 @@ func TestSARIFDescribesRulesOfProviders(t *testing.T) {
 	}
 }
 
-// rollingShoot has a pool with settings whose change replaces machines, one without a config, and one whose config has errors.
-const rollingShoot = `apiVersion: core.gardener.cloud/v1beta1
-kind: Shoot
-metadata: {name: rolling, namespace: garden-demo}
-spec:
-  cloudProfile: {kind: CloudProfile, name: openstack}
-  region: europe
-  provider:
-    type: openstack
-    workers:
-    - name: grouped
-      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
-      providerConfig:
-        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-        kind: WorkerConfig
-        serverGroup: {policy: soft-anti-affinity}
-    - name: plain
-      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
-    - name: misspelt
-      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1877.5.0}}
-      providerConfig:
-        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-        kind: WorkerConfig
-        servergroup: {policy: soft-anti-affinity}
-    - name: refused-and-misspelt
-      machine: {type: medium_4_8, image: {name: gardenlinux, version: 1.0.0}}
-      providerConfig:
-        apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-        kind: WorkerConfig
-        servergroup: {policy: soft-anti-affinity}
-`
-
-func TestRollingUpdateOfShoots(t *testing.T) {
-	r := runFor(extendedOnly, rollingShoot, "explain", "-o", "json", examples+"/cloudprofile.yaml", "-")
-	got := map[string][]provider.Rolling{}
-	for _, e := range decoded[struct{ Pools []answer }](t, r).Pools {
-		got[e.Pool] = e.RollingUpdate
-	}
-	want := map[string][]provider.Rolling{
-		"grouped":              {{Field: "serverGroup", Value: "soft-anti-affinity"}, {Field: "additionalSecurityGroups"}},
-		"plain":                {{Field: "serverGroup"}, {Field: "additionalSecurityGroups"}},
-		"misspelt":             nil,
-		"refused-and-misspelt": nil,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	text := runFor(extendedOnly, rollingShoot, "explain", examples+"/cloudprofile.yaml", "-").stdout
-	for _, group := range []string{"soft-anti-affinity", "none"} {
-		sentence := "\nIn its providerConfig, a change of serverGroup (" + group + ") or additionalSecurityGroups (none) " +
-			"replaces the pool's machines, one after the other.\n"
-		if strings.Count(text, sentence) != 1 {
-			t.Error(text)
-		}
-	}
-}
-
-// A question by flags has a providerConfig only if it is given.
-func TestRollingUpdateOfQuestions(t *testing.T) {
-	question := append([]string{"explain", "-o", "json", examples + "/cloudprofile.yaml"}, flavorQuestion...)
-	const config = "apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\nkind: WorkerConfig\nadditionalSecurityGroups: [a, b]\n"
-	for name, tc := range map[string]struct {
-		providers []cli.Provider
-		args      []string
-		want      []provider.Rolling
-	}{
-		"no config": {extendedOnly, question, nil},
-		"config": {
-			extendedOnly, append(question, "--worker-config=-"), []provider.Rolling{{Field: "serverGroup"}, {Field: "additionalSecurityGroups", Value: "a, b"}},
-		},
-	} {
-		e := decoded[answer](t, runFor(tc.providers, config, tc.args...))
-		if diff := cmp.Diff(tc.want, e.RollingUpdate); diff != "" {
-			t.Error(name, diff)
-		}
-	}
-}
-
-// A provider whose workers have nothing of the kind is explained as before.
-func TestNoRollingUpdate(t *testing.T) {
-	r := run(t, "", "explain", "-o", "json", examples+"/cloudprofile-local.yaml",
-		"--image=local", "--version=1.0.0", "--machine-type=arm-medium", "--region=local")
-	if strings.Contains(r.stdout, "rollingUpdate") {
-		t.Error(r.stdout)
-	}
+// What can only be changed at the price of new machines.
+func TestRollingUpdate(t *testing.T) {
+	cases.Run(t, "testdata/rolling.txtar", commands(extendedOnly))
 }

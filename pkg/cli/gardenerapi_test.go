@@ -35,7 +35,7 @@ func TestReservedInCore(t *testing.T) {
 		t.Run(filepath.Base(archive), func(t *testing.T) {
 			cases.Run(t, archive, func(c *cases.Case) string {
 				today, later := coreSays(c.T(), "", manifests(c)...)
-				return fmt.Sprintf("errors today: %d\n%s", len(today), folded(strings.Join(later, "\n")))
+				return fmt.Sprintf("errors today: %d\n%s", len(today), cases.Fold(later...))
 			})
 		})
 	}

@@ -7,7 +7,6 @@ package cli_test
 import (
 	"encoding/xml"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -45,20 +44,6 @@ func TestHostileInput(t *testing.T) {
 		if diff := cmp.Diff([]string{"too-large"}, rules(report)); diff != "" {
 			t.Error(diff)
 		}
-	})
-}
-
-// A profile that is missing may be in what could not be read, and then the message says where.
-func TestMissingProfileMayBeUnread(t *testing.T) {
-	cases.Run(t, "testdata/unread.txtar", func(c *cases.Case) string {
-		paths := manifests(c)
-		var both strings.Builder
-		for _, command := range []string{"lint", "select"} {
-			r := run(c.T(), "", append([]string{command}, paths...)...)
-			about := regexp.MustCompile(`(?m)^.*\[profile-missing\]$`).FindString(r.stdout + r.stderr)
-			both.WriteString(command + " ends with " + ended(r.status, about, paths) + "\n")
-		}
-		return both.String()
 	})
 }
 

@@ -7,6 +7,7 @@ package cli_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -71,7 +72,7 @@ func TestRender(t *testing.T) {
 			if r.stdout != "" || strings.Contains(r.stderr, ": warning: ") {
 				t.Errorf("status %d\n%s%s", r.status, r.stdout, r.stderr)
 			}
-			return ended(r.status, r.stderr, paths)
+			return ended(r.status, r.stderr, filepath.Dir(paths[0]))
 		}
 		if diff := cmp.Diff(rules(lint(t, "", paths...)), rules(lint(t, r.stdout, "-"))); diff != "" || r.stderr != "" {
 			t.Errorf("%s\n%s%s", diff, r.stdout, r.stderr)

@@ -11,25 +11,40 @@ import (
 	"github.com/capkit/capkit/test/cases"
 )
 
-// What keeps a Shoot from an answer is a finding of select, at its place.
-func TestSelectSaysWhyAShootHasNoAnswer(t *testing.T) {
-	cases.Run(t, "testdata/select.txtar", func(c *cases.Case) string {
-		paths := manifests(c)
-		selected, explained := run(c.T(), "", append([]string{"select"}, paths...)...), run(c.T(), "", append([]string{"explain"}, paths...)...)
-		if selected.status != explained.status || selected.stderr != explained.stderr {
-			c.T().Errorf("explain: status %d: %s", explained.status, explained.stderr)
-		}
-		return ended(selected.status, selected.stderr, paths)
-	})
+const (
+	workerProfile = "testdata/manifests/worker-profile.yaml"
+	workerConfig  = "testdata/manifests/worker-config.yaml"
+)
+
+// ofWorker is a question about the profile for worker capabilities.
+func ofWorker(version, machineType string, more ...string) []string {
+	question := []string{workerProfile, "--image=gardenlinux", "--region=europe", "--version=" + version, "--machine-type=" + machineType}
+	return append(question, more...)
+}
+
+// What commands say, and how they end.
+func TestCommands(t *testing.T) {
+	for _, archive := range []string{"questions", "guides", "select", "unread", "worker-configs", "worker-shoots"} {
+		t.Run(archive, func(t *testing.T) { cases.Run(t, "testdata/"+archive+".txtar", commands(providers)) })
+	}
 }
 
 func TestSelectFormats(t *testing.T) {
-	found := append([]string{examples + "/cloudprofile.yaml"}, flavorQuestion...)
 	refused := []string{guide + "openstack-new-repaired.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=bare_8_16", "--region=asia"}
-	shoot := []string{examples + "/shoot.yaml", examples + "/cloudprofile.yaml"}
-	for name, args := range map[string][]string{"found": found, "refused": refused, "shoot": shoot} {
+	for name, args := range map[string][]string{
+		"found":               asking(examples + "/cloudprofile.yaml"),
+		"refused":             refused,
+		"shoot":               {examples + "/shoot.yaml", examples + "/cloudprofile.yaml"},
+		"worker-in-place":     ofWorker("2.0.0", "medium", "--secure-boot", "--update-strategy=AutoInPlaceUpdate"),
+		"worker-machine":      ofWorker("1.0.0", "old", "--worker-config="+workerConfig),
+		"worker-gpu":          ofWorker("2.0.0", "medium", "--gpu=amd"),
+		"worker-unregistered": asking(examples+"/cloudprofile.yaml", "--worker-config="+workerConfig),
+	} {
 		for _, command := range []string{"select", "explain"} {
 			for _, format := range []string{"text", "json", "yaml"} {
+				if format == "yaml" && strings.HasPrefix(name, "worker-") {
+					continue // there is nothing new in it
+				}
 				t.Run(command+" "+name+" "+format, func(t *testing.T) {
 					r := run(t, "", append([]string{command, "-o", format}, args...)...)
 					if want := map[string]string{"refused": "note: region asia is not in the profile, which has europe-1\n"}[name]; r.stderr != want {
@@ -42,14 +57,9 @@ func TestSelectFormats(t *testing.T) {
 	}
 }
 
-func TestExplainShowsWhatTheOtherOrderPicks(t *testing.T) {
-	args := []string{
-		"explain", broken + "/preference-order-differs.yaml", "--image=gardenlinux", "--version=1877.5.0", "--machine-type=medium_4_8", "--region=europe",
-	}
-	gep33, gardener := run(t, "", args...).stdout, run(t, "", append(args, "--order=gardener")...).stdout
-	golden(t, "explain-gep33.text", gep33)
-	golden(t, "explain-gardener.text", gardener)
-	if !strings.Contains(gep33, "With --order=gardener it would be flavor A.") || !strings.Contains(gardener, "With --order=gep33 it would be flavor B.") {
-		t.Errorf("%s\n%s", gep33, gardener)
+func TestWorkerConfigThatIsNotUTF8(t *testing.T) {
+	r := run(t, "a\xff", append([]string{"select"}, ofWorker("1.0.0", "medium", "--worker-config=-")...)...)
+	if r.status != 1 || !strings.HasSuffix(r.stderr, "[syntax]\n") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 }

@@ -159,14 +159,7 @@ func (c *Case) Patch(document []byte, name string) []byte {
 	if !patched {
 		return document
 	}
-	changes, err := yaml.YAMLToJSON(patch)
-	if err == nil {
-		document, err = apply(document, changes)
-	}
-	if err != nil {
-		c.t.Fatalf("%s: %v", name, err)
-	}
-	return document
+	return Patched(c.t, document, patch)
 }
 
 func (c *Case) json(name string) []byte {
@@ -178,16 +171,24 @@ func (c *Case) json(name string) []byte {
 	return document
 }
 
-// apply applies a JSON patch, which is a list, or a merge patch.
-func apply(document, changes []byte) ([]byte, error) {
-	if !bytes.HasPrefix(changes, []byte("[")) {
-		return jsonpatch.MergePatch(document, changes)
+// Patched returns a JSON document with changes, in YAML: a JSON patch, which is a list, or a merge patch.
+func Patched(t testing.TB, document, changes []byte) []byte {
+	t.Helper()
+	changes, err := yaml.YAMLToJSON(changes)
+	switch {
+	case err != nil:
+	case !bytes.HasPrefix(changes, []byte("[")):
+		document, err = jsonpatch.MergePatch(document, changes)
+	default:
+		var patch jsonpatch.Patch
+		if patch, err = jsonpatch.DecodePatch(changes); err == nil {
+			document, err = patch.Apply(document)
+		}
 	}
-	patch, err := jsonpatch.DecodePatch(changes)
 	if err != nil {
-		return nil, err
+		t.Fatalf("%v: %s", err, changes)
 	}
-	return patch.Apply(document)
+	return document
 }
 
 // Decode decodes what JSON returns, and does not accept fields that the type does not have.

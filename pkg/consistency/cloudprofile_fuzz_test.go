@@ -25,8 +25,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// specs are what fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that cannot be
-// read.
+// specs are what fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that
+// cannot be read.
 func specs(t testing.TB) (all [][]byte) {
 	t.Helper()
 	return seeds(t, "testdata/seeds/specs.txtar")

@@ -21,8 +21,8 @@ import (
 
 // Compile checks a CloudProfile's spec, which stands at the path at, against its provider config, one to one (semantics
 // S6 to S8) and by the provider's own rules, and returns the compiled profile together with everything that is wrong,
-// ordered by path. The profile is never nil. After errors it holds what could be understood, so that a caller may go on to
-// ask about worker pools.
+// ordered by path. The profile is never nil. After errors it holds what could be understood, so that a caller may go on
+// to ask about worker pools.
 //
 // Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
 // any more; Compile does not change it.
@@ -32,8 +32,8 @@ func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, 
 	return p.Profile, p.report
 }
 
-// compiler makes a [Profile] of a CloudProfile, or of what a NamespacedCloudProfile defines itself, and checks it on the
-// way. It is thrown away once that is done.
+// compiler makes a [Profile] of a CloudProfile, or of what a NamespacedCloudProfile defines itself, and checks it on
+// the way. It is thrown away once that is done.
 type compiler[R any] struct {
 	// Profile is the one that is made. Nobody else has it before it is done.
 	*Profile[R]
@@ -41,8 +41,6 @@ type compiler[R any] struct {
 	images []imageselector.Image[R]
 	// definitions are the worker capabilities of the provider.
 	definitions []capability.Definition
-	// offers are what the image versions offer, once they are asked for.
-	offers *offers
 	// unread holds the places of the provider config that could not be read.
 	unread provider.Unread
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
@@ -55,7 +53,7 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}
-	return &compiler[R]{Profile: p, offers: newOffers(), definitions: cloud.Workers().Definitions()}
+	return &compiler[R]{Profile: p, definitions: cloud.Workers().Definitions()}
 }
 
 // compileProfile compiles a CloudProfile.
@@ -73,7 +71,7 @@ func (p *compiler[R]) compileProfile() {
 func (p *compiler[R]) compile() {
 	ordinary := p.askedBy(provider.Pool{})
 	p.ordinary, p.simple = ordinary.set, len(ordinary.unmet)+len(ordinary.ignored) == 0 && !p.provider.Workers().LookAtPool()
-	p.core = coreVersions(p.spec.MachineImages)
+	p.core = indexed(p.spec)
 	p.report.Errors = append(p.report.Errors, p.compileMachines()...)
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
 		p.report.Add(p.read())
@@ -91,11 +89,9 @@ func (p *compiler[R]) read() finding.Report {
 	read, report := p.provider.Decode(p.spec.ProviderConfig, config)
 	p.images, p.validator, p.unread = read.Images, read.Validator, provider.UnreadIn(report.Errors, config)
 	p.imageRegions = map[string]bool{}
-	forEachFlavor(p.images, func(flavor *imageselector.Flavor[R]) {
-		for i := range flavor.Regional {
-			p.imageRegions[flavor.Regional[i].Region] = true
-		}
-	})
+	for reference := range regionsOf(p.images) {
+		p.imageRegions[reference.Region] = true
+	}
 	if p.vocabulary.Legacy() && p.parent == nil { // flavors do not belong there at all, which is reported
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
 	}
@@ -110,14 +106,11 @@ func (p *compiler[R]) aboutVersions(findings finding.List) {
 	if len(findings) == 0 {
 		return
 	}
-	for i := range p.images {
-		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			path, name := version.Path.String(), p.images[i].Name+"@"+version.Version
-			for f, err := range findings {
-				if finding.Above(path, err.Field) && !strings.HasPrefix(err.Detail, name) && version.Version != "" {
-					about(name, findings[f:f+1])
-				}
+	for id, version := range mappingsOf(p.images) {
+		path, name := version.Path.String(), id.String()
+		for i, f := range findings {
+			if finding.Above(path, f.Field) && !strings.HasPrefix(f.Detail, name) && id.version != "" {
+				about(name, findings[i:i+1])
 			}
 		}
 	}
@@ -126,33 +119,34 @@ func (p *compiler[R]) aboutVersions(findings finding.List) {
 // compileMachines compiles the machine types. The first of two with one name counts; core refuses such a profile.
 func (p *compiler[R]) compileMachines() finding.List {
 	var errs finding.List
-	several := len(p.vocabulary.Registered(capability.Architecture)) > 1
+	registered := p.vocabulary.Registered(capability.Architecture)
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
 		if _, found := p.machines[t.Name]; found {
 			continue
 		}
-		m := machine{written: t, named: p.namesArchitecture(t)}
-		m.set = p.machineSet(t, "")
+		m := machine{written: t, set: p.machineSet(t, ""), named: p.namesArchitecture(t)}
 		p.machines[t.Name] = m
 		if t.Usable == nil || *t.Usable {
 			p.usable = append(p.usable, t.Name)
 		}
-		if !p.vocabulary.Legacy() {
-			errs = append(errs, emptyLists(p.vocabulary, "machine type "+t.Name, t.Capabilities, p.at.Child("machineTypes").Index(i).Child("capabilities"))...)
+		if p.vocabulary.Legacy() {
+			continue
 		}
-		if !m.named && several && !p.vocabulary.Legacy() && !p.converted(t) {
-			errs = append(errs, finding.New(ruleMachineArchitecture, field.ErrorTypeRequired,
-				p.at.Child("machineTypes").Index(i).Child("capabilities", capability.Architecture), nil, fmt.Sprintf(
-					"machine type %s must name its architecture, because several are registered: one of %s",
-					t.Name, finding.Few(p.vocabulary.Registered(capability.Architecture)))))
+		at := p.at.Child("machineTypes").Index(i).Child("capabilities")
+		errs = append(errs, emptyLists(p.vocabulary, "machine type "+t.Name, t.Capabilities, at)...)
+		if !m.named && len(registered) > 1 && !p.converted(t) {
+			at = at.Child(capability.Architecture)
+			errs = append(errs, finding.New(ruleMachineArchitecture, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+				"machine type %s must name its architecture, because several are registered: one of %s",
+				t.Name, finding.Few(registered))))
 		}
 	}
 	return errs
 }
 
-// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing could ever
-// match them.
+// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing
+// could ever match them.
 func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
 	var errs finding.List
 	for _, name := range slices.Sorted(maps.Keys(declared)) {

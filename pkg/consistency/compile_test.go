@@ -254,8 +254,8 @@ func TestImagesOfOneName(t *testing.T) {
 	}
 }
 
-// Flavors that do not belong into a profile without capabilities are not told to take over the regions beside them, an image
-// without versions is core's to report, and flavors without regions have none to put together.
+// Flavors that do not belong into a profile without capabilities are not told to take over the regions beside them, an
+// image without versions is core's to report, and flavors without regions have none to put together.
 func TestOneRepairForEachFault(t *testing.T) {
 	const config = "providerConfig: {apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1, kind: CloudProfileConfig, machineImages: "
 	for spec, want := range map[string][]string{

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/test/cases"
 )
 
-// ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes that
-// the config lists, one of them for a single domain.
+// ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes
+// that the config lists, one of them for a single domain.
 type ruled struct{ given }
 
 type ruledConfig struct {

@@ -23,8 +23,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent (semantics
-// S11).
+// Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
+// (semantics S11).
 type Conversion struct {
 	// Image and Version are the indices in machineImages and its versions.
 	Image, Version int
@@ -32,17 +32,19 @@ type Conversion struct {
 	Entries []json.RawMessage
 }
 
-// ConvertNamespaced returns the conversions of all versions that are in another format than the parent's, in the order in
-// which they are written. capabilities, the parent's spec.machineCapabilities, decide which one that is. A version stays as
-// it is if it has errors, or if the other format cannot say the same. The profile is not changed.
+// ConvertNamespaced returns the conversions of all versions that are in another format than the parent's, in the order
+// in which they are written. capabilities, the parent's spec.machineCapabilities, decide which one that is. A version
+// stays as it is if it has errors, or if the other format cannot say the same. The profile is not changed.
 func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile) []Conversion {
-	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, &v1beta1.CloudProfileSpec{}, nil))
+	p := newNamespacedCompiler(cloud, profile, nil, nil)
 	p.vocabulary, _ = capability.Compile(capabilities, nil, cloud.Workers().Definitions()...)
 	p.compile()
 	var conversions []Conversion
 	for i := range p.images {
 		for k := range p.images[i].Versions {
-			if entries, err := p.inFormatOfParent(p.images[i].Name, &p.images[i].Versions[k]); err == nil && len(entries) > 0 {
+			version := &p.images[i].Versions[k]
+			entries, err := p.inFormatOfParent(imageVersion{p.images[i].Name, version.Version}, version)
+			if err == nil && len(entries) > 0 {
 				conversions = append(conversions, Conversion{i, k, entries})
 			}
 		}
@@ -53,26 +55,27 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 // errOtherFlavors says that core lists other flavors than a version would have.
 var errOtherFlavors = errors.New("core lists other flavors")
 
-// inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error says
-// why it cannot be written so.
-func (p *compiler[R]) inFormatOfParent(image string, version *imageselector.Version[R]) ([]json.RawMessage, error) {
+// inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error
+// says why it cannot be written so.
+func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]json.RawMessage, error) {
 	if version.Legacy == p.vocabulary.Legacy() || p.unread.Touches(version.Path) {
 		return nil, nil
 	}
-	flavors, complete := p.agreedOn(image, version)
+	flavors, complete := p.agreedOn(id, version)
 	if !complete {
 		return nil, nil
 	}
 	if version.Legacy {
-		return p.encode(version.Version, provider.FormatFlavors, flavors, p.listedByCore(image, version.Version, flavors))
+		return p.encode(version.Version, provider.FormatFlavors, flavors, p.listedByCore(id, flavors))
 	}
 	for i := range flavors {
 		flavors[i].Capabilities = v1beta1.Capabilities{capability.Architecture: {architectureOf(flavors[i].Capabilities)}}
 	}
-	return p.encode(version.Version, provider.FormatLegacy, flavors, p.hasReserved(image, version))
+	return p.encode(version.Version, provider.FormatLegacy, flavors, p.hasReserved(id, version))
 }
 
-// encode has the provider write a version, unless there is a reason not to, and reads it again to see that nothing is lost.
+// encode has the provider write a version, unless there is a reason not to, and reads it again to see that nothing is
+// lost.
 func (p *compiler[R]) encode(version string, format provider.Format, flavors []imageselector.Flavor[R], reason error) ([]json.RawMessage, error) {
 	if reason != nil {
 		return nil, reason
@@ -112,13 +115,13 @@ func withoutNulls(entry any) (json.RawMessage, error) {
 }
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
-func (p *compiler[R]) agreedOn(image string, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
+func (p *compiler[R]) agreedOn(id imageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
 	var agreed []imageselector.Flavor[R]
 	places := map[*field.Path]bool{}
 	for i := range version.Flavors {
 		places[version.Flavors[i].Path] = true
 	}
-	for _, flavor := range p.catalog.Flavors(image, version.Version) {
+	for _, flavor := range p.catalog.Flavors(id.image, id.version) {
 		if _, mine := places[flavor.Path]; mine && !p.doubtful[flavor.Path] {
 			agreed = append(agreed, flavor)
 			places[flavor.Path] = false
@@ -134,8 +137,8 @@ func (p *compiler[R]) agreedOn(image string, version *imageselector.Version[R]) 
 
 // listedByCore returns an error if core lists other flavors than these: one, say, that leaves out its architecture, for
 // images of several.
-func (p *compiler[R]) listedByCore(image, version string, flavors []imageselector.Flavor[R]) error {
-	core := p.coreOf(imageVersion{image, version})
+func (p *compiler[R]) listedByCore(id imageVersion, flavors []imageselector.Flavor[R]) error {
+	core := p.coreOf(id)
 	for i := range flavors {
 		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclaredValues, nil)
 		if _, listed := core.bySet[set]; !listed {
@@ -148,15 +151,15 @@ func (p *compiler[R]) listedByCore(image, version string, flavors []imageselecto
 // coreOf returns the core flavors of an image version.
 func (p *compiler[R]) coreOf(id imageVersion) *correspondence[R] {
 	if version := p.core[id]; version != nil {
-		return p.newCorrespondence(id.image, version, p.at)
+		return p.newCorrespondence(id, version, p.at)
 	}
 	return &correspondence[R]{}
 }
 
-// hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has no
-// place. The parent registers no other ones.
-func (p *compiler[R]) hasReserved(image string, version *imageselector.Version[R]) error {
-	undeclared := p.coreOf(imageVersion{image, version.Version}).undeclaredValues
+// hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has
+// no place. The parent registers no other ones.
+func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Version[R]) error {
+	undeclared := p.coreOf(id).undeclaredValues
 	for i := range version.Flavors {
 		declared := version.Flavors[i].Capabilities
 		set, _ := p.vocabulary.Flavor(declared, undeclared, nil)
@@ -202,8 +205,8 @@ func (p *compiler[R]) saysTheSame(entries []json.RawMessage, flavors []imagesele
 	})
 }
 
-// supportsTheSame reports whether a flavor that was read again supports what was written. In the legacy format one image may
-// serve all architectures without a word.
+// supportsTheSame reports whether a flavor that was read again supports what was written. In the legacy format one
+// image may serve all architectures without a word.
 func supportsTheSame(written, again v1beta1.Capabilities) bool {
 	return sameValues(written, again) || len(again) == 0 && len(written) == 1 && written[capability.Architecture] != nil
 }

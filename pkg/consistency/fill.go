@@ -5,10 +5,10 @@
 package consistency
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -24,11 +24,11 @@ type Filled struct {
 	Flavors []v1beta1.MachineImageFlavor
 }
 
-// FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile that
-// have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left as it is
-// if its mapping is missing, if core and mapping would not correspond one to one, which is for [ValidateCloudProfile] to
-// report, if the field architectures says something else, or if Gardener would refuse a flavor for its architectures. The
-// spec is not changed, and the result shares nothing with it.
+// FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile
+// that have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left
+// as it is if its mapping is missing, if core and mapping would not correspond one to one, which is for
+// [ValidateCloudProfile] to report, if the field architectures says something else, or if Gardener would refuse a
+// flavor for its architectures. The spec is not changed, and the result shares nothing with it.
 func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
 	return newCompiler(cloud, spec, field.NewPath("spec")).fill(spec.MachineCapabilities)
 }
@@ -36,12 +36,12 @@ func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProf
 // FillNamespacedCloudProfile does the same for the versions that a NamespacedCloudProfile defines itself, with the
 // vocabulary of its parent.
 func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []Filled {
-	p := newNamespacedCompiler(cloud, profile, parentOf[R](profile.Spec.Parent.Name, parent, nil))
+	p := newNamespacedCompiler(cloud, profile, indexed(parent), nil)
 	return p.fill(parent.MachineCapabilities)
 }
 
 func (p *compiler[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled {
-	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !slices.ContainsFunc(p.spec.MachineImages, p.hasUnfilled) {
+	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !p.hasUnfilled() {
 		return nil
 	}
 	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().Definitions()...)
@@ -49,40 +49,40 @@ func (p *compiler[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled
 	p.images, p.unread = config.Images, provider.UnreadIn(report.Errors, p.at.Child("providerConfig"))
 	provided, _ := p.byName()
 	var filled []Filled
-	for i := range p.spec.MachineImages {
-		image := &p.spec.MachineImages[i]
-		entries, found := provided[image.Name]
-		for k := range image.Versions {
-			if !found || !p.unfilled(image.Name, &image.Versions[k]) {
-				continue
-			}
-			if flavors := p.flavorsOf(image.Name, &image.Versions[k], entries); len(flavors) > 0 {
-				filled = append(filled, Filled{i, k, flavors})
+	for v := range versionsOf(p.spec) {
+		if entries := provided[v.id.image]; entries != nil && p.unfilled(v) {
+			if flavors := p.flavorsOf(v, entries); len(flavors) > 0 {
+				filled = append(filled, Filled{v.image, v.index, flavors})
 			}
 		}
 	}
 	return filled
 }
 
-func (p *compiler[R]) hasUnfilled(image v1beta1.MachineImage) bool {
-	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return p.unfilled(image.Name, &v) })
+func (p *compiler[R]) hasUnfilled() bool {
+	for v := range versionsOf(p.spec) {
+		if p.unfilled(v) {
+			return true
+		}
+	}
+	return false
 }
 
-func (p *compiler[R]) unfilled(image string, version *v1beta1.MachineImageVersion) bool {
-	return len(version.CapabilityFlavors) == 0 && !p.inherits(imageVersion{image, version.Version})
+func (p *compiler[R]) unfilled(v coreVersion) bool {
+	return len(v.CapabilityFlavors) == 0 && !p.inherits(v.id)
 }
 
-// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not what
-// core could list. A single flavor that declares nothing is what core assumes anyway.
-func (p *compiler[R]) flavorsOf(image string, version *v1beta1.MachineImageVersion, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
-	flavors := p.declaredBy(version, entries.versions[version.Version])
+// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
+// what core could list. A single flavor that declares nothing is what core assumes anyway.
+func (p *compiler[R]) flavorsOf(v coreVersion, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
+	flavors := p.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
 	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
-		!p.agreesWith(version.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {
+		!p.agreesWith(v.Architectures, flavors) || slices.ContainsFunc(flavors, p.refusedByCore) {
 		return nil
 	}
-	filled := *version
+	filled := *v.MachineImageVersion
 	filled.CapabilityFlavors = flavors
-	if _, errs := p.correspondVersion(image, &filled, entries, p.at); len(errs) > 0 {
+	if _, errs := p.correspondVersion(v.id, &filled, entries, p.at); len(errs) > 0 {
 		return nil
 	}
 	return flavors
@@ -119,8 +119,8 @@ func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
 	return copied
 }
 
-// refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the most, and
-// has to if several are registered.
+// refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the
+// most, and has to if several are registered.
 func (p *compiler[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
 	named := len(flavor.Capabilities[capability.Architecture])
 	return named > 1 || named == 0 && len(p.vocabulary.Registered(capability.Architecture)) > 1
@@ -131,16 +131,10 @@ func (p *compiler[R]) agreesWith(architectures []string, flavors []v1beta1.Machi
 	if len(architectures) == 0 {
 		return true
 	}
-	supported := map[string]bool{}
+	supported := sets.New[string]()
 	for _, flavor := range flavors {
 		set, _ := p.vocabulary.Set(flavor.Capabilities, nil)
-		for _, architecture := range set.Values(capability.Architecture) {
-			supported[architecture] = true
-		}
+		supported.Insert(set.Values(capability.Architecture)...)
 	}
-	listed := map[string]bool{}
-	for _, architecture := range architectures {
-		listed[architecture] = true
-	}
-	return maps.Equal(supported, listed)
+	return supported.Equal(sets.New(architectures...))
 }

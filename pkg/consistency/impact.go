@@ -20,8 +20,9 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Compare warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other flavors for
-// machine types; machine types and mappings removed that worker pools use. Paths are those of the updated profile.
+// Compare warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
+// flavors for machine types; machine types and mappings removed that worker pools use. Paths are those of the updated
+// profile.
 func (p *Profile[R]) Compare(updated *Profile[R], uses []Use) finding.List {
 	warnings := append(p.changedChoices(updated), p.brokenUses(updated, uses)...)
 	warnings.Sort()
@@ -115,9 +116,9 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	return false
 }
 
-// like returns what reports whether a flavor of the updated profile is a given one of p's image version: if they are written
-// with the same values, in whatever order, or if they support the same once omissions are filled in. The two vocabularies
-// may differ.
+// like returns what reports whether a flavor of the updated profile is a given one of p's image version: if they are
+// written with the same values, in whatever order, or if they support the same once omissions are filled in. The two
+// vocabularies may differ.
 func (p *Profile[R]) like(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R]) func(*imageselector.Flavor[R]) bool {
 	full := p.inFull(id, flavor)
 	return func(other *imageselector.Flavor[R]) bool {
@@ -132,8 +133,8 @@ func sameReference[R any](a, b *imageselector.Flavor[R], region string) bool {
 	return found && also && reflect.DeepEqual(x, y)
 }
 
-// inFull returns the capabilities of a flavor with omissions filled in (semantics S2). Of worker capabilities (S3) it only
-// writes out what the version says of those that are left out, and leaves out what is the same as nothing.
+// inFull returns the capabilities of a flavor with omissions filled in (semantics S2). Of worker capabilities (S3) it
+// only writes out what the version says of those that are left out, and leaves out what is the same as nothing.
 func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1beta1.Capabilities {
 	full := clone(written)
 	for name, values := range p.undeclaredOf(id) {
@@ -145,8 +146,8 @@ func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1bet
 	return set.Capabilities()
 }
 
-// undeclaredOf returns what an image version, which may be the parent's, supports of worker capabilities that its flavors do
-// not declare, apart from what holds for all versions.
+// undeclaredOf returns what an image version, which may be the parent's, supports of worker capabilities that its
+// flavors do not declare, apart from what holds for all versions.
 func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
 	if version := p.core[id]; version != nil {
 		return undeclaredBy(version)
@@ -294,8 +295,8 @@ func (p *Profile[R]) bootedBy(pool provider.Pool) *imageselector.Flavor[R] {
 	return &p.all.Flavors(pool.Image, pool.Version)[chosen]
 }
 
-// keeps reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or not
-// it fits.
+// keeps reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
+// not it fits.
 func (p *Profile[R]) keeps(updated *Profile[R], pool provider.Pool, booted *imageselector.Flavor[R]) bool {
 	same := p.like(imageVersion{pool.Image, pool.Version}, booted.Capabilities, updated)
 	return slices.ContainsFunc(updated.all.Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {

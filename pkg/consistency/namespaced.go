@@ -7,12 +7,11 @@ package consistency
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -22,44 +21,34 @@ import (
 
 // parent is what a NamespacedCloudProfile has from its CloudProfile.
 type parent[R any] struct {
-	name    string
+	name string
+	// versions are the image versions that it lists.
+	versions map[imageVersion]*v1beta1.MachineImageVersion
+	// profile is nil if it is not compiled.
 	profile *Profile[R]
-	// versions are the image versions that it lists, images their images.
-	versions map[imageVersion]bool
-	images   map[string]bool
-}
-
-// parentOf returns what a NamespacedCloudProfile has from a CloudProfile with this spec, which is compiled as profile; nil
-// if it is not compiled.
-func parentOf[R any](name string, spec *v1beta1.CloudProfileSpec, profile *Profile[R]) *parent[R] {
-	p := &parent[R]{
-		name: name, profile: profile, versions: map[imageVersion]bool{}, images: make(map[string]bool, len(spec.MachineImages)),
-	}
-	for _, image := range spec.MachineImages {
-		p.images[image.Name] = true
-		for _, version := range image.Versions {
-			p.versions[imageVersion{image.Name, version.Version}] = true
-		}
-	}
-	return p
 }
 
 // newNamespacedCompiler returns the compiler of what a NamespacedCloudProfile defines itself, without a vocabulary.
-func newNamespacedCompiler[R any](cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile, inherited *parent[R]) *compiler[R] {
-	p := newCompiler(cloud, &v1beta1.CloudProfileSpec{
-		Type:           cloud.Type(),
-		MachineTypes:   profile.Spec.MachineTypes,
-		MachineImages:  profile.Spec.MachineImages,
-		ProviderConfig: ownConfig(profile),
-	}, field.NewPath("spec"))
-	p.parent = inherited
+// versions are those of its parent, and above is the parent, nil if it is not compiled.
+func newNamespacedCompiler[R any](
+	cloud provider.Provider[R], profile *v1beta1.NamespacedCloudProfile,
+	versions map[imageVersion]*v1beta1.MachineImageVersion, above *Profile[R],
+) *compiler[R] {
+	spec := &v1beta1.CloudProfileSpec{
+		Type: cloud.Type(), MachineTypes: profile.Spec.MachineTypes, MachineImages: profile.Spec.MachineImages,
+	}
+	if provider.HasContent(profile.Spec.ProviderConfig) {
+		spec.ProviderConfig = profile.Spec.ProviderConfig
+	}
+	p := newCompiler(cloud, spec, field.NewPath("spec"))
+	p.parent = &parent[R]{profile.Spec.Parent.Name, versions, above}
 	return p
 }
 
 // compileNamespaced checks a NamespacedCloudProfile, and compiles it: what it defines itself over what it has from its
 // parent.
 func compileNamespaced[R any](parent *Profile[R], profile *v1beta1.NamespacedCloudProfile) *compiler[R] {
-	p := newNamespacedCompiler(parent.provider, profile, parentOf(profile.Spec.Parent.Name, parent.spec, parent))
+	p := newNamespacedCompiler(parent.provider, profile, parent.core, parent)
 	p.vocabulary, p.regions = parent.vocabulary, parent.regions
 	p.compile()
 	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
@@ -75,39 +64,23 @@ func (p *compiler[R]) inherit(parent *Profile[R]) {
 			p.core[id] = version
 		}
 	}
-	own := p.usable
-	p.usable = nil
-	for _, name := range parent.usable {
-		if _, redefined := p.machines[name]; !redefined {
-			p.usable = append(p.usable, name)
-		}
-	}
-	p.usable = append(p.usable, own...)
-	for name, m := range parent.machines {
-		if _, redefined := p.machines[name]; !redefined {
-			p.machines[name] = m
-		}
-	}
-}
-
-// ownConfig returns the provider config of a NamespacedCloudProfile; nil if there is none, or one without content.
-func ownConfig(profile *v1beta1.NamespacedCloudProfile) *runtime.RawExtension {
-	if config := profile.Spec.ProviderConfig; provider.HasContent(config) {
-		return config
-	}
-	return nil
+	inherited := slices.DeleteFunc(slices.Clone(parent.usable), func(name string) bool {
+		_, redefined := p.machines[name]
+		return redefined
+	})
+	p.usable = append(inherited, p.usable...)
+	own := p.machines
+	p.machines = maps.Clone(parent.machines)
+	maps.Copy(p.machines, own)
 }
 
 // inherits reports whether an image version is the parent's.
-func (p *compiler[R]) inherits(id imageVersion) bool { return p.parent != nil && p.parent.versions[id] }
-
-// inheritsImage reports whether an image is the parent's.
-func (p *compiler[R]) inheritsImage(name string) bool {
-	return p.parent != nil && p.parent.images[name]
+func (p *compiler[R]) inherits(id imageVersion) bool {
+	return p.parent != nil && p.parent.versions[id] != nil
 }
 
-// definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it does
-// not.
+// definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it
+// does not.
 func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	if p.parent == nil {
 		return len(image.Versions) > 0 // that there is none core reports
@@ -117,23 +90,22 @@ func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	})
 }
 
-// declares reports whether core says here what a version supports.
-func (p *compiler[R]) declares(image, version string) bool {
-	v := p.core[imageVersion{image, version}]
-	return v != nil && len(v.CapabilityFlavors)+len(v.Architectures) > 0
+// describes reports whether a version of core says what it supports.
+func describes(version *v1beta1.MachineImageVersion) bool {
+	return len(version.CapabilityFlavors)+len(version.Architectures) > 0
 }
 
-// redefined reports whether the profile says on both sides what a version of the parent is. It should not, unless it was there
-// first; in any case that is what is rendered.
+// redefined reports whether the profile says on both sides what a version of the parent is. It should not, unless it
+// was there first; in any case that is what is rendered.
 func redefined[R any](version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
-	return len(version.CapabilityFlavors)+len(version.Architectures) > 0 && entries != nil && len(entries.versions[version.Version]) > 0
+	return describes(version) && entries != nil && len(entries.versions[version.Version]) > 0
 }
 
 // asMapped reports whether a version of core supports what the parent's mapping of it does.
-func (p *compiler[R]) asMapped(image string, version *v1beta1.MachineImageVersion) bool {
-	c := p.newCorrespondence(image, version, p.at)
+func (p *compiler[R]) asMapped(id imageVersion, version *v1beta1.MachineImageVersion) bool {
+	c := p.newCorrespondence(id, version, p.at)
 	mapped := map[capability.Set]bool{}
-	for _, f := range p.parent.profile.catalog.Flavors(image, version.Version) {
+	for _, f := range p.parent.profile.catalog.Flavors(id.image, id.version) {
 		if p.parent.profile.doubtful[f.Path] {
 			continue
 		}
@@ -154,7 +126,8 @@ func (p *compiler[R]) converted(t *v1beta1.MachineType) bool {
 	return p.parent != nil && len(t.Capabilities) == 0
 }
 
-// checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing else.
+// checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing
+// else.
 func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path) finding.List {
 	if !p.inherits(id) {
 		return nil
@@ -166,9 +139,9 @@ func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineIm
 	}
 	forbid := func(name string) {
 		err := finding.New(RuleVersionInherited, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
-			"%s@%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
-			id.image, id.version, p.parent.name, name, also))
-		if !redefined(version, entries) && !p.asMapped(id.image, version) {
+			"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
+			id, p.parent.name, name, also))
+		if !redefined(version, entries) && !p.asMapped(id, version) {
 			err.About = "without images" // an update that takes them away does not leave this as it was
 		}
 		errs = append(errs, err)
@@ -185,24 +158,23 @@ func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineIm
 // checkMappings reports mappings for versions that the parent has.
 func (p *compiler[R]) checkMappings() finding.List {
 	var errs finding.List
-	for i := range p.images {
-		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			if p.inherits(imageVersion{p.images[i].Name, version.Version}) {
-				also := ""
-				if p.declares(p.images[i].Name, version.Version) {
-					also = ", and the flavors of the version"
-				}
-				errs = append(errs, finding.New(ruleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version, fmt.Sprintf(
-					"%s@%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
-					p.images[i].Name, version.Version, p.parent.name, also)))
-			}
+	for id, version := range mappingsOf(p.images) {
+		if !p.inherits(id) {
+			continue
 		}
+		also, at := "", version.Path
+		if v := p.core[id]; v != nil && describes(v) {
+			also = ", and the flavors of the version"
+		}
+		errs = append(errs, finding.New(ruleMappingInherited, field.ErrorTypeForbidden, at, version.Version, fmt.Sprintf(
+			"%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
+			id, p.parent.name, also)))
 	}
 	return errs
 }
 
-// checkConfigFields demands that the provider config holds machine images only, and the lists that the provider extends.
+// checkConfigFields demands that the provider config holds machine images only, and the lists that the provider
+// extends.
 func (p *compiler[R]) checkConfigFields() finding.List {
 	if p.spec.ProviderConfig == nil {
 		return nil
@@ -231,8 +203,8 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 	return errs
 }
 
-// checkEntries demands that the entries of a further list have their keys, each of them once, without which they could not
-// be merged. What is no list of objects has been reported by the provider.
+// checkEntries demands that the entries of a further list have their keys, each of them once, without which they could
+// not be merged. What is no list of objects has been reported by the provider.
 func (p *compiler[R]) checkEntries(list provider.List, value any) finding.List {
 	var errs finding.List
 	entries, _ := value.([]any)
@@ -255,8 +227,8 @@ func (p *compiler[R]) checkEntries(list provider.List, value any) finding.List {
 	return errs
 }
 
-// empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type: nothing,
-// empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
+// empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type:
+// nothing, empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
 func empty(value any) bool {
 	switch v := value.(type) {
 	case map[string]any:
@@ -272,53 +244,21 @@ func empty(value any) bool {
 	return value == nil || value == ""
 }
 
-// addConvertedFlavors compiles the core flavors of a NamespacedCloudProfile's version that is written in another format than
-// that of the parent. Gardener converts it (S11): architectures become flavors, and of flavors only the architectures are
-// left. It returns false, having done nothing, if the formats agree.
-func (c *correspondence[R]) addConvertedFlavors(version *v1beta1.MachineImageVersion) bool {
-	switch {
-	case !c.vocabulary.Legacy() && len(version.CapabilityFlavors) == 0 && len(version.Architectures) > 0:
-		c.architectures = true
-		for i := range version.Architectures {
-			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
-		}
-	case c.vocabulary.Legacy() && len(version.Architectures) == 0 && len(version.CapabilityFlavors) > 0:
-		c.architectures = false
-		known := map[string]bool{}
-		for i := range version.CapabilityFlavors {
-			for _, architecture := range version.CapabilityFlavors[i].Capabilities[capability.Architecture] {
-				if !known[architecture] {
-					known[architecture] = true
-					c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
-				}
-			}
-		}
-		if len(known) == 0 { // which Gardener then takes for amd64
-			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
-		}
-	default:
-		return false
-	}
-	return true
-}
-
 // checkFormats reports the versions that cannot be written in the format of the parent, as the rendered status has to.
 func (p *compiler[R]) checkFormats() finding.List {
 	if !p.vocabulary.Legacy() {
 		return nil
 	}
 	var errs finding.List
-	for i := range p.images {
-		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			if p.inherits(imageVersion{p.images[i].Name, version.Version}) {
-				continue
-			}
-			if _, err := p.inFormatOfParent(p.images[i].Name, version); err != nil {
-				errs = append(errs, finding.New(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil, fmt.Sprintf(
-					"%s@%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy format; write the version without capabilityFlavors",
-					p.images[i].Name, version.Version, p.parent.name)))
-			}
+	for id, version := range mappingsOf(p.images) {
+		if p.inherits(id) {
+			continue
+		}
+		if _, err := p.inFormatOfParent(id, version); err != nil {
+			at := version.Path.Child("capabilityFlavors")
+			errs = append(errs, finding.New(ruleNamespacedFormat, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+				"%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy "+
+					"format; write the version without capabilityFlavors", id, p.parent.name)))
 		}
 	}
 	return errs

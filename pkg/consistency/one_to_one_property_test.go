@@ -188,8 +188,8 @@ func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	})
 }
 
-// Reserved capabilities that are not registered change nothing: without them the mapping corresponds to the same flavors of
-// core, and only what differs in nothing else is several flavors instead of one.
+// Reserved capabilities that are not registered change nothing: without them the mapping corresponds to the same
+// flavors of core, and only what differs in nothing else is several flavors instead of one.
 func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(t *rapid.T) {

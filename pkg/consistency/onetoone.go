@@ -17,10 +17,10 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images that
-// selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the check (S7):
-// the references of a flavor that is there twice are added up, and names that the vocabulary does not know count for
-// nothing. The paths of such flavors are kept in doubtful.
+// correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images
+// that selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the
+// check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
+// count for nothing. The paths of such flavors are kept in doubtful.
 func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	provided, errs := p.byName()
 	seen := map[imageVersion]bool{}
@@ -46,7 +46,7 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 			if p.inherits(id) && !redefined(version, entries) {
 				continue
 			}
-			flavors, versionErrs := p.correspondVersion(image.Name, version, entries, path.Child("versions").Index(k))
+			flavors, versionErrs := p.correspondVersion(id, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, versionErrs...)
 			if entries != nil && len(entries.versions[version.Version]) > 0 {
 				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version)})
@@ -59,26 +59,12 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	return usable, errs
 }
 
-type imageVersion struct{ image, version string }
-
-// coreVersions indexes the versions of core's images; of two of one name the first counts.
-func coreVersions(images []v1beta1.MachineImage) map[imageVersion]*v1beta1.MachineImageVersion {
-	index := map[imageVersion]*v1beta1.MachineImageVersion{}
-	for i := range images {
-		for k := range images[i].Versions {
-			id := imageVersion{images[i].Name, images[i].Versions[k].Version}
-			if _, found := index[id]; !found {
-				index[id] = &images[i].Versions[k]
-			}
-		}
-	}
-	return index
-}
-
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
-func (p *compiler[R]) correspondVersion(image string, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path) ([]imageselector.Flavor[R], finding.List) {
-	c := p.newCorrespondence(image, version, at)
+func (p *compiler[R]) correspondVersion(
+	id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
+) ([]imageselector.Flavor[R], finding.List) {
+	c := p.newCorrespondence(id, version, at)
 	if entries == nil {
 		return nil, c.errs
 	}
@@ -109,11 +95,16 @@ func (p *compiler[R]) doubt(flavors []*field.Path) {
 }
 
 // newCorrespondence compiles the core flavors of a version.
-func (p *compiler[R]) newCorrespondence(image string, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
+func (p *compiler[R]) newCorrespondence(
+	id imageVersion, version *v1beta1.MachineImageVersion, at *field.Path,
+) *correspondence[R] {
+	n := len(version.CapabilityFlavors)
 	c := &correspondence[R]{
-		vocabulary: p.vocabulary, name: image + "@" + version.Version, at: at, namespaced: p.parent != nil,
-		bySet: make(map[capability.Set]int, len(version.CapabilityFlavors)), undeclaredValues: undeclaredBy(version),
-		carried: carriedBy(p.vocabulary, version),
+		vocabulary: p.vocabulary, name: id.String(), at: at, namespaced: p.parent != nil,
+		undeclaredValues: undeclaredBy(version), carried: carriedBy(p.vocabulary, version),
+		bySet: make(map[capability.Set]int, n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
+		stray: map[capability.Set]*imageselector.Flavor[R]{},
+		fits:  map[shape]fit[R]{},
 	}
 	c.addCoreFlavors(version)
 	return c
@@ -122,8 +113,8 @@ func (p *compiler[R]) newCorrespondence(image string, version *v1beta1.MachineIm
 // bothUpdates is what an image supports whose version core lists as fit for updates in place.
 var bothUpdates = v1beta1.Capabilities{capability.UpdateType: {capability.UpdateTypeInPlace, capability.UpdateTypeRolling}}
 
-// undeclaredBy returns what a version of core supports of worker capabilities that its flavors do not declare, apart from
-// what holds for all versions (semantics S3). It must not be changed.
+// undeclaredBy returns what a version of core supports of worker capabilities that its flavors do not declare, apart
+// from what holds for all versions (semantics S3). It must not be changed.
 func undeclaredBy(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 	if version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
 		return bothUpdates
@@ -149,7 +140,8 @@ func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageV
 	return carried
 }
 
-// imageEntries holds the provider images of one name and their versions. Several entries of one version are one (semantics S7).
+// imageEntries holds the provider images of one name and their versions. Several entries of one version are one
+// (semantics S7).
 type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]

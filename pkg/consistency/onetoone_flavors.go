@@ -13,6 +13,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -26,31 +27,26 @@ type correspondence[R any] struct {
 	// name is image@version, as messages say it.
 	name string
 	// core holds the distinct flavors of the core version, bySet their indices; at is the path of the version in core.
-	core  []coreFlavor
+	core  []coreFlavor[R]
 	bySet map[capability.Set]int
 	at    *field.Path
-	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare. A
-	// capability that is not among them has the value that its definition says.
+	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare.
+	// A capability that is not among them has the value that its definition says.
 	undeclaredValues v1beta1.Capabilities
 	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
 	carried map[string]bool
-	// namespaced is true for a version of a NamespacedCloudProfile, which may be written in another format than that of its
-	// parent. architectures is true if the core flavors are those of the field architectures.
+	// namespaced is true for a version of a NamespacedCloudProfile, which may be written in another format than that of
+	// its parent. architectures is true if the core flavors are those of the field architectures.
 	namespaced, architectures bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
-	// others holds, by what they support, the paths of the provider flavors that correspond to a core flavor which another
-	// one corresponds to already, see matchFlavor. Nil as long as there are none.
-	others map[capability.Set]*field.Path
-	// fits holds the results of fitting.
-	fits map[shape][2][]*coreFlavor
-	// stray holds, by what they support, the paths of the provider flavors that core does not list; nil as long as there are
-	// none.
-	stray map[capability.Set]*field.Path
+	// taken holds, by what they support as written, the first provider flavors that correspond to a core flavor, and stray
+	// those that core does not list.
+	taken, stray map[capability.Set]*imageselector.Flavor[R]
+	// fits holds the results of fitting: many entries may have few shapes.
+	fits map[shape]fit[R]
 	// unclear holds what the provider flavors support whose capabilities have errors, as far as it is understood.
 	unclear []capability.Set
-	// fields holds what the fields of legacy flavors imply, by their paths.
-	fields map[*field.Path]string
 	// unclearCore says that core lists a flavor with errors of its own.
 	unclearCore bool
 	// extent holds the paths of the version, on both sides; nil until it is needed.
@@ -62,19 +58,17 @@ type correspondence[R any] struct {
 }
 
 // coreFlavor is one flavor of a core image version.
-type coreFlavor struct {
+type coreFlavor[R any] struct {
 	set     capability.Set
 	written v1beta1.Capabilities
 	// index in capabilityFlavors or architectures; -1 if the version has neither and the flavor is implied.
 	index int
-	// providerPath is the path of the provider flavor that corresponds to this one, the first if there are several; nil if
-	// there is none yet. providerSet is what that flavor supports as written: a legacy flavor states its architecture only.
-	providerPath *field.Path
-	providerSet  capability.Set
-	// legacy is true if that provider flavor is one of a legacy version, and so supports what core says.
-	legacy bool
-	// ambiguous is true if a legacy flavor may correspond to this one, or to another one of the same architecture.
-	ambiguous bool
+	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
+	// one or to another one of the same architecture.
+	matched, ambiguous bool
+	// legacy is the last provider flavor that corresponds to this one and takes over what it supports: one of a legacy
+	// version, which states its architecture only. Nil if there is none.
+	legacy *imageselector.Flavor[R]
 }
 
 // check compares the flavors of the core version with those of the provider's entries.
@@ -100,24 +94,43 @@ func (c *correspondence[R]) check() {
 	}
 }
 
-// addCoreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else the
-// one that omits everything (semantics S1, S2). Of equal ones the first is kept.
+// addCoreFlavors compiles the core flavors of a version: those written; in legacy mode one for each architecture; else
+// the one that omits everything (semantics S1, S2). Of equal ones the first is kept. A NamespacedCloudProfile's version
+// may be written in another format than that of the parent. Gardener converts it (S11): architectures become flavors,
+// and of flavors only the architectures are left.
 func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion) {
+	architectures, flavors := version.Architectures, version.CapabilityFlavors
 	c.architectures = c.vocabulary.Legacy()
+	if c.namespaced && (len(architectures) > 0) != (len(flavors) > 0) {
+		c.architectures = len(architectures) > 0
+	}
+	if c.vocabulary.Legacy() && !c.namespaced {
+		flavors = nil // core refuses them
+	}
 	switch {
-	case c.namespaced && c.addConvertedFlavors(version):
-	case c.vocabulary.Legacy() && len(version.Architectures) == 0:
-		c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
-	case c.vocabulary.Legacy():
-		for i := range version.Architectures {
-			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: version.Architectures[i : i+1 : i+1]}, i)
+	case c.architectures && len(architectures) > 0:
+		for i := range architectures {
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: architectures[i : i+1 : i+1]}, i)
 		}
-	case len(version.CapabilityFlavors) == 0:
+	case !c.vocabulary.Legacy() && len(flavors) > 0:
+		c.core = make([]coreFlavor[R], 0, len(flavors))
+		for i := range flavors {
+			c.addCoreFlavor(flavors[i].Capabilities, i)
+		}
+	case !c.vocabulary.Legacy():
 		c.addCoreFlavor(nil, -1)
 	default:
-		c.core = make([]coreFlavor, 0, len(version.CapabilityFlavors))
-		for i := range version.CapabilityFlavors {
-			c.addCoreFlavor(version.CapabilityFlavors[i].Capabilities, i)
+		known := sets.New[string]()
+		for i := range flavors {
+			for _, architecture := range flavors[i].Capabilities[capability.Architecture] {
+				if !known.Has(architecture) {
+					known.Insert(architecture)
+					c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
+				}
+			}
+		}
+		if len(known) == 0 { // which Gardener then takes for amd64
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
 		}
 	}
 }
@@ -137,7 +150,7 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index in
 		return
 	}
 	c.bySet[set] = len(c.core)
-	c.core = append(c.core, coreFlavor{set: set, written: written, index: index})
+	c.core = append(c.core, coreFlavor[R]{set: set, written: written, index: index})
 }
 
 func (c *correspondence[R]) corePath(index int) *field.Path {
@@ -150,8 +163,9 @@ func (c *correspondence[R]) corePath(index int) *field.Path {
 	return c.at.Child("capabilityFlavors").Index(index)
 }
 
-// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same, apart
-// from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond to one.
+// matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same,
+// apart from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond
+// to one.
 func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, flavor.Path.Child("capabilities"))
 	if len(errs) > 0 {
@@ -164,34 +178,22 @@ func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 		return
 	}
 	core := &c.core[i]
-	switch first, taken := c.others[set]; {
-	case taken:
-		c.reportDuplicate(flavor, set, first)
-		c.addDoubtful(flavor)
-		return
-	case core.providerPath == nil:
-		core.providerPath, core.providerSet = flavor.Path, set
-	case core.providerSet == set || core.legacy && core.set == set:
-		c.reportDuplicate(flavor, set, core.providerPath)
-		c.addDoubtful(flavor)
-		return
-	default:
-		c.addOther(set, flavor.Path)
+	first := c.taken[set]
+	if first == nil && core.set == set {
+		first = core.legacy
 	}
+	if first != nil {
+		c.reportDuplicate(flavor, set, first.Path)
+		c.addDoubtful(flavor)
+		return
+	}
+	core.matched, c.taken[set] = true, flavor
 	c.usable = append(c.usable, *flavor)
 }
 
 // addDoubtful keeps a flavor to choose from that the check refuses.
 func (c *correspondence[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
 	c.usable, c.doubtful = append(c.usable, *flavor), append(c.doubtful, flavor.Path)
-}
-
-// addOther keeps a provider flavor of a core flavor that has another one as well.
-func (c *correspondence[R]) addOther(set capability.Set, path *field.Path) {
-	if c.others == nil {
-		c.others = map[capability.Set]*field.Path{}
-	}
-	c.others[set] = path
 }
 
 // asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.
@@ -228,8 +230,8 @@ func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set c
 	c.unclear = append(c.unclear, set)
 }
 
-// matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture. More
-// than one of an architecture the legacy format cannot tell apart.
+// matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture.
+// More than one of an architecture the legacy format cannot tell apart.
 func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R]) {
 	for i := range entry.Flavors {
 		flavor := &entry.Flavors[i]
@@ -247,142 +249,115 @@ func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R]) {
 			c.reportUnclear(flavor, set, errs)
 			continue
 		}
-		fitting, alike := c.fitting(shape{set, c.implied(flavor)})
+		found := c.fitting(flavor, set)
 		switch {
-		case len(fitting) == 0:
+		case len(found.all) == 0:
 			c.reportUnexpected(flavor, set)
-		case len(alike) > 0:
-			for _, core := range fitting {
+		case len(found.alike) > 0:
+			for _, core := range found.all {
 				core.ambiguous = true
 			}
 			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
-				"the legacy format knows architectures only, and core lists several flavors of %s: %s; write this version with capabilityFlavors, one for each",
-				strings.Join(alike[0].set.Values(capability.Architecture), ", "), list(len(alike), func(i int) *coreFlavor { return alike[i] })))
+				"the legacy format knows architectures only, and core lists several flavors of %s: %s; "+
+					"write this version with capabilityFlavors, one for each",
+				found.alike[0].architectures(), list(len(found.alike), func(i int) *coreFlavor[R] { return found.alike[i] })))
 		default:
-			c.claim(flavor, set, entry.Legacy, fitting)
+			c.claim(flavor, set, entry.Legacy, found.all)
 		}
 	}
 }
 
 // shape is what decides which core flavors a legacy flavor corresponds to: what it supports, and the names of the
-// capabilities besides the architecture about which its fields say that.
+// registered capabilities besides the architecture about which its fields say that, sorted and joined.
 type shape struct {
 	set     capability.Set
 	implied string
 }
 
-// implied returns the names of the registered capabilities that a legacy flavor implies, sorted and joined.
-func (c *correspondence[R]) implied(flavor *imageselector.Flavor[R]) string {
-	var names []string
+// fit holds the core flavors that a legacy flavor corresponds to: those of its architectures that support the same of
+// what it implies; and those among them that share an architecture with another.
+type fit[R any] struct{ all, alike []*coreFlavor[R] }
+
+// fitting returns the core flavors that a legacy flavor, which supports set, corresponds to.
+func (c *correspondence[R]) fitting(flavor *imageselector.Flavor[R], set capability.Set) fit[R] {
+	var implied []string
 	for name := range flavor.Implied {
 		if c.vocabulary.IsRegistered(name) {
-			names = append(names, name)
+			implied = append(implied, name)
 		}
 	}
-	slices.Sort(names)
-	return strings.Join(names, ",")
-}
-
-// fitting returns the core flavors that a legacy flavor corresponds to: those of its architectures that support the same of
-// what it implies; and those among them that share an architecture with another. Many entries may have few shapes.
-func (c *correspondence[R]) fitting(flavor shape) (fitting, alike []*coreFlavor) {
-	known, found := c.fits[flavor]
-	if !found {
-		known[0], known[1] = c.findFitting(flavor)
-		if c.fits == nil {
-			c.fits = map[shape][2][]*coreFlavor{}
-		}
-		c.fits[flavor] = known
+	slices.Sort(implied)
+	key := shape{set, strings.Join(implied, ",")}
+	if known, found := c.fits[key]; found {
+		return known
 	}
-	return known[0], known[1]
-}
-
-func (c *correspondence[R]) findFitting(flavor shape) (fitting, alike []*coreFlavor) {
-	byArchitecture := map[string][]*coreFlavor{}
-	differ := func(core *coreFlavor) bool {
-		return flavor.implied != "" && slices.ContainsFunc(strings.Split(flavor.implied, ","), func(name string) bool {
-			return !slices.Equal(core.set.Values(name), flavor.set.Values(name))
-		})
-	}
+	var found fit[R]
+	byArchitecture := map[string][]*coreFlavor[R]{}
 	for i := range c.core {
 		core := &c.core[i]
-		if !core.set.Compatible(flavor.set) || differ(core) {
-			continue
-		}
-		fitting = append(fitting, core)
-		architecture := strings.Join(core.set.Values(capability.Architecture), ",")
-		byArchitecture[architecture] = append(byArchitecture[architecture], core)
-	}
-	for _, core := range fitting {
-		if same := byArchitecture[strings.Join(core.set.Values(capability.Architecture), ",")]; len(same) > 1 {
-			return fitting, same
+		if core.set.Compatible(set) && !slices.ContainsFunc(implied, func(name string) bool {
+			return !slices.Equal(core.set.Values(name), set.Values(name))
+		}) {
+			found.all = append(found.all, core)
+			byArchitecture[core.architectures()] = append(byArchitecture[core.architectures()], core)
 		}
 	}
-	return fitting, nil
+	for _, core := range found.all {
+		if same := byArchitecture[core.architectures()]; len(same) > 1 {
+			found.alike = same
+			break
+		}
+	}
+	c.fits[key] = found
+	return found
 }
 
-// claim notes that a flavor in a profile without capabilities, or that of a legacy version, corresponds to core flavors, each
-// of another architecture. It takes over what they support, as a flavor for each.
-func (c *correspondence[R]) claim(flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*coreFlavor) {
+// architectures returns the architectures of a core flavor, joined.
+func (f *coreFlavor[R]) architectures() string {
+	return strings.Join(f.set.Values(capability.Architecture), ", ")
+}
+
+// claim notes that a flavor in a profile without capabilities, or that of a legacy version, corresponds to core
+// flavors, each of another architecture. It takes over what they support, as a flavor for each.
+func (c *correspondence[R]) claim(
+	flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*coreFlavor[R],
+) {
+	var first *imageselector.Flavor[R]
 	for _, core := range fitting {
-		supports := set
-		if legacy {
-			supports = core.set
-		}
-		first := cmp.Or(c.others[supports], c.others[set])
-		if core.providerPath != nil && (core.providerSet == set || core.providerSet == supports) {
-			first = core.providerPath
-		}
-		if first != nil {
-			if c.fields[first] == fieldsOf(flavor) { // else they differ in what the vocabulary does not register
-				c.reportDuplicate(flavor, set, first)
-			}
-			for _, core := range fitting {
-				c.addDoubtful(asCoreSays(flavor, set, core))
-			}
-			return
+		if first == nil && legacy {
+			first = c.taken[core.set]
 		}
 	}
-	for _, core := range fitting {
-		if core.providerPath != nil {
-			c.addOther(core.providerSet, core.providerPath)
+	if first = cmp.Or(first, c.taken[set]); first != nil {
+		sameFields := maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])
+		if sameFields { // else they differ in what the vocabulary does not register
+			c.reportDuplicate(flavor, set, first.Path)
 		}
-		core.providerPath, core.providerSet, core.legacy = flavor.Path, set, true
-		c.noteFields(flavor)
+		for _, core := range fitting {
+			c.addDoubtful(asCoreSays(flavor, set, core))
+		}
+		return
+	}
+	c.taken[set] = flavor
+	for _, core := range fitting {
+		core.matched, core.legacy = true, flavor
 		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
 	}
 }
 
-// noteFields keeps what the fields of a legacy flavor imply.
-func (c *correspondence[R]) noteFields(flavor *imageselector.Flavor[R]) {
-	if len(flavor.Implied) == 0 {
-		return
-	}
-	if c.fields == nil {
-		c.fields = map[*field.Path]string{}
-	}
-	c.fields[flavor.Path] = fieldsOf(flavor)
-}
-
-// fieldsOf writes what the fields of a legacy flavor imply, equal for equal ones; empty if that is nothing.
-func fieldsOf[R any](flavor *imageselector.Flavor[R]) string {
-	if len(flavor.Implied) == 0 {
-		return ""
-	}
-	return fmt.Sprint(flavor.Implied) // which sorts the names
-}
-
 // asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the
 // architectures that they share.
-func asCoreSays[R any](flavor *imageselector.Flavor[R], set capability.Set, core *coreFlavor) *imageselector.Flavor[R] {
+func asCoreSays[R any](
+	flavor *imageselector.Flavor[R], set capability.Set, core *coreFlavor[R],
+) *imageselector.Flavor[R] {
 	resolved := *flavor
 	resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
 	return &resolved
 }
 
-// ofArchitectures returns what a core flavor supports on some of its architectures only: one that leaves its architecture
-// out has several.
-func ofArchitectures(core *coreFlavor, architectures []string) v1beta1.Capabilities {
+// ofArchitectures returns what a core flavor supports on some of its architectures only: one that leaves its
+// architecture out has several.
+func ofArchitectures[R any](core *coreFlavor[R], architectures []string) v1beta1.Capabilities {
 	if slices.Equal(architectures, core.set.Values(capability.Architecture)) {
 		return core.written
 	}

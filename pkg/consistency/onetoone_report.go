@@ -27,14 +27,11 @@ func (c *correspondence[R]) reportDuplicate(flavor *imageselector.Flavor[R], set
 
 // reportUnexpected reports a provider flavor that core does not list. The second of two equal ones is a duplicate.
 func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
-	if first, found := c.stray[set]; found {
-		c.reportDuplicate(flavor, set, first)
+	if first := c.stray[set]; first != nil {
+		c.reportDuplicate(flavor, set, first.Path)
 		return
 	}
-	if c.stray == nil {
-		c.stray = map[capability.Set]*field.Path{}
-	}
-	c.stray[set] = flavor.Path
+	c.stray[set] = flavor
 	if c.unclearCore {
 		return // core may mean this one
 	}
@@ -42,21 +39,21 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 	if c.architectures {
 		place = c.at.Child("architectures")
 	}
-	all := list(len(c.core), func(i int) *coreFlavor { return &c.core[i] })
+	all := list(len(c.core), func(i int) *coreFlavor[R] { return &c.core[i] })
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
 	c.report(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
 		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
 }
 
-// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors of
-// its own may have meant. Entries without any flavor are reported for that already.
+// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
+// of its own may have meant. Entries without any flavor are reported for that already.
 func (c *correspondence[R]) reportMissing() {
 	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
 	}
 	for i := range c.core {
 		core := &c.core[i]
-		if core.providerPath != nil || core.ambiguous || c.maybeMeant(core.set) {
+		if core.matched || core.ambiguous || c.maybeMeant(core.set) {
 			continue
 		}
 		where := c.entries[0].Path.Child("capabilityFlavors")
@@ -98,7 +95,7 @@ func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.
 const maxCoreFlavors = 5
 
 // list names the first few of n core flavors, and only looks at those: many findings may each list many.
-func list(n int, flavor func(i int) *coreFlavor) string {
+func list[R any](n int, flavor func(i int) *coreFlavor[R]) string {
 	names := make([]string, 0, maxCoreFlavors)
 	for i := range min(n, maxCoreFlavors) {
 		names = append(names, flavor(i).set.String())
@@ -110,8 +107,8 @@ func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.
 	c.errs = append(c.errs, finding.New(rule, kind, at, value, c.name+": "+detail))
 }
 
-// reportAll reports something because of which the version is not checked any further. What all of its entries and core say
-// of it belongs to the finding.
+// reportAll reports something because of which the version is not checked any further. What all of its entries and core
+// say of it belongs to the finding.
 func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *field.Path, detail string) {
 	c.errs = append(c.errs, c.withExtent(finding.New(rule, kind, at, nil, c.name+": "+detail))...)
 }
@@ -126,6 +123,14 @@ func (c *correspondence[R]) withExtent(findings ...finding.Finding) finding.List
 	}
 	for i := range findings {
 		findings[i].Extent = c.extent
+	}
+	return findings
+}
+
+// about puts the name of an image version before what findings say.
+func about(name string, findings finding.List) finding.List {
+	for _, err := range findings {
+		err.Detail = name + ": " + err.Detail
 	}
 	return findings
 }

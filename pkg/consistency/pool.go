@@ -38,9 +38,9 @@ type Resolution[R any] struct {
 	// Ignored are those of Requirements that count for nothing, because the profile does not register their capability and
 	// its definition says that it need not.
 	Ignored []capability.Requirement
-	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Profile.ResolvePool] it
-	// has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of another
-	// architecture, and for a pool that asks for a capability which is not registered.
+	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Profile.ResolvePool]
+	// it has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
+	// another architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
 	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is
 	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
@@ -53,8 +53,8 @@ type Resolution[R any] struct {
 	Err *finding.Finding
 	// Message is what Err says, without what would work.
 	Message string
-	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order of
-	// the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
+	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
+	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
 	Further finding.List
 	// Suggestions are up to three things that would work; only if nothing was found.
 	Suggestions []Suggestion
@@ -93,8 +93,8 @@ func (p *Profile[R]) choose(pool provider.Pool, machine, worker capability.Set) 
 	return r
 }
 
-// resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if there
-// is no image.
+// resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if
+// there is no image.
 func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 	asked := p.askedBy(pool)
 	machine, found := p.machineOf(pool)
@@ -235,8 +235,8 @@ func (p *Profile[R]) rejections(r *Resolution[R]) string {
 	return finding.JoinFew(rejections, "; ")
 }
 
-// CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile without
-// regions, which core refuses, is taken to have every one.
+// CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile
+// without regions, which core refuses, is taken to have every one.
 func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding {
 	regions := p.regions
 	if len(regions) == 0 || slices.Contains(regions, region) {
@@ -272,9 +272,9 @@ func (p *Profile[R]) unmapped(image, version string) string {
 	return ""
 }
 
-// Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first capability
-// in conflict, what the flavor has, and what the machine type has or the worker pool asks for; or the region. It is empty
-// for a candidate.
+// Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first
+// capability in conflict, what the flavor has, and what the machine type has or the worker pool asks for; or the
+// region. It is empty for a candidate.
 func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
 	v := &d.Verdicts[verdict]
 	switch v.Reason {

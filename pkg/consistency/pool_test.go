@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/test/cases"
 )
 
-// profileOfPools has something of everything: versions that are old, expired, or in one region only; two images; machine
-// types of both kinds, one that nobody may use, and one that nothing fits.
+// profileOfPools has something of everything: versions that are old, expired, or in one region only; two images;
+// machine types of both kinds, one that nobody may use, and one that nothing fits.
 func profileOfPools(t *testing.T) *consistency.Profile[openstack.Image] {
 	t.Helper()
 	p, _ := consistency.Compile(imagesOnly{}, specFrom(t, "testdata/pools.yaml"), field.NewPath("spec"))

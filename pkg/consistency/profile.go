@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Profile is a CloudProfile, compiled: vocabulary, machine types and images. It is immutable and safe for concurrent use.
-// [Compile] makes one.
+// Profile is a CloudProfile, compiled: vocabulary, machine types and images. It is immutable and safe for concurrent
+// use. [Compile] makes one.
 type Profile[R any] struct {
 	provider   provider.Provider[R]
 	spec       *v1beta1.CloudProfileSpec
@@ -26,8 +26,8 @@ type Profile[R any] struct {
 	vocabulary *capability.Vocabulary
 	// catalog has the image versions that the profile lists itself, and all those of its parent as well.
 	catalog, all *imageselector.Catalog[R]
-	// machines are the machine types, and usable the names of those that can be used, in the order of the profile, those of
-	// the parent first.
+	// machines are the machine types, and usable the names of those that can be used, in the order of the profile, those
+	// of the parent first.
 	machines map[string]machine
 	usable   []string
 	// regions of the profile, and those that the provider config has images for.

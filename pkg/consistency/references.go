@@ -17,21 +17,18 @@ import (
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
 func (p *compiler[R]) checkReferences() finding.List {
 	var errs finding.List
-	for i := range p.images {
-		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			name := p.images[i].Name + "@" + version.Version
-			if p.unread.Touches(version.Path) {
-				continue
-			}
-			if len(version.Flavors) == 0 {
-				errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
-					name+": the version has no image: add capabilityFlavors, or a reference in the legacy format").
-					In(p.placesOf(p.images[i].Name, &version.Version)...))
-			}
-			for f := range version.Flavors {
-				errs = append(errs, checkFlavorReferences(p.provider, name, &version.Flavors[f])...)
-			}
+	for id, version := range mappingsOf(p.images) {
+		if p.unread.Touches(version.Path) {
+			continue
+		}
+		name := id.String()
+		if len(version.Flavors) == 0 {
+			errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+				name+": the version has no image: add capabilityFlavors, or a reference in the legacy format").
+				In(p.placesOf(id)...))
+		}
+		for i := range version.Flavors {
+			errs = append(errs, checkFlavorReferences(p.provider, name, &version.Flavors[i])...)
 		}
 	}
 	return errs

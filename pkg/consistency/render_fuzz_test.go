@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider config,
-// with the machine capabilities of its parent beside it.
+// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider
+// config, with the machine capabilities of its parent beside it.
 func FuzzRenderConfig(f *testing.F) {
 	// Bytes that YAML does not keep.
 	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}

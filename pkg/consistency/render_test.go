@@ -269,7 +269,8 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 	}
 }
 
-// drawOwnVersion draws a NamespacedCloudProfile with one image version, in core and the provider config in either format.
+// drawOwnVersion draws a NamespacedCloudProfile with one image version, in core and the provider config in either
+// format.
 func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
 	entry := object{"version": "1"}

@@ -50,8 +50,8 @@ func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 	return a
 }
 
-// withoutOverruled leaves out what is implied of a capability that is asked for expressly as well: a provider may ask for a
-// reserved capability.
+// withoutOverruled leaves out what is implied of a capability that is asked for expressly as well: a provider may ask
+// for a reserved capability.
 func withoutOverruled(requirements []capability.Requirement) []capability.Requirement {
 	var left []capability.Requirement
 	for _, q := range requirements {
@@ -83,8 +83,8 @@ func (p *Profile[R]) without(a asked, i int) capability.Set {
 	return set
 }
 
-// unmet returns the errors about requirements that no image can meet, because the profile does not register what they ask
-// for.
+// unmet returns the errors about requirements that no image can meet, because the profile does not register what they
+// ask for.
 func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Requirement) finding.List {
 	var errs finding.List
 	for _, q := range requirements {
@@ -152,8 +152,8 @@ func settingPath(pool *provider.Pool, q *capability.Requirement) *field.Path {
 	return pool.Path.Child("machine", "type")
 }
 
-// culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one. It
-// is the first requirement without which the others are met, those that the pool itself makes before those that are
+// culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one.
+// It is the first requirement without which the others are met, those that the pool itself makes before those that are
 // implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
 func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirement {
 	pool := &r.Pool
@@ -179,8 +179,8 @@ func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirem
 	return &asked.requirements[ranked[0]]
 }
 
-// unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks for,
-// or the flavors do.
+// unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks
+// for, or the flavors do.
 func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.Requirement) finding.Finding {
 	at := settingPath(&r.Pool, q)
 	has := r.Machine.Values(q.Capability)

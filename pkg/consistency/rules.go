@@ -12,8 +12,8 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those that
-// other packages name; [Rules] has them all.
+// The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those
+// that other packages name; [Rules] has them all.
 const (
 	RuleFallback            = "image-name-fallback"
 	RuleUnknownMachineType  = "unknown-machine-type"
@@ -66,8 +66,8 @@ const (
 	ruleRequestUnmet        = "worker-request-unmet"
 )
 
-// Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages capability and
-// provider. It is sorted by name, and the caller owns it.
+// Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
+// capability and provider. It is sorted by name, and the caller owns it.
 func Rules() []finding.Rule {
 	rules := slices.Concat(provider.Rules(), configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules,
 		namespacedRules, finding.Online(slices.Concat(updateRules, credentialRules)))

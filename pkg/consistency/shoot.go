@@ -17,10 +17,10 @@ import (
 )
 
 // ValidateShoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
-// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is that
-// of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is reported once,
-// and nothing else then; a region that the profile does not have without what only follows from that. A pool that leaves
-// its image to Gardener is not reported. A Shoot without workers has nothing to check.
+// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is
+// that of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is
+// reported once, and nothing else then; a region that the profile does not have without what only follows from that. A
+// pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check.
 func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report {
 	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {
@@ -49,7 +49,8 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	return report.Sorted()
 }
 
-// uncheckedWithoutRegion returns what a provider's own rules say nothing about in a region that the profile does not have.
+// uncheckedWithoutRegion returns what a provider's own rules say nothing about in a region that the profile does not
+// have.
 func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	at := field.NewPath("spec", "provider")
 	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}
@@ -59,8 +60,8 @@ func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	return parts
 }
 
-// NeedsScope reports whether what ValidateShoot says about a Shoot may depend on the scope of its credentials. If not, nobody
-// needs to look for them.
+// NeedsScope reports whether what ValidateShoot says about a Shoot may depend on the scope of its credentials. If not,
+// nobody needs to look for them.
 func (p *Profile[R]) NeedsScope(shoot *v1beta1.Shoot) bool {
 	scoped, ok := p.validator.(provider.ScopedValidator)
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)

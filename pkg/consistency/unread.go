@@ -7,8 +7,6 @@ package consistency
 import (
 	"slices"
 
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -34,13 +32,13 @@ func (p *compiler[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
 	return slices.ContainsFunc(entries.versions[""], func(v *imageselector.Version[R]) bool { return p.unread.Touches(v.Path) })
 }
 
-// extend adds to errors about what could not be read in the provider config what is not checked because of them (semantics
-// S10): the image version around it, or the image, or everything if the config as a whole is not what it should be. It
-// changes errs in place.
+// extend adds to errors about what could not be read in the provider config what is not checked because of them
+// (semantics S10): the image version around it, or the image, or everything if the config as a whole is not what it
+// should be. It changes errs in place.
 func (p *compiler[R]) extend(errs finding.List) {
 	config, core := p.at.Child("providerConfig"), p.at.Child("machineImages")
 	depth := len(finding.PathOf(config))
-	known := map[imageVersion][]finding.Path{} // many errors may be about one version
+	known := map[place][]finding.Path{} // many errors may be about one version
 	for i := range errs {
 		unread, below := provider.UnreadIn(errs[i:i+1], config), errs[i].Place[min(depth, len(errs[i].Place)):]
 		switch {
@@ -53,57 +51,29 @@ func (p *compiler[R]) extend(errs finding.List) {
 	}
 }
 
-// around returns the image version, on both sides, in which a path below the provider config is; or the image. known holds
-// what was returned before.
-func (p *compiler[R]) around(below finding.Path, known map[imageVersion][]finding.Path) []finding.Path {
-	image := &p.images[below[1].Index]
-	id, version := imageVersion{image.Name, ""}, (*string)(nil)
-	if len(below) >= 4 && below[2].Name == "versions" && below[3].Index < len(image.Versions) {
-		version = &image.Versions[below[3].Index].Version
-		id.version = "version " + *version
-	}
-	places, found := known[id]
-	if !found {
-		for _, place := range p.placesOf(image.Name, version) {
-			places = append(places, finding.PathOf(place))
-		}
-		known[id] = places
-	}
-	return places
+// place is where an image version stands, or an image as a whole.
+type place struct {
+	imageVersion
+	whole bool
 }
 
-// placesOf returns where an image stands, on both sides, or one version of it.
-func (p *compiler[R]) placesOf(image string, version *string) []*field.Path {
-	var places []*field.Path
-	for i := range p.images {
-		if p.images[i].Name != image {
-			continue
-		}
-		if version == nil {
-			places = append(places, p.images[i].Path)
-			continue
-		}
-		for k := range p.images[i].Versions {
-			if p.images[i].Versions[k].Version == *version {
-				places = append(places, p.images[i].Versions[k].Path)
-			}
-		}
+// around returns the image version, on both sides, in which a path below the provider config is; or the image. known
+// holds what was returned before.
+func (p *compiler[R]) around(below finding.Path, known map[place][]finding.Path) []finding.Path {
+	image := &p.images[below[1].Index]
+	at := place{imageVersion{image: image.Name}, true}
+	if len(below) >= 4 && below[2].Name == "versions" && below[3].Index < len(image.Versions) {
+		at.version, at.whole = image.Versions[below[3].Index].Version, false
 	}
-	for i := range p.spec.MachineImages {
-		core := &p.spec.MachineImages[i]
-		at := p.at.Child("machineImages").Index(i)
-		if core.Name != image {
-			continue
-		}
-		if version == nil {
-			places = append(places, at)
-			continue
-		}
-		for k := range core.Versions {
-			if core.Versions[k].Version == *version {
-				places = append(places, at.Child("versions").Index(k))
-			}
-		}
+	if paths, found := known[at]; found {
+		return paths
 	}
-	return places
+	places := p.placesOf(at.imageVersion)
+	if at.whole {
+		places = p.placesOfImage(image.Name)
+	}
+	for _, path := range places {
+		known[at] = append(known[at], finding.PathOf(path))
+	}
+	return known[at]
 }

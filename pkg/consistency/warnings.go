@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -42,44 +42,28 @@ func (p *compiler[R]) warnings(broken bool) finding.List {
 	return warnings
 }
 
-// regionList says where the profile's regions stand.
-func (p *compiler[R]) regionList() string {
-	if p.parent != nil {
-		return "the regions of CloudProfile " + p.parent.name
-	}
-	return p.at.Child("regions").String()
-}
-
 // unused warns about images and versions of the provider config that core does not list.
 func (p *compiler[R]) unused() finding.List {
-	listed := map[string]map[string]bool{}
-	for _, image := range p.spec.MachineImages {
-		versions := listed[image.Name]
-		if versions == nil {
-			versions = make(map[string]bool, len(image.Versions))
-			listed[image.Name] = versions
-		}
-		for _, version := range image.Versions {
-			versions[version.Version] = true
-		}
+	images := p.spec.MachineImages
+	if p.parent != nil {
+		images = slices.Concat(images, p.parent.profile.spec.MachineImages)
+	}
+	listed := sets.New[string]()
+	for _, image := range images {
+		listed.Insert(image.Name)
 	}
 	var found finding.List
 	for i := range p.images {
 		image := &p.images[i]
-		if image.Name == "" {
-			continue // an error already
-		}
-		versions, known := listed[image.Name]
-		if !known && !p.inheritsImage(image.Name) {
+		if image.Name != "" && !listed.Has(image.Name) { // a missing name is an error already
 			found = append(found, finding.New(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
 				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
-			continue
 		}
-		for k := range image.Versions {
-			if version := &image.Versions[k]; !versions[version.Version] && !p.inherits(imageVersion{image.Name, version.Version}) {
-				found = append(found, finding.New(ruleVersionUnused, field.ErrorTypeNotSupported, version.Path, version.Version, fmt.Sprintf(
-					"%s@%s is not listed in %s: nobody can use it", image.Name, version.Version, p.at.Child("machineImages"))))
-			}
+	}
+	for id, v := range mappingsOf(p.images) {
+		if listed.Has(id.image) && id.image != "" && p.core[id] == nil {
+			found = append(found, finding.New(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.version, fmt.Sprintf(
+				"%s is not listed in %s: nobody can use it", id, p.at.Child("machineImages"))))
 		}
 	}
 	return found
@@ -89,19 +73,17 @@ func (p *compiler[R]) unused() finding.List {
 func (p *compiler[R]) uncovered() finding.List {
 	var found finding.List
 	seen := map[string]bool{}
-	for _, image := range p.spec.MachineImages {
-		for _, version := range image.Versions {
-			flavors := p.catalog.Flavors(image.Name, version.Version)
-			for i := range flavors {
-				if p.doubtful[flavors[i].Path] {
-					continue // an error
-				}
-				for _, warning := range p.coverage(image.Name, version.Version, &flavors[i]) {
-					// A legacy flavor that stands for several core flavors is one to its writer.
-					if !seen[warning.Field] {
-						seen[warning.Field] = true
-						found = append(found, warning)
-					}
+	for v := range versionsOf(p.spec) {
+		flavors := p.catalog.Flavors(v.id.image, v.id.version)
+		for i := range flavors {
+			if p.doubtful[flavors[i].Path] {
+				continue // an error
+			}
+			for _, warning := range p.coverage(v.id, &flavors[i]) {
+				// A legacy flavor that stands for several core flavors is one to its writer.
+				if !seen[warning.Field] {
+					seen[warning.Field] = true
+					found = append(found, warning)
 				}
 			}
 		}
@@ -110,7 +92,7 @@ func (p *compiler[R]) uncovered() finding.List {
 }
 
 // coverage returns at most one warning about a flavor.
-func (p *compiler[R]) coverage(image, version string, flavor *imageselector.Flavor[R]) finding.List {
+func (p *compiler[R]) coverage(id imageVersion, flavor *imageselector.Flavor[R]) finding.List {
 	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
 		return nil // the same everywhere, or an error already
 	}
@@ -123,53 +105,44 @@ func (p *compiler[R]) coverage(image, version string, flavor *imageselector.Flav
 	if len(rest) == 0 {
 		return nil
 	}
-	name, written := image+"@"+version, p.vocabulary.Format(flavor.Capabilities)
-	switch {
-	case flavor.Global == nil:
+	regions, written := finding.Plural(rest, "region")+" "+finding.Few(rest), p.vocabulary.Format(flavor.Capabilities)
+	if flavor.Global == nil {
 		return finding.List{finding.New(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
-			"%s: flavor %s has no image in %s %s: worker pools there cannot use it", name, written, finding.Plural(rest, "region"), finding.Few(rest)))}
-	case flavor.Global.Fallback:
+			"%s: flavor %s has no image in %s: worker pools there cannot use it", id, written, regions))}
+	}
+	if flavor.Global.Fallback {
 		return finding.List{finding.New(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
-			"%s: in %s %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
-			name, finding.Plural(rest, "region"), finding.Few(rest), written))}
+			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
+			id, regions, written))}
 	}
 	return nil
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
 func (p *compiler[R]) unknownRegions() finding.List {
-	regions := p.regions
-	var order []string
-	first, count := map[string]*field.Path{}, map[string]int{}
-	forEachFlavor(p.images, func(flavor *imageselector.Flavor[R]) {
-		for i := range flavor.Regional {
-			region := flavor.Regional[i].Region
-			if region == "" || slices.Contains(regions, region) {
-				continue
-			}
-			if count[region]++; count[region] == 1 {
-				first[region] = flavor.Regional[i].Path
-				order = append(order, region)
+	var firsts []*imageselector.Regional[R]
+	count := map[string]int{}
+	for reference := range regionsOf(p.images) {
+		if reference.Region != "" && !slices.Contains(p.regions, reference.Region) {
+			if count[reference.Region]++; count[reference.Region] == 1 {
+				firsts = append(firsts, reference)
 			}
 		}
-	})
+	}
+	list := p.at.Child("regions").String()
+	if p.parent != nil {
+		list = "the regions of CloudProfile " + p.parent.name
+	}
 	var found finding.List
-	for _, region := range order {
-		found = append(found, finding.New(ruleRegionUnknown, field.ErrorTypeNotSupported, first[region].Child("name"), region, fmt.Sprintf(
-			"region %s is not in %s (%s): %s to it cannot be used", region, p.regionList(), finding.Few(regions),
-			references(count[region]))))
+	for _, first := range firsts {
+		references, at := "1 reference", first.Path.Child("name")
+		if n := count[first.Region]; n > 1 {
+			references = fmt.Sprintf("%d references", n)
+		}
+		found = append(found, finding.New(ruleRegionUnknown, field.ErrorTypeNotSupported, at, first.Region, fmt.Sprintf(
+			"region %s is not in %s (%s): %s to it cannot be used", first.Region, list, finding.Few(p.regions), references)))
 	}
 	return found
-}
-
-func forEachFlavor[R any](images []imageselector.Image[R], visit func(*imageselector.Flavor[R])) {
-	for i := range images {
-		for k := range images[i].Versions {
-			for f := range images[i].Versions[k].Flavors {
-				visit(&images[i].Versions[k].Flavors[f])
-			}
-		}
-	}
 }
 
 // withoutImage warns about machine types that no active image version fits in some region.
@@ -185,79 +158,54 @@ func (p *compiler[R]) withoutImage() finding.List {
 		set := p.machines[t.Name].set
 		without, done := known[set]
 		if !done {
-			for k, region := range p.regions {
-				if !fitsAny(set, offers[k]) {
+			for i, region := range p.regions {
+				if !fitsAny(set, offers[i]) {
 					without = append(without, region)
 				}
 			}
 			known[set] = without
 		}
 		if len(without) > 0 {
-			found = append(found, finding.New(ruleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
-				fmt.Sprintf("machine type %s: no image version fits it in %s %s", t.Name, finding.Plural(without, "region"), finding.Few(without))))
+			at := p.at.Child("machineTypes").Index(i)
+			found = append(found, finding.New(ruleMachineWithoutImage, field.ErrorTypeInvalid, at, t.Name, fmt.Sprintf(
+				"machine type %s: no image version fits it in %s %s",
+				t.Name, finding.Plural(without, "region"), finding.Few(without))))
 		}
 	}
 	return found
 }
 
 // activeOffers returns, for each region, what the flavors of active image versions support there, those of the parent
-// included.
-func (p *compiler[R]) activeOffers() []map[capability.Set]bool {
-	all := make([]map[capability.Set]bool, len(p.regions))
+// included. Those may have another lifecycle here.
+func (p *compiler[R]) activeOffers() []sets.Set[capability.Set] {
+	all := make([]sets.Set[capability.Set], len(p.regions))
 	for i := range all {
-		all[i] = map[capability.Set]bool{}
+		all[i] = sets.New[capability.Set]()
 	}
-	addActiveOffers(all, p.offers, p.Profile, p.regions, nil)
+	add := func(catalog *imageselector.Catalog[R], id imageVersion) {
+		for i, region := range p.regions {
+			all[i].Insert(catalog.Offers(id.image, id.version, region)...)
+		}
+	}
+	own := map[imageVersion]bool{}
+	for v := range versionsOf(p.spec) {
+		if own[v.id] = v.active(); own[v.id] {
+			add(p.catalog, v.id)
+		}
+	}
 	if p.parent != nil {
-		addActiveOffers(all, newOffers(), p.parent.profile, p.regions, p.lifecycles())
+		for v := range versionsOf(p.parent.profile.spec) {
+			if active, redefined := own[v.id]; active || !redefined && v.active() {
+				add(p.parent.profile.catalog, v.id)
+			}
+		}
 	}
 	return all
 }
 
-// addActiveOffers adds what active image versions offer in the regions. lifecycles says of some whether they are active,
-// whatever their own lifecycle says.
-func addActiveOffers[R any](
-	all []map[capability.Set]bool, known *offers, p *Profile[R], regions []string, lifecycles map[imageVersion]bool,
-) {
-	added := make([]map[int]bool, len(regions))
-	for i := range added {
-		added[i] = map[int]bool{}
-	}
-	for _, image := range p.spec.MachineImages {
-		for _, version := range image.Versions {
-			active, given := lifecycles[imageVersion{image.Name, version.Version}]
-			if !given {
-				active = helper.VersionIsActive(version.ExpirableVersion)
-			}
-			if !active {
-				continue
-			}
-			for i, number := range in(known, p.catalog, image.Name, version.Version, regions) {
-				if !added[i][number] {
-					added[i][number] = true
-					for _, set := range known.all[number] {
-						all[i][set] = true
-					}
-				}
-			}
-		}
-	}
-}
-
-// lifecycles says which image versions are active by the lifecycle that a NamespacedCloudProfile gives them.
-func (p *compiler[R]) lifecycles() map[imageVersion]bool {
-	active := map[imageVersion]bool{}
-	for _, image := range p.spec.MachineImages {
-		for _, version := range image.Versions {
-			active[imageVersion{image.Name, version.Version}] = helper.VersionIsActive(version.ExpirableVersion)
-		}
-	}
-	return active
-}
-
-func fitsAny(set capability.Set, offers map[capability.Set]bool) bool {
+func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
 	for offer := range offers {
-		if offer.Compatible(set) {
+		if offer.Compatible(machine) {
 			return true
 		}
 	}

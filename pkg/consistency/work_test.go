@@ -18,9 +18,9 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying so
-// grows with the core flavors and mappings, not with their product, which once took minutes: for four times as many there
-// is less than eight times as much to allocate. With their product it would be sixteen times as much.
+// Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying
+// so grows with the core flavors and mappings, not with their product, which once took minutes: for four times as many
+// there is less than eight times as much to allocate. With their product it would be sixteen times as much.
 func TestManyErrorsTakeWorkInProportion(t *testing.T) {
 	for name, tc := range map[string]struct {
 		flavors, errors int

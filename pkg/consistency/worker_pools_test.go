@@ -198,7 +198,8 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 	}
 }
 
-// A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as well.
+// A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as
+// well.
 func TestARuleForOff(t *testing.T) {
 	trustedOff := append([]provider.Request[workerConfig]{{
 		Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"},

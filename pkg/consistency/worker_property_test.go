@@ -41,8 +41,8 @@ var declarable = []v1beta1.CapabilityDefinition{
 	{Name: capability.UpdateType, Values: []string{"inPlace", "rolling"}},
 }
 
-// drawProfile draws a profile that core and its provider agree on. Worker capabilities of the provider are registered or
-// not, reserved ones are sometimes registered.
+// drawProfile draws a profile that core and its provider agree on. Worker capabilities of the provider are registered
+// or not, reserved ones are sometimes registered.
 func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
 	s := &v1beta1.CloudProfileSpec{Regions: []v1beta1.Region{{Name: "eu"}, {Name: "us"}}, MachineCapabilities: slices.Clone(declarable[:1])}
 	for _, def := range declarable[1:] {
@@ -218,8 +218,8 @@ func checkRefusal(t *rapid.T, p *consistency.Profile[string], r consistency.Reso
 	}
 }
 
-// culprit returns the setting that a refusal has to be about: the first without which the others are met, or else the first;
-// what the pool itself asks for goes before what is implied.
+// culprit returns the setting that a refusal has to be about: the first without which the others are met, or else the
+// first; what the pool itself asks for goes before what is implied.
 func culprit(p *consistency.Profile[string], r consistency.Resolution[string]) string {
 	ordered := slices.SortedStableFunc(slices.Values(r.Requirements), func(a, b capability.Requirement) int {
 		rank := map[bool]int{false: 0, true: 1}
@@ -283,8 +283,8 @@ func compareDecisions[R any](t *rapid.T, without, with imageselector.Decision[R]
 	}
 }
 
-// An image that supports more than one that is there already, and is equal to it otherwise, changes nothing for those who
-// boot that one.
+// An image that supports more than one that is there already, and is equal to it otherwise, changes nothing for those
+// who boot that one.
 func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	offered := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -314,8 +314,8 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 	}
 }
 
-// offer adds a flavor to the first version of the first image, on both sides: the first one, with values of a capability
-// that it leaves out.
+// offer adds a flavor to the first version of the first image, on both sides: the first one, with values of a
+// capability that it leaves out.
 func offer(cloud drawn, s *v1beta1.CloudProfileSpec, name string, values []string) (drawn, *v1beta1.CloudProfileSpec) {
 	update := s.DeepCopy()
 	image := cloud.images[0]

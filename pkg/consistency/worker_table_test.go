@@ -22,8 +22,8 @@ import (
 )
 
 // feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
-// written down from the page: special is what a pool asks for that wants the feature, usual what an image has that does not
-// declare the capability.
+// written down from the page: special is what a pool asks for that wants the feature, usual what an image has that does
+// not declare the capability.
 type feature struct {
 	name, special, usual string
 	// always: a pool that does not want the feature asks for usual.
@@ -63,8 +63,8 @@ const (
 	onProviderOnly place = "on provider flavors only"
 )
 
-// profileWith makes a profile with one flavor and one machine type, which declare the values given of one capability; nil
-// leaves it out.
+// profileWith makes a profile with one flavor and one machine type, which declare the values given of one capability;
+// nil leaves it out.
 func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, inPlace bool) (*consistency.Profile[openstack.Image], finding.Report) {
 	t.Helper()
 	declaring := func(values []string) v1beta1.Capabilities {
@@ -112,8 +112,8 @@ type row struct {
 	inPlace bool
 }
 
-// table returns all of them. What core does not carry machine types cannot declare, and provider capabilities are carried
-// only where they are registered.
+// table returns all of them. What core does not carry machine types cannot declare, and provider capabilities are
+// carried only where they are registered.
 func table() []row {
 	var rows []row
 	for i := range features {

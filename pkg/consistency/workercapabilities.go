@@ -20,8 +20,8 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with one
-// that worker pools ask for.
+// checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with
+// one that worker pools ask for.
 func (p *compiler[R]) checkWorkerCapabilities() finding.Report {
 	var report finding.Report
 	definitions := map[string]capability.Definition{}
@@ -42,8 +42,8 @@ func (p *compiler[R]) checkWorkerCapabilities() finding.Report {
 	return report
 }
 
-// meant returns the worker capability of the provider that a registered name was probably meant to be, with its prefix or
-// without; empty if it is one, or like none.
+// meant returns the worker capability of the provider that a registered name was probably meant to be, with its prefix
+// or without; empty if it is one, or like none.
 func (p *Profile[R]) meant(name string) string {
 	var known []string
 	for _, d := range p.provider.Workers().Definitions() {
@@ -93,7 +93,8 @@ func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []s
 	return report
 }
 
-// ordinarilyAsked returns the values of a capability that a worker pool asks for which says nothing; nil if there are none.
+// ordinarilyAsked returns the values of a capability that a worker pool asks for which says nothing; nil if there are
+// none.
 func (p *Profile[R]) ordinarilyAsked(name string) []string {
 	for _, q := range p.askedBy(provider.Pool{}).requirements {
 		if q.Capability == name {

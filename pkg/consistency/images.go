@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"iter"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// imageVersion names an image version.
+type imageVersion struct{ image, version string }
+
+// String returns the name as messages say it.
+func (v imageVersion) String() string { return v.image + "@" + v.version }
+
+// coreVersion is an image version as core lists it.
+type coreVersion struct {
+	*v1beta1.MachineImageVersion
+	id imageVersion
+	// image and index are the indices in spec.machineImages and its versions.
+	image, index int
+}
+
+// active reports whether worker pools may still use the version.
+func (v coreVersion) active() bool { return helper.VersionIsActive(v.ExpirableVersion) }
+
+// versionsOf yields the image versions that core lists, in order.
+func versionsOf(spec *v1beta1.CloudProfileSpec) iter.Seq[coreVersion] {
+	return func(yield func(coreVersion) bool) {
+		for i := range spec.MachineImages {
+			image := &spec.MachineImages[i]
+			for k := range image.Versions {
+				version := &image.Versions[k]
+				if !yield(coreVersion{version, imageVersion{image.Name, version.Version}, i, k}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// indexed returns the image versions that core lists, by their names; of two of one name the first counts.
+func indexed(spec *v1beta1.CloudProfileSpec) map[imageVersion]*v1beta1.MachineImageVersion {
+	index := map[imageVersion]*v1beta1.MachineImageVersion{}
+	for v := range versionsOf(spec) {
+		if _, found := index[v.id]; !found {
+			index[v.id] = v.MachineImageVersion
+		}
+	}
+	return index
+}
+
+// pathOf returns the path of an image version of core.
+func (p *Profile[R]) pathOf(v coreVersion) *field.Path {
+	return p.at.Child("machineImages").Index(v.image).Child("versions").Index(v.index)
+}
+
+// mappingsOf yields the versions of a provider's images, in order. Several may have one name.
+func mappingsOf[R any](images []imageselector.Image[R]) iter.Seq2[imageVersion, *imageselector.Version[R]] {
+	return func(yield func(imageVersion, *imageselector.Version[R]) bool) {
+		for i := range images {
+			for k := range images[i].Versions {
+				version := &images[i].Versions[k]
+				if !yield(imageVersion{images[i].Name, version.Version}, version) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// regionsOf yields the references that the flavors of a provider's images have for single regions, in order.
+func regionsOf[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.Regional[R]] {
+	return func(yield func(*imageselector.Regional[R]) bool) {
+		for _, version := range mappingsOf(images) {
+			for i := range version.Flavors {
+				for k := range version.Flavors[i].Regional {
+					if !yield(&version.Flavors[i].Regional[k]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// placesOf returns where an image version stands, on both sides.
+func (p *compiler[R]) placesOf(id imageVersion) []*field.Path {
+	var places []*field.Path
+	for mapped, version := range mappingsOf(p.images) {
+		if mapped == id {
+			places = append(places, version.Path)
+		}
+	}
+	for v := range versionsOf(p.spec) {
+		if v.id == id {
+			places = append(places, p.pathOf(v))
+		}
+	}
+	return places
+}
+
+// placesOfImage returns where an image stands, on both sides.
+func (p *compiler[R]) placesOfImage(name string) []*field.Path {
+	var places []*field.Path
+	for i := range p.images {
+		if p.images[i].Name == name {
+			places = append(places, p.images[i].Path)
+		}
+	}
+	for i := range p.spec.MachineImages {
+		if p.spec.MachineImages[i].Name == name {
+			places = append(places, p.at.Child("machineImages").Index(i))
+		}
+	}
+	return places
+}

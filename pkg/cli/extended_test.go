@@ -18,7 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -34,7 +33,7 @@ type extended struct{ openstack.Provider }
 func (extended) Rules() []finding.Rule {
 	return []finding.Rule{
 		{Name: "extended-domain", Severity: finding.SeverityError, Means: "The domain is not the right one.", Repair: "Use another."},
-		{Name: consistency.RuleNoImage, Severity: finding.SeverityWarning, Means: "Taken."},
+		{Name: "no-image-fits", Severity: finding.SeverityWarning, Means: "Taken."},
 	}
 }
 
@@ -101,7 +100,7 @@ func TestRulesOfProviders(t *testing.T) {
 		t.Error("not sorted")
 	}
 	for _, r := range all {
-		if r.Name == consistency.RuleNoImage && r.Severity != finding.SeverityError {
+		if r.Name == "no-image-fits" && r.Severity != finding.SeverityError {
 			t.Errorf("the provider has overwritten a rule: %+v", r)
 		}
 	}

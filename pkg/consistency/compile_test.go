@@ -235,7 +235,7 @@ func TestOnlyWhatBothSidesHaveIsChosen(t *testing.T) {
 	s := profileNamed(t, "flavors-of-one-side")
 	s.MachineTypes = []v1beta1.MachineType{{Name: "arm", Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-	for version, want := range map[string]string{"1": consistency.RuleNoImage, "2": consistency.RuleUnknownVersion} {
+	for version, want := range map[string]string{"1": "no-image-fits", "2": "unknown-version"} {
 		if r := p.ResolvePool(provider.Pool{MachineType: "arm", Image: "gl", Version: version, Region: "europe"}); r.Err == nil || r.Err.Origin != want {
 			t.Errorf("%s: %v", version, r.Err)
 		}

@@ -7,10 +7,10 @@ package consistency
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -39,29 +39,22 @@ type Use struct {
 // do: once for each image version, naming the machine types.
 func (p *Profile[R]) changedChoices(updated *Profile[R]) finding.List {
 	var found finding.List
-	for i, image := range updated.spec.MachineImages {
-		for k, version := range image.Versions {
-			if !helper.VersionIsActive(version.ExpirableVersion) || !several(p, updated, image.Name, version.Version) {
-				continue
-			}
-			types := p.typesWithOtherChoice(updated, image.Name, version.Version)
-			if len(types) > 0 {
-				found = append(found, finding.New(RuleChoiceChanged, field.ErrorTypeInvalid,
-					updated.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
-						"%s@%s: new machines of machine %s %s boot another flavor than the existing ones, which would still do",
-						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
-			}
+	for v := range versionsOf(updated.spec) {
+		before, after := p.catalog.Flavors(v.id.image, v.id.version), updated.catalog.Flavors(v.id.image, v.id.version)
+		if !v.active() || len(before) == 0 || len(after) < 2 { // there is nothing to choose
+			continue
+		}
+		if types := p.typesWithOtherChoice(updated, v.id); len(types) > 0 {
+			at := updated.pathOf(v)
+			found = append(found, finding.New(ruleChoiceChanged, field.ErrorTypeInvalid, at, v.Version, fmt.Sprintf(
+				"%s: new machines of machine %s %s boot another flavor than the existing ones, which would still do",
+				v.id, finding.Plural(types, "type"), finding.Few(types))))
 		}
 	}
 	return found
 }
 
-// several reports whether there is anything to choose, before and after.
-func several[R any](old, updated *Profile[R], image, version string) bool {
-	return len(old.catalog.Flavors(image, version)) > 0 && len(updated.catalog.Flavors(image, version)) > 1
-}
-
-func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version string) []string {
+func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], id imageVersion) []string {
 	var types []string
 	known := map[[2]capability.Set]bool{}
 	for _, name := range updated.usable {
@@ -69,12 +62,11 @@ func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version st
 		if !found {
 			continue
 		}
-		now, _ := updated.machines[name]
-		sets := [2]capability.Set{before.set, now.set}
+		sets := [2]capability.Set{before.set, updated.machines[name].set}
 		differs, done := known[sets]
 		if !done {
 			differs = slices.ContainsFunc(updated.regions, func(region string) bool {
-				return p.otherChoice(updated, imageselector.Request{Image: image, Version: version, Region: region}, sets)
+				return p.otherChoice(updated, id, region, sets)
 			})
 			known[sets] = differs
 		}
@@ -85,9 +77,10 @@ func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], image, version st
 	return types
 }
 
-// otherChoice reports whether the updated profile answers a request with another flavor, although it still has the one
-// that p answers with.
-func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Request, machine [2]capability.Set) bool {
+// otherChoice reports whether the updated profile chooses another flavor of an image version, although it still has the
+// one that p chooses. machine is what the machine type supports, before and after.
+func (p *Profile[R]) otherChoice(updated *Profile[R], id imageVersion, region string, machine [2]capability.Set) bool {
+	request := imageselector.Request{Image: id.image, Version: id.version, Region: region}
 	request.Machine, request.Worker = machine[0], p.ordinary
 	before := p.catalog.Choose(request)
 	request.Machine, request.Worker = machine[1], updated.ordinary
@@ -95,33 +88,28 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], request imageselector.Requ
 	if before < 0 || after < 0 {
 		return false
 	}
-	id := imageVersion{request.Image, request.Version}
 	was, flavors := &p.catalog.Flavors(id.image, id.version)[before], updated.catalog.Flavors(id.image, id.version)
-	if sameReference(was, &flavors[after], request.Region) {
+	if sameReference(was, &flavors[after], region) {
 		return false
 	}
 	same := p.like(id, was.Capabilities, updated)
-	if same(&flavors[after]) {
-		return false
-	}
-	undeclared := updated.undeclaredOf(id)
-	for i := range flavors {
-		if _, found := flavors[i].Reference(request.Region); !found || !same(&flavors[i]) {
-			continue
+	return !same(flavors[after]) && slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+		if _, found := f.Reference(region); !found || !same(f) {
+			return false
 		}
-		if set, _ := updated.vocabulary.Flavor(flavors[i].Capabilities, undeclared, nil); set.Fits(request.Machine, request.Worker) {
-			return true
-		}
-	}
-	return false
+		set, _ := updated.vocabulary.Flavor(f.Capabilities, updated.undeclaredOf(id), nil)
+		return set.Fits(request.Machine, request.Worker)
+	})
 }
 
 // like returns what reports whether a flavor of the updated profile is a given one of p's image version: if they are
 // written with the same values, in whatever order, or if they support the same once omissions are filled in. The two
 // vocabularies may differ.
-func (p *Profile[R]) like(id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R]) func(*imageselector.Flavor[R]) bool {
+func (p *Profile[R]) like(
+	id imageVersion, flavor v1beta1.Capabilities, updated *Profile[R],
+) func(imageselector.Flavor[R]) bool {
 	full := p.inFull(id, flavor)
-	return func(other *imageselector.Flavor[R]) bool {
+	return func(other imageselector.Flavor[R]) bool {
 		return sameValues(flavor, other.Capabilities) || sameValues(full, updated.inFull(id, other.Capabilities))
 	}
 }
@@ -157,21 +145,12 @@ func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
 
 // sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
 func sameValues(a, b v1beta1.Capabilities) bool {
-	if len(a) != len(b) {
-		return false
+	within := func(values, others []string) bool {
+		return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
 	}
-	for name, values := range a {
-		other, found := b[name]
-		if !found || !within(values, other) || !within(other, values) {
-			return false
-		}
-	}
-	return true
-}
-
-// within reports whether all values are among others.
-func within(values, others []string) bool {
-	return !slices.ContainsFunc(values, func(value string) bool { return !slices.Contains(others, value) })
+	return maps.EqualFunc(a, b, func(values, others v1beta1.CapabilityValues) bool {
+		return within(values, others) && within(others, values)
+	})
 }
 
 // brokenUses warns about machine types that are gone and used, and about pools that lose their image in another way.
@@ -180,20 +159,14 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	gone, unmapped := map[string][]string{}, map[lost][]string{}
-	note := func(list []string, shoot Use) []string {
-		name := shoot.Namespace + "/" + shoot.Name
-		if len(list) > 0 && list[len(list)-1] == name {
-			return list
-		}
-		return append(list, name)
-	}
 	known := map[poolShape]*lost{} // thousands of worker pools may be alike
 	for _, shoot := range shoots {
+		name := shoot.Namespace + "/" + shoot.Name
 		for _, pool := range shoot.Pools {
 			_, had := p.machines[pool.MachineType]
 			_, has := updated.machines[pool.MachineType]
 			if had && !has {
-				gone[pool.MachineType] = note(gone[pool.MachineType], shoot)
+				gone[pool.MachineType] = append(gone[pool.MachineType], name)
 				continue
 			}
 			shape, alike := p.shapeOf(&pool)
@@ -203,17 +176,20 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 				known[shape] = use
 			}
 			if use != nil {
-				unmapped[*use] = note(unmapped[*use], shoot)
+				unmapped[*use] = append(unmapped[*use], name)
 			}
 		}
 	}
 	var found finding.List
 	for name, users := range gone {
-		found = append(found, finding.New(RuleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name, fmt.Sprintf(
-			"machine type %s is removed and still used by %s %s: later updates of them can fail; put it back with usable: false until nobody uses it",
-			name, finding.Plural(users, "Shoot"), finding.Few(users))))
+		users = slices.Compact(users)
+		at := updated.at.Child("machineTypes")
+		found = append(found, finding.New(ruleMachineTypeInUse, field.ErrorTypeForbidden, at, name, fmt.Sprintf(
+			"machine type %s is removed and still used by %s %s: later updates of them can fail; "+
+				"put it back with usable: false until nobody uses it", name, finding.Plural(users, "Shoot"), finding.Few(users))))
 	}
 	for use, users := range unmapped {
+		users = slices.Compact(users)
 		found = append(found, use.warning(updated.at, finding.Plural(users, "Shoot")+" "+finding.Few(users)))
 	}
 	return found
@@ -269,26 +245,18 @@ func (l lost) warning(at *field.Path, shoots string) finding.Finding {
 	case l.all:
 		what = "no image is left for worker pools of " + shoots + ": they get no new machines"
 	}
-	return finding.New(RuleMappingInUse, field.ErrorTypeForbidden, path, name, fmt.Sprintf("%s: %s; %s until nobody uses it", name, what, back))
+	detail := name + ": " + what + "; " + back + " until nobody uses it"
+	return finding.New(ruleMappingInUse, field.ErrorTypeForbidden, path, name, detail)
 }
 
 // bootedBy returns the flavor that a worker pool boots; nil if it gets no image.
 func (p *Profile[R]) bootedBy(pool provider.Pool) *imageselector.Flavor[R] {
 	machine, found := p.machineOf(pool)
-	if !found || !suits(machine, pool.Architecture) {
+	asked := p.askedBy(pool)
+	if !found || !suits(machine, pool.Architecture) || len(asked.unmet) > 0 {
 		return nil
 	}
-	worker := p.ordinary
-	if !p.asksNothing(&pool) {
-		asked := p.askedBy(pool)
-		if len(asked.unmet) > 0 {
-			return nil
-		}
-		worker = asked.set
-	}
-	chosen := p.all.Choose(imageselector.Request{
-		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
-	})
+	chosen := p.all.Choose(requestOf(pool, machine, asked.set))
 	if chosen < 0 {
 		return nil
 	}
@@ -301,6 +269,6 @@ func (p *Profile[R]) keeps(updated *Profile[R], pool provider.Pool, booted *imag
 	same := p.like(imageVersion{pool.Image, pool.Version}, booted.Capabilities, updated)
 	return slices.ContainsFunc(updated.all.Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {
 		_, found := f.Reference(pool.Region)
-		return found && same(&f)
+		return found && same(f)
 	})
 }

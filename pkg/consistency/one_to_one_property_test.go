@@ -139,13 +139,13 @@ func check(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1beta
 		}
 		set, _ := p.Vocabulary().Flavor(side[index], nil, nil)
 		switch err.Origin {
-		case consistency.RuleFlavorMissing:
+		case "provider-flavor-missing":
 			c.missing = append(c.missing, set.String())
-		case consistency.RuleFlavorUnexpected:
+		case "provider-flavor-unexpected":
 			c.unexpected = append(c.unexpected, set.String())
-		case consistency.RuleCoreFlavorDuplicate:
+		case "core-flavor-duplicate":
 			c.coreDuplicate = append(c.coreDuplicate, index)
-		case consistency.RuleFlavorDuplicate:
+		case "provider-flavor-duplicate":
 			c.flavorDuplicate = append(c.flavorDuplicate, index)
 		default:
 			t.Fatal(err)

@@ -63,8 +63,8 @@ type Resolution[R any] struct {
 // ResolvePool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
 // work (S13). Admission, command line and worker controller ask the same. Safe for concurrent use.
 func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
-	machine, found := p.machineOf(pool)
-	if p.asksNothing(&pool) && found && suits(machine, pool.Architecture) {
+	asksNothing := p.simple && pool.Worker == (capability.Worker{}) && !provider.HasContent(pool.Config)
+	if machine, found := p.machineOf(pool); found && asksNothing && suits(machine, pool.Architecture) {
 		if r := p.choose(pool, machine, p.ordinary); r.Decision.Chosen >= 0 {
 			return r
 		}
@@ -75,22 +75,22 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 // ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
 func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
 
-// asksNothing reports whether a pool asks for what every pool asks for that says nothing.
-func (p *Profile[R]) asksNothing(pool *provider.Pool) bool {
-	return p.simple && pool.Worker == (capability.Worker{}) && !provider.HasContent(pool.Config)
-}
-
 // choose finds the image of a pool without keeping a record.
 func (p *Profile[R]) choose(pool provider.Pool, machine, worker capability.Set) Resolution[R] {
 	r := Resolution[R]{Pool: pool, Machine: machine}
-	r.Decision.Chosen = p.catalog.Choose(imageselector.Request{
-		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
-	})
+	r.Decision.Chosen = p.all.Choose(requestOf(pool, machine, worker))
 	if r.Decision.Chosen >= 0 {
-		r.Reference, _ = p.catalog.Flavors(pool.Image, pool.Version)[r.Decision.Chosen].Reference(pool.Region)
+		r.Reference, _ = p.all.Flavors(pool.Image, pool.Version)[r.Decision.Chosen].Reference(pool.Region)
 		r.Decision.Reference = r.Reference
 	}
 	return r
+}
+
+// requestOf returns what a worker pool asks of a catalog.
+func requestOf(pool provider.Pool, machine, worker capability.Set) imageselector.Request {
+	return imageselector.Request{
+		Image: pool.Image, Version: pool.Version, Region: pool.Region, Machine: machine, Worker: worker, Order: pool.Order,
+	}
 }
 
 // resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if
@@ -98,6 +98,7 @@ func (p *Profile[R]) choose(pool provider.Pool, machine, worker capability.Set) 
 func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 	asked := p.askedBy(pool)
 	machine, found := p.machineOf(pool)
+	request := requestOf(pool, machine, asked.set)
 	r := Resolution[R]{Pool: pool, Machine: machine, Decision: imageselector.Decision[R]{Chosen: -1}}
 	unmet := p.unmet(pool, asked.unmet)
 	registered := len(unmet) == 0 // else nothing helps, whatever else is changed
@@ -110,7 +111,7 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 		r.Reason, r.Err, unmet = ReasonUnregistered, &unmet[0], unmet[1:]
 	default:
 		if r = p.choose(pool, machine, asked.set); r.Decision.Chosen < 0 || explain {
-			p.decide(&r, asked.set)
+			p.decide(&r, request)
 		}
 	}
 	r.Requirements, r.Ignored, r.Further = asked.requirements, asked.ignored, slices.Concat(asked.errs, unmet)
@@ -118,32 +119,26 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 		return r
 	}
 	if registered {
-		r.Suggestions = p.suggest(pool, machine, asked.set)
+		r.Suggestions = p.suggest(pool, request)
 	}
-	p.refuse(&r, asked)
+	if r.Err == nil {
+		refusal := p.refusal(&r).In(decisive(&pool)...)
+		refusal.Detail = poolName(pool) + refusal.Detail
+		r.Err = &refusal
+	}
+	r.Message = r.Err.Detail
+	r.Err.Detail += wouldWork(r.Suggestions)
 	return r
 }
 
 // decide adds the record of the choice.
-func (p *Profile[R]) decide(r *Resolution[R], worker capability.Set) {
-	r.Decision = p.catalog.Decide(imageselector.Request{
-		Image: r.Pool.Image, Version: r.Pool.Version, Region: r.Pool.Region, Machine: r.Machine, Worker: worker, Order: r.Pool.Order,
-	})
+func (p *Profile[R]) decide(r *Resolution[R], request imageselector.Request) {
+	r.Decision = p.all.Decide(request)
 	r.Reason = r.Decision.Reason
 	if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
 		r.Reason = imageselector.ReasonCapability
 	}
 	r.Open = r.Reason != "" && p.leavesImage(r.Pool)
-}
-
-// refuse says why a pool gets no image.
-func (p *Profile[R]) refuse(r *Resolution[R], asked asked) {
-	if r.Err == nil {
-		refusal := p.refusal(r, asked).In(decisive(&r.Pool)...)
-		r.Err = &refusal
-	}
-	r.Message = r.Err.Detail
-	r.Err.Detail += wouldWork(r.Suggestions)
 }
 
 // decisive returns the parts of a worker pool that decide its image.
@@ -174,56 +169,54 @@ func (p *Profile[R]) leavesImage(pool provider.Pool) bool {
 	if pool.Image == "" {
 		return true
 	}
-	for _, image := range p.spec.MachineImages {
-		if image.Name != pool.Image {
-			continue
-		}
-		for _, version := range image.Versions {
-			if pool.Version == "" || strings.HasPrefix(version.Version, pool.Version+".") {
-				return true
-			}
+	for v := range versionsOf(p.spec) {
+		if v.id.image == pool.Image && (pool.Version == "" || strings.HasPrefix(v.Version, pool.Version+".")) {
+			return true
 		}
 	}
 	return false
 }
 
-// refusal returns the error about a pool that gets no image, without what would work.
-func (p *Profile[R]) refusal(r *Resolution[R], asked asked) finding.Finding {
+// refusal returns the error about a pool that gets no image, without its name and what would work.
+func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
+	id, machine := imageVersion{r.Pool.Image, r.Pool.Version}, r.Pool.Path.Child("machine")
+	image, version := machine.Child("image"), machine.Child("image", "version")
+	unknown := func(rule string, at *field.Path, value, detail string) finding.Finding {
+		return finding.New(rule, field.ErrorTypeNotSupported, at, value, detail)
+	}
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
-		return p.unknown(r, RuleUnknownMachineType, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
-			"machine type %s is not in the profile", finding.Quoted(r.Pool.MachineType)))
+		return unknown(ruleUnknownMachineType, machine.Child("type"), r.Pool.MachineType,
+			"machine type "+finding.Quoted(r.Pool.MachineType)+" is not in the profile")
 	case !suits(r.Machine, r.Pool.Architecture):
-		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "architecture"), r.Pool.Architecture, fmt.Sprintf(
-			"%sthe pool asks for %s, and machine type %s has architecture [%s]", poolName(r.Pool), r.Pool.Architecture,
-			r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture))))
-	case r.Pool.Image == "":
-		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image"), "",
-			"no image is named, so Gardener chooses one when the Shoot is admitted")
-	case r.Pool.Version == "":
-		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), "", fmt.Sprintf(
-			"no version of image %s is named, so Gardener chooses one when the Shoot is admitted", r.Pool.Image))
+		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
+			fmt.Sprintf("the pool asks for %s, and machine type %s has architecture [%s]",
+				r.Pool.Architecture, r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture))))
+	case id.image == "":
+		return unknown(ruleUnknownImage, image, "", "no image is named, so Gardener chooses one when the Shoot is admitted")
+	case id.version == "":
+		return unknown(ruleUnknownVersion, version, "",
+			"no version of image "+id.image+" is named, so Gardener chooses one when the Shoot is admitted")
 	case r.Reason == imageselector.ReasonUnknownImage:
-		return p.unknown(r, RuleUnknownImage, r.Pool.Path.Child("machine", "image", "name"), r.Pool.Image, fmt.Sprintf(
-			"image %s is not in the profile%s", r.Pool.Image, p.unmapped(r.Pool.Image, "")))
+		return unknown(ruleUnknownImage, image.Child("name"), id.image,
+			"image "+id.image+" is not in the profile"+p.unmapped(id.image, ""))
 	case r.Open && r.Reason == imageselector.ReasonUnknownVersion:
-		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
-			"only a part of a version of image %s is named, so Gardener completes it when the Shoot is admitted", r.Pool.Image))
+		return unknown(ruleUnknownVersion, version, id.version,
+			"only a part of a version of image "+id.image+" is named, so Gardener completes it when the Shoot is admitted")
 	case r.Reason == imageselector.ReasonUnknownVersion:
-		return p.unknown(r, RuleUnknownVersion, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
-			"image %s has no version %s in the profile%s", r.Pool.Image, r.Pool.Version, p.unmapped(r.Pool.Image, r.Pool.Version)))
+		return unknown(ruleUnknownVersion, version, id.version,
+			"image "+id.image+" has no version "+id.version+" in the profile"+p.unmapped(id.image, id.version))
+	case len(r.Decision.Verdicts) == 0:
+		return finding.New(ruleNoImage, field.ErrorTypeInvalid, version, id.version, fmt.Sprintf(
+			"%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image "+
+				"to boot; its operator has to make the two agree", id))
 	}
-	if len(r.Decision.Verdicts) == 0 {
-		return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "image", "version"), r.Pool.Version, fmt.Sprintf(
-			"%s%s@%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image to boot; "+
-				"its operator has to make the two agree", poolName(r.Pool), r.Pool.Image, r.Pool.Version))
+	if culprit := p.culprit(r); culprit != nil {
+		return p.unmetRequest(r, culprit)
 	}
-	if culprit := p.culprit(r, asked); culprit != nil {
-		return p.unmetRequest(r, asked, culprit)
-	}
-	return finding.New(RuleNoImage, field.ErrorTypeInvalid, r.Pool.Path.Child("machine", "type"), r.Pool.MachineType, fmt.Sprintf(
-		"%sno image fits machine type %s with %s@%s in region %s%s: %s", poolName(r.Pool), r.Pool.MachineType, r.Pool.Image,
-		r.Pool.Version, finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r)))
+	return finding.New(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType, fmt.Sprintf(
+		"no image fits machine type %s with %s in region %s%s: %s", r.Pool.MachineType, id,
+		finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r)))
 }
 
 // rejections says of the flavors why they are out.
@@ -242,7 +235,7 @@ func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding
 	if len(regions) == 0 || slices.Contains(regions, region) {
 		return nil
 	}
-	err := finding.New(RuleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
+	err := finding.New(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
 		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(regions)))
 	return &err
 }
@@ -255,18 +248,12 @@ func (p *Profile[R]) foreignRegion(region string) string {
 	return fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions))
 }
 
-func (p *Profile[R]) unknown(r *Resolution[R], rule string, at *field.Path, value, detail string) finding.Finding {
-	return finding.New(rule, field.ErrorTypeNotSupported, at, value,
-		poolName(r.Pool)+detail)
-}
-
-// unmapped says that core lists an image or a version, so that it is the provider config which lacks it.
+// unmapped says that core lists an image or, unless it is empty, a version of it, so that it is the provider config
+// which lacks it.
 func (p *Profile[R]) unmapped(image, version string) string {
-	for _, i := range p.spec.MachineImages {
-		for _, v := range i.Versions {
-			if i.Name == image && (version == "" || v.Version == version) {
-				return "'s provider config, though core lists it"
-			}
+	for v := range versionsOf(p.spec) {
+		if v.id.image == image && (version == "" || v.Version == version) {
+			return "'s provider config, though core lists it"
 		}
 	}
 	return ""

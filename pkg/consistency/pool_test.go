@@ -74,11 +74,11 @@ func TestSuggestionsWork(t *testing.T) {
 				for _, s := range p.ResolvePool(pool).Suggestions {
 					changed := pool
 					switch s.Kind {
-					case consistency.SuggestVersion:
+					case "version":
 						changed.Version = s.Value
-					case consistency.SuggestImage:
+					case "image":
 						changed.Image, changed.Version = cutImage(s.Value)
-					case consistency.SuggestMachineType:
+					case "machine-type":
 						changed.MachineType = s.Value
 					}
 					if r := p.ResolvePool(changed); r.Err != nil {
@@ -130,7 +130,7 @@ func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
 	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
 	r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
-	if r.Open || r.Err == nil || r.Err.Origin != consistency.RuleNoImage {
+	if r.Open || r.Err == nil || r.Err.Origin != "no-image-fits" {
 		t.Errorf("open %t, %v", r.Open, r.Err)
 	}
 }

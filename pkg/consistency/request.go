@@ -69,18 +69,12 @@ func withoutOverruled(requirements []capability.Requirement) []capability.Requir
 func (p *Profile[R]) ignored(r *Resolution[R]) finding.List {
 	var warnings finding.List
 	for _, q := range r.Ignored {
-		warnings = append(warnings, finding.New(RuleRequestIgnored, field.ErrorTypeNotSupported, settingPath(&r.Pool, &q), field.OmitValueType{}, fmt.Sprintf(
-			"%s%s, which the profile does not register, so it counts for nothing in the choice of an image; "+
-				"the operator can register it in spec.machineCapabilities, with the values [%s]",
-			poolName(r.Pool), asks(&q), strings.Join(p.valuesOf(q.Capability), ", "))))
+		detail := fmt.Sprintf("%s%s, which the profile does not register, so it counts for nothing in the choice of an "+
+			"image; the operator can register it in spec.machineCapabilities, with the values [%s]",
+			poolName(r.Pool), asks(&q), strings.Join(p.valuesOf(q.Capability), ", "))
+		warnings = append(warnings, requestError(RuleRequestIgnored, field.ErrorTypeNotSupported, &r.Pool, &q, detail))
 	}
 	return warnings
-}
-
-// without returns the request without one of its requirements.
-func (p *Profile[R]) without(a asked, i int) capability.Set {
-	set, _ := p.vocabulary.Request(slices.Delete(slices.Clone(a.requirements), i, i+1))
-	return set
 }
 
 // unmet returns the errors about requirements that no image can meet, because the profile does not register what they
@@ -95,9 +89,14 @@ func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Require
 		if p.vocabulary.IsRegistered(q.Capability) {
 			registers = fmt.Sprintf("registers with [%s] only", finding.Few(p.vocabulary.Registered(q.Capability)))
 		}
-		errs = append(errs, finding.New(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingPath(&pool, &q), field.OmitValueType{}, fmt.Sprintf(
-			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, with the values [%s], and to declare it on the flavors of images that support it%s",
-			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "), untilThen(&q))).In(decisive(&pool)...))
+		detail := fmt.Sprintf("%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, "+
+			"with the values [%s], and to declare it on the flavors of images that support it",
+			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "))
+		if !q.Implied {
+			detail += "; until then leave the setting out"
+		}
+		err := requestError(RuleRequestUnregistered, field.ErrorTypeNotSupported, &pool, &q, detail)
+		errs = append(errs, err.In(decisive(&pool)...))
 	}
 	return errs
 }
@@ -121,14 +120,6 @@ func asks(q *capability.Requirement) string {
 	return q.Setting + " " + what
 }
 
-// untilThen says what to do as long as the operator has not done his part.
-func untilThen(q *capability.Requirement) string {
-	if q.Implied {
-		return ""
-	}
-	return "; until then leave the setting out"
-}
-
 // others names what a pool asks for itself beside one requirement.
 func others(requirements []capability.Requirement, q *capability.Requirement) string {
 	var settings []string
@@ -143,54 +134,50 @@ func others(requirements []capability.Requirement, q *capability.Requirement) st
 	return " together with " + strings.Join(settings, ", ")
 }
 
-// settingPath is the path at which an error about a requirement is reported: that of the setting or, if this stands
-// nowhere, of the machine type.
-func settingPath(pool *provider.Pool, q *capability.Requirement) *field.Path {
-	if q.Because != nil {
-		return q.Because
+// requestError returns a finding about a requirement. It stands at the setting or, if this stands nowhere, at the
+// machine type.
+func requestError(
+	rule string, kind field.ErrorType, pool *provider.Pool, q *capability.Requirement, detail string,
+) finding.Finding {
+	at := q.Because
+	if at == nil {
+		at = pool.Path.Child("machine", "type")
 	}
-	return pool.Path.Child("machine", "type")
+	return finding.New(rule, kind, at, field.OmitValueType{}, detail)
 }
 
 // culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one.
 // It is the first requirement without which the others are met, those that the pool itself makes before those that are
 // implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
-func (p *Profile[R]) culprit(r *Resolution[R], asked asked) *capability.Requirement {
-	pool := &r.Pool
-	fits := func(worker capability.Set) bool {
-		return p.fits(r.Machine, worker, pool.Image, pool.Version, pool.Region)
-	}
-	if !fits(capability.Set{}) {
+func (p *Profile[R]) culprit(r *Resolution[R]) *capability.Requirement {
+	request := r.Decision.Request
+	request.Worker = capability.Set{}
+	if !p.boots(request) {
 		return nil
 	}
-	var ranked []int
 	for _, implied := range []bool{false, true} {
-		for i := range asked.requirements {
-			if asked.requirements[i].Implied == implied {
-				ranked = append(ranked, i)
+		for i := range r.Requirements {
+			request.Worker, _ = p.vocabulary.Request(slices.Delete(slices.Clone(r.Requirements), i, i+1))
+			if r.Requirements[i].Implied == implied && p.boots(request) {
+				return &r.Requirements[i]
 			}
 		}
 	}
-	for _, i := range ranked {
-		if fits(p.without(asked, i)) {
-			return &asked.requirements[i]
-		}
-	}
-	return &asked.requirements[ranked[0]]
+	own := slices.IndexFunc(r.Requirements, func(q capability.Requirement) bool { return !q.Implied })
+	return &r.Requirements[max(own, 0)]
 }
 
 // unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks
 // for, or the flavors do.
-func (p *Profile[R]) unmetRequest(r *Resolution[R], asked asked, q *capability.Requirement) finding.Finding {
-	at := settingPath(&r.Pool, q)
+func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
 	has := r.Machine.Values(q.Capability)
-	if !slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		return finding.New(ruleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf("%s%s, and machine type %s has [%s]",
-			poolName(r.Pool), asks(q), r.Pool.MachineType, finding.Few(has)))
+	detail := fmt.Sprintf("%s, and machine type %s has [%s]", asks(q), r.Pool.MachineType, finding.Few(has))
+	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
+		detail = fmt.Sprintf("%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s",
+			asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region),
+			others(r.Requirements, q), p.rejections(r))
 	}
-	return finding.New(ruleRequestUnmet, field.ErrorTypeInvalid, at, field.OmitValueType{}, fmt.Sprintf(
-		"%s%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s", poolName(r.Pool), asks(q),
-		r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region), others(asked.requirements, q), p.rejections(r)))
+	return requestError(ruleRequestUnmet, field.ErrorTypeInvalid, &r.Pool, q, detail)
 }
 
 // rejectedFor says in one clause, with the flavor as its subject, what a conflict is.

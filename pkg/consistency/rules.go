@@ -15,18 +15,8 @@ import (
 // The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those
 // that other packages name; [Rules] has them all.
 const (
-	RuleFallback            = "image-name-fallback"
-	RuleUnknownMachineType  = "unknown-machine-type"
 	RuleArchitecture        = "pool-architecture-mismatch"
-	RuleUnknownRegion       = "unknown-region"
-	RuleProviderType        = "provider-type-mismatch"
-	RuleUnknownImage        = "unknown-image"
-	RuleUnknownVersion      = "unknown-version"
-	RuleNoImage             = "no-image-fits"
 	RuleVersionInherited    = "namespaced-version-inherited"
-	RuleChoiceChanged       = "image-choice-changed"
-	RuleMachineTypeInUse    = "machine-type-in-use"
-	RuleMappingInUse        = "mapping-in-use"
 	RuleProfileMissing      = "profile-missing"
 	RuleRequestUnregistered = "worker-capability-not-registered"
 	RuleRequestIgnored      = "worker-request-ignored"
@@ -36,6 +26,16 @@ const (
 )
 
 const (
+	ruleFallback            = "image-name-fallback"
+	ruleUnknownMachineType  = "unknown-machine-type"
+	ruleUnknownRegion       = "unknown-region"
+	ruleProviderType        = "provider-type-mismatch"
+	ruleUnknownImage        = "unknown-image"
+	ruleUnknownVersion      = "unknown-version"
+	ruleNoImage             = "no-image-fits"
+	ruleChoiceChanged       = "image-choice-changed"
+	ruleMachineTypeInUse    = "machine-type-in-use"
+	ruleMappingInUse        = "mapping-in-use"
 	ruleImageUnused         = "provider-image-unused"
 	ruleVersionUnused       = "provider-version-unused"
 	ruleRegionUncovered     = "region-uncovered"
@@ -69,22 +69,22 @@ const (
 // Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
 // capability and provider. It is sorted by name, and the caller owns it.
 func Rules() []finding.Rule {
-	rules := slices.Concat(provider.Rules(), configRules, imageRules, flavorRules, regionRules, machineRules, capabilityRules, workerRules,
-		namespacedRules, finding.Online(slices.Concat(updateRules, credentialRules)))
+	rules := slices.Concat(provider.Rules(), catalogue, finding.Online(slices.Clone(online)))
 	finding.SortRules(rules)
 	return rules
 }
 
-var configRules = []finding.Rule{
+// catalogue holds the rules that a manifest alone can break.
+var catalogue = []finding.Rule{
+	// Provider configs.
 	finding.Denies(ruleNameMissing,
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry."),
 	finding.Warns(ruleSize,
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
 		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."),
-}
 
-var imageRules = []finding.Rule{
+	// Images.
 	finding.Denies(ruleImageMissing,
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
 		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."),
@@ -100,15 +100,14 @@ var imageRules = []finding.Rule{
 	finding.Warns(ruleVersionUnused,
 		"The provider config has a version that core does not list for this image. Nobody can use it.",
 		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."),
-	finding.Denies(RuleUnknownImage,
+	finding.Denies(ruleUnknownImage,
 		"A worker pool asks for an image that the profile does not have.",
 		"Use one of the images that the message suggests."),
-	finding.Denies(RuleUnknownVersion,
+	finding.Denies(ruleUnknownVersion,
 		"A worker pool asks for a version that the profile does not have for this image.",
 		"Use one of the versions that the message suggests."),
-}
 
-var flavorRules = []finding.Rule{
+	// Flavors.
 	finding.Denies(ruleFlavorMissing,
 		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
 		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."),
@@ -127,15 +126,14 @@ var flavorRules = []finding.Rule{
 	finding.Denies(ruleCapabilitiesOff,
 		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
 		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."),
-	finding.Denies(RuleNoImage,
+	finding.Denies(ruleNoImage,
 		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
 		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."),
 	finding.Warns(ruleOrderDiffers,
 		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
 		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."),
-}
 
-var regionRules = []finding.Rule{
+	// Regions.
 	finding.Denies(ruleRegionDuplicate,
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two."),
@@ -145,18 +143,17 @@ var regionRules = []finding.Rule{
 	finding.Warns(ruleRegionUnknown,
 		"The provider config has images, or other entries, for a region that `spec.regions` does not have. No Shoot can be there, so they are of no use.",
 		"Correct the name of the region, add it to `spec.regions`, or remove the entries."),
-	finding.Denies(RuleUnknownRegion,
+	finding.Denies(ruleUnknownRegion,
 		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
 		"Use one of the regions that the message lists."),
-	finding.Denies(RuleProviderType,
+	finding.Denies(ruleProviderType,
 		"A Shoot is for another provider type than its profile. Gardener's admission refuses such a Shoot.",
 		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type."),
-	finding.Warns(RuleFallback,
+	finding.Warns(ruleFallback,
 		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
 		"Add the image ID for the region."),
-}
 
-var machineRules = []finding.Rule{
+	// Machine types.
 	finding.Denies(ruleMachineArchitecture,
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
 		"Add `capabilities.architecture` with one value to the machine type."),
@@ -166,12 +163,11 @@ var machineRules = []finding.Rule{
 	finding.Denies(RuleArchitecture,
 		"A worker pool asks for an architecture that its machine type does not have. Gardener's admission refuses such a Shoot.",
 		"Use one of the machine types that the message suggests, or leave `machine.architecture` out."),
-	finding.Denies(RuleUnknownMachineType,
+	finding.Denies(ruleUnknownMachineType,
 		"A worker pool asks for a machine type that the profile does not have.",
 		"Use one of the machine types that the message suggests."),
-}
 
-var capabilityRules = []finding.Rule{
+	// Capabilities.
 	finding.Denies(capability.RuleUnregistered,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
 		"Register it, or correct the name."),
@@ -187,9 +183,8 @@ var capabilityRules = []finding.Rule{
 	finding.Warns(ruleForeignPrefix,
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
 		"Use a name without prefix, or one with this provider's prefix if its extension defines it."),
-}
 
-var workerRules = []finding.Rule{
+	// Worker capabilities.
 	finding.Denies(capability.RuleReservedUnknown,
 		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
 		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."),
@@ -217,9 +212,8 @@ var workerRules = []finding.Rule{
 	finding.Warns(RuleRequestIgnored,
 		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise.",
 		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it."),
-}
 
-var namespacedRules = []finding.Rule{
+	// NamespacedCloudProfiles.
 	finding.Denies(RuleVersionInherited,
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
 		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."),
@@ -237,23 +231,21 @@ var namespacedRules = []finding.Rule{
 		"Write the version in the legacy format, without `capabilityFlavors`."),
 }
 
-var credentialRules = []finding.Rule{
+// online holds the rules about updates and credentials.
+var online = []finding.Rule{
 	finding.Denies(RuleCredentialsMissing,
 		"The credentials of a Shoot, or those that a binding refers to, do not exist.",
 		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without."),
 	finding.Denies(RuleCredentialsKind,
 		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
 		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."),
-}
-
-var updateRules = []finding.Rule{
-	finding.Warns(RuleChoiceChanged,
+	finding.Warns(ruleChoiceChanged,
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
 		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."),
-	finding.Warns(RuleMachineTypeInUse,
+	finding.Warns(ruleMachineTypeInUse,
 		"An update of a profile removes a machine type that worker pools still use. With Gardener v1.150, every later update of such a Shoot fails if the profile registers capabilities, even the one that confirms its deletion.",
 		"Put the machine type back, with `usable: false`, until no worker pool uses it."),
-	finding.Warns(RuleMappingInUse,
+	finding.Warns(ruleMappingInUse,
 		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created.",
 		"Put the flavor or the reference back until no worker pool uses it."),
 }

@@ -80,7 +80,7 @@ func (p *Profile[R]) checkType(name string) *finding.Finding {
 		return nil
 	}
 	at := field.NewPath("spec", "provider")
-	err := finding.New(RuleProviderType, field.ErrorTypeInvalid, at.Child("type"), name, fmt.Sprintf(
+	err := finding.New(ruleProviderType, field.ErrorTypeInvalid, at.Child("type"), name, fmt.Sprintf(
 		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
 		name, p.spec.Type, p.spec.Type)).In(at)
 	return &err

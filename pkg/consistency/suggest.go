@@ -20,31 +20,22 @@ import (
 
 // Suggestion is one change to a worker pool after which an image would be found.
 type Suggestion struct {
-	// Kind of what to change.
-	Kind SuggestionKind `json:"kind"`
+	// Kind says what to change: "version", "image" or "machine-type", suggested in this order.
+	Kind string `json:"kind"`
 	// Value to change it to: a version, an image as name@version, or the name of a machine type.
 	Value string `json:"value"`
 }
 
-// SuggestionKind names what a [Suggestion] changes. Its values are part of the command line's JSON.
-type SuggestionKind string
-
-// The kinds, in the order in which they are suggested.
-const (
-	SuggestVersion     SuggestionKind = "version"
-	SuggestImage       SuggestionKind = "image"
-	SuggestMachineType SuggestionKind = "machine-type"
-)
-
 // maxSuggestions is how many things that would work an error names (semantics S13).
 const maxSuggestions = 3
 
-// suggest returns up to three changes that would help: first the best of each kind, then the next ones. machine is what
-// the pool's machine type supports, or the zero Set if there is no such machine type; worker is what the pool requests.
-func (p *Profile[R]) suggest(pool provider.Pool, machine, worker capability.Set) []Suggestion {
-	kinds := [][]Suggestion{p.suggestMachineTypes(pool, machine, worker)}
-	if suits(machine, pool.Architecture) { // else only another machine type can help
-		kinds = [][]Suggestion{p.suggestVersions(pool, machine, worker), p.suggestImages(pool, machine, worker), kinds[0]}
+// suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
+// the pool asks for; its Machine is the zero Set if there is no such machine type.
+func (p *Profile[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
+	kinds := [][]Suggestion{p.suggestMachineTypes(pool, request)}
+	if suits(request.Machine, pool.Architecture) { // else only another machine type can help
+		versions, images := p.suggestImages(request)
+		kinds = [][]Suggestion{versions, images, kinds[0]}
 	}
 	var suggestions []Suggestion
 	for rank := range maxSuggestions {
@@ -57,87 +48,69 @@ func (p *Profile[R]) suggest(pool provider.Pool, machine, worker capability.Set)
 	return suggestions
 }
 
-// suggestVersions returns other active versions of the pool's image that fit, newest first.
-func (p *Profile[R]) suggestVersions(pool provider.Pool, machine, worker capability.Set) []Suggestion {
-	var suggestions []Suggestion
-	for i := range p.spec.MachineImages {
-		if image := &p.spec.MachineImages[i]; image.Name == pool.Image {
-			for _, version := range p.fittingVersions(image, pool, machine, worker) {
-				suggestions = append(suggestions, Suggestion{SuggestVersion, version})
-			}
-		}
-	}
-	return suggestions[:min(len(suggestions), maxSuggestions)]
-}
-
-// suggestImages returns the newest fitting version of every other image, in the profile's order.
-func (p *Profile[R]) suggestImages(pool provider.Pool, machine, worker capability.Set) []Suggestion {
-	var suggestions []Suggestion
+// suggestImages returns the other active versions of the image asked for that fit, newest first, and the newest fitting
+// version of other images, in the profile's order.
+func (p *Profile[R]) suggestImages(request imageselector.Request) (versions, images []Suggestion) {
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
-		if image.Name == pool.Image || len(suggestions) == maxSuggestions {
-			continue
-		}
-		if versions := p.fittingVersions(image, pool, machine, worker); len(versions) > 0 {
-			suggestions = append(suggestions, Suggestion{SuggestImage, image.Name + "@" + versions[0]})
-		}
-	}
-	return suggestions
-}
-
-// fittingVersions returns the active versions of an image that the machine type boots in the pool's region, newest
-// first; versions that are not semantic come last.
-func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, pool provider.Pool, machine, worker capability.Set) []string {
-	type parsed struct {
-		text    string
-		version *semver.Version
-	}
-	var fitting []parsed
-	for _, v := range image.Versions {
-		if helper.VersionIsActive(v.ExpirableVersion) && p.fits(machine, worker, image.Name, v.Version, pool.Region) {
-			version, err := semver.NewVersion(v.Version)
-			if err != nil {
-				version = &semver.Version{}
+		if image.Name == request.Image {
+			for _, version := range p.fittingVersions(image, request) {
+				versions = append(versions, Suggestion{"version", version})
 			}
-			fitting = append(fitting, parsed{v.Version, version})
+		} else if len(images) < maxSuggestions {
+			if fitting := p.fittingVersions(image, request); len(fitting) > 0 {
+				images = append(images, Suggestion{"image", image.Name + "@" + fitting[0]})
+			}
 		}
 	}
-	slices.SortStableFunc(fitting, func(a, b parsed) int { return cmp.Or(b.version.Compare(a.version), cmp.Compare(a.text, b.text)) })
-	versions := make([]string, 0, len(fitting))
-	for _, v := range fitting {
-		versions = append(versions, v.text)
-	}
-	return versions
+	return versions, images
 }
 
-// suggestMachineTypes returns usable machine types on which the pool's image version boots, those of the pool's own
-// architecture first, else in the profile's order.
-func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, machine, worker capability.Set) []Suggestion {
-	var alike, others []Suggestion
-	for i := range p.spec.MachineTypes {
-		t := &p.spec.MachineTypes[i]
-		candidate := pool
-		candidate.MachineType = t.Name
-		set, _ := p.machineOf(candidate)
-		if t.Usable != nil && !*t.Usable || t.Name == pool.MachineType || !suits(set, pool.Architecture) ||
-			!p.fits(set, worker, pool.Image, pool.Version, pool.Region) {
+// fittingVersions returns the active versions of an image that would meet a request, newest first; versions that are
+// not semantic come last.
+func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) []string {
+	var fitting []string
+	parsed := map[string]*semver.Version{}
+	request.Image = image.Name
+	for _, v := range image.Versions {
+		request.Version = v.Version
+		if !helper.VersionIsActive(v.ExpirableVersion) || !p.boots(request) {
 			continue
 		}
-		suggestion := Suggestion{SuggestMachineType, t.Name}
-		if slices.Equal(set.Values(capability.Architecture), machine.Values(capability.Architecture)) {
+		version, err := semver.NewVersion(v.Version)
+		if err != nil {
+			version = &semver.Version{}
+		}
+		fitting, parsed[v.Version] = append(fitting, v.Version), version
+	}
+	slices.SortFunc(fitting, func(a, b string) int { return cmp.Or(parsed[b].Compare(parsed[a]), cmp.Compare(a, b)) })
+	return fitting
+}
+
+// suggestMachineTypes returns usable machine types that would meet a request, those of the architecture of the pool's
+// first, else in the profile's order.
+func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request) []Suggestion {
+	var alike, others []Suggestion
+	own := request.Machine.Values(capability.Architecture)
+	for _, name := range p.usable {
+		other := pool
+		other.MachineType = name
+		request.Machine, _ = p.machineOf(other)
+		if name == pool.MachineType || !suits(request.Machine, pool.Architecture) || !p.boots(request) {
+			continue
+		}
+		suggestion := Suggestion{"machine-type", name}
+		if slices.Equal(request.Machine.Values(capability.Architecture), own) {
 			alike = append(alike, suggestion)
 		} else {
 			others = append(others, suggestion)
 		}
 	}
-	suggestions := slices.Concat(alike, others)
-	return suggestions[:min(len(suggestions), maxSuggestions)]
+	return slices.Concat(alike, others)
 }
 
-// fits reports whether an image version boots in a region on a machine type, for a request.
-func (p *Profile[R]) fits(machine, worker capability.Set, image, version, region string) bool {
-	return p.all.Choose(imageselector.Request{Image: image, Version: version, Region: region, Machine: machine, Worker: worker}) >= 0
-}
+// boots reports whether some flavor meets a request.
+func (p *Profile[R]) boots(request imageselector.Request) bool { return p.all.Choose(request) >= 0 }
 
 // wouldWork puts suggestions into words, to follow an error.
 func wouldWork(suggestions []Suggestion) string {
@@ -146,7 +119,7 @@ func wouldWork(suggestions []Suggestion) string {
 	}
 	words := make([]string, 0, len(suggestions))
 	for _, s := range suggestions {
-		words = append(words, strings.ReplaceAll(string(s.Kind), "-", " ")+" "+s.Value)
+		words = append(words, strings.ReplaceAll(s.Kind, "-", " ")+" "+s.Value)
 	}
 	return "; would work: " + strings.Join(words, ", ")
 }

@@ -111,7 +111,7 @@ func (p *compiler[R]) coverage(id imageVersion, flavor *imageselector.Flavor[R])
 			"%s: flavor %s has no image in %s: worker pools there cannot use it", id, written, regions))}
 	}
 	if flavor.Global.Fallback {
-		return finding.List{finding.New(RuleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
+		return finding.List{finding.New(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
 			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
 			id, regions, written))}
 	}

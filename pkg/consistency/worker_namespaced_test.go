@@ -37,13 +37,13 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	wants.Worker = capability.Worker{SecureBoot: true}
 	warnings := func(updated, old *v1beta1.NamespacedCloudProfile, uses ...consistency.Use) finding.List {
 		return slices.DeleteFunc(consistency.ValidateNamespacedCloudProfileUpdate(above, updated, old, uses).Warnings, func(f finding.Finding) bool {
-			return f.Origin != consistency.RuleMappingInUse && f.Origin != consistency.RuleMachineTypeInUse && f.Origin != consistency.RuleChoiceChanged
+			return f.Origin != "mapping-in-use" && f.Origin != "machine-type-in-use" && f.Origin != "image-choice-changed"
 		})
 	}
 	got := warnings(update, old,
 		consistency.Use{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}},
 		consistency.Use{Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}})
-	if len(got) != 1 || got[0].Origin != consistency.RuleMappingInUse ||
+	if len(got) != 1 || got[0].Origin != "mapping-in-use" ||
 		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
 		t.Error(got)
 	}

@@ -98,7 +98,7 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 	pool := asking("arm", "gl@10.0.0", "trusted")
 	pool.Architecture = "amd64"
 	r := profileOfPools(t).ResolvePool(pool)
-	if r.Err == nil || r.Err.Origin != consistency.RuleArchitecture || len(r.Further) != 1 || r.Further[0].Origin != consistency.RuleRequestUnregistered {
+	if r.Err == nil || r.Err.Origin != "pool-architecture-mismatch" || len(r.Further) != 1 || r.Further[0].Origin != "worker-capability-not-registered" {
 		t.Error(r.Err, r.Further)
 	}
 	if len(r.Suggestions) > 0 || strings.Contains(r.Err.Detail, "would work") {
@@ -191,7 +191,7 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 		if r.Decision.Reference != want || (r.Err == nil) != (want != "") || len(r.Further) > 0 {
 			t.Errorf("%s: %q, %v", config, r.Decision.Reference, r.Err)
 		}
-		if want == "" && (r.Err.Origin != consistency.RuleRequestUnmet || r.Err.Field != "trusted" ||
+		if want == "" && (r.Err.Origin != "worker-request-unmet" || r.Err.Field != "trusted" ||
 			!strings.Contains(r.Err.Detail, "the worker pool asks for []")) {
 			t.Error(r.Err)
 		}
@@ -210,7 +210,7 @@ func TestARuleForOff(t *testing.T) {
 	const (
 		wants = `{"apiVersion": "given/v1", "kind": "WorkerConfig", "trusted": true}`
 		empty = `{"apiVersion": "given/v1", "kind": "WorkerConfig"}`
-		unmet = consistency.RuleRequestUnmet
+		unmet = "worker-request-unmet"
 	)
 	for name, tc := range map[string]struct {
 		registered []string
@@ -224,9 +224,9 @@ func TestARuleForOff(t *testing.T) {
 		"off without a config":           {[]string{"on", "off"}, []v1beta1.Capabilities{on, {}}, "", "1", ""},
 		"off with a config of null":      {[]string{"on", "off"}, []v1beta1.Capabilities{on, off}, "null", "1", ""},
 		"off, and it is on everywhere":   {[]string{"on", "off"}, []v1beta1.Capabilities{on}, "", "", unmet},
-		"off, which is not registered":   {[]string{"on"}, []v1beta1.Capabilities{{}}, "", "", consistency.RuleRequestUnregistered},
+		"off, which is not registered":   {[]string{"on"}, []v1beta1.Capabilities{{}}, "", "", "worker-capability-not-registered"},
 		"off, of what is not registered": {nil, []v1beta1.Capabilities{{}}, "", "0", ""},
-		"on, of what is not registered":  {nil, []v1beta1.Capabilities{{}}, wants, "", consistency.RuleRequestUnregistered},
+		"on, of what is not registered":  {nil, []v1beta1.Capabilities{{}}, wants, "", "worker-capability-not-registered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := coreSpec([]v1beta1.CapabilityDefinition{amd64}, tc.flavors)
@@ -235,7 +235,7 @@ func TestARuleForOff(t *testing.T) {
 			}
 			s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
 			p, report := consistency.Compile(working{tc.flavors, workersWith(definitions, trustedOff)}, s, field.NewPath("spec"))
-			warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == consistency.RuleWorkerValueUnasked
+			warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == "worker-capability-value-unasked"
 			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)
 			}
@@ -270,11 +270,11 @@ func TestLegacyProfilesThatAreAsked(t *testing.T) {
 		}
 		inPlace := ""
 		if !supported {
-			inPlace = consistency.RuleRequestUnmet
+			inPlace = "worker-request-unmet"
 		}
 		for wishes, want := range map[string]string{
-			"": "", "inPlace": inPlace, "secure": consistency.RuleRequestUnmet, "gpu": consistency.RuleRequestUnmet,
-			"trusted": consistency.RuleRequestUnregistered,
+			"": "", "inPlace": inPlace, "secure": "worker-request-unmet", "gpu": "worker-request-unmet",
+			"trusted": "worker-capability-not-registered",
 		} {
 			r := p.ResolvePool(asking("m", "gl@1", wishes))
 			got := ""

@@ -139,11 +139,11 @@ func drawAskingPool(t *rapid.T) provider.Pool {
 // applied returns a pool after one change.
 func applied(pool provider.Pool, s consistency.Suggestion) provider.Pool {
 	switch s.Kind {
-	case consistency.SuggestVersion:
+	case "version":
 		pool.Version = s.Value
-	case consistency.SuggestImage:
+	case "image":
 		pool.Image, pool.Version = cutImage(s.Value)
-	case consistency.SuggestMachineType:
+	case "machine-type":
 		pool.MachineType = s.Value
 	}
 	return pool
@@ -180,7 +180,7 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 		}
 	})
 	for _, rule := range []string{
-		"", consistency.RuleRequestUnmet, consistency.RuleNoImage, consistency.RuleRequestUnregistered, consistency.RuleUnknownMachineType,
+		"", "worker-request-unmet", "no-image-fits", "worker-capability-not-registered", "unknown-machine-type",
 	} {
 		if outcomes[rule] == 0 {
 			t.Errorf("%q never happens", rule)
@@ -198,7 +198,7 @@ func checkRefusal(t *rapid.T, p *consistency.Profile[string], r consistency.Reso
 	request := r.Decision.Request
 	request.Worker = capability.Set{}
 	switch without := p.Catalog().Choose(request); r.Err.Origin {
-	case consistency.RuleRequestUnmet:
+	case "worker-request-unmet":
 		if without < 0 {
 			t.Fatalf("without any request there is no image either: %v", r.Err)
 		}
@@ -206,11 +206,11 @@ func checkRefusal(t *rapid.T, p *consistency.Profile[string], r consistency.Reso
 			!strings.Contains(r.Err.Detail, ", as it says nothing else ("+want+"), and ") {
 			t.Fatalf("%+v: %v, want it to be about %q", r.Requirements, r.Err, want)
 		}
-	case consistency.RuleNoImage:
+	case "no-image-fits":
 		if without >= 0 {
 			t.Fatalf("without any request there would be an image: %v", r.Err)
 		}
-	case consistency.RuleRequestUnregistered:
+	case "worker-capability-not-registered":
 		_, asked, _ := strings.Cut(r.Err.Detail, "asks for ")
 		if name, _, _ := strings.Cut(asked, " "); p.Vocabulary().IsRegistered(name) {
 			t.Fatalf("%s is registered: %v", name, r.Err)
@@ -256,10 +256,10 @@ func TestProfilesWithoutWorkerCapabilitiesAreAsBefore(t *testing.T) {
 					if r.Err == nil {
 						chosen++
 						pool.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate
-						if again := p.ResolvePool(pool); again.Err == nil || again.Err.Origin != consistency.RuleRequestUnmet {
+						if again := p.ResolvePool(pool); again.Err == nil || again.Err.Origin != "worker-request-unmet" {
 							t.Fatalf("in place, of which nobody says anything: %v", again.Err)
 						}
-					} else if refused++; r.Err.Origin == consistency.RuleRequestUnmet || r.Err.Origin == consistency.RuleRequestUnregistered {
+					} else if refused++; r.Err.Origin == "worker-request-unmet" || r.Err.Origin == "worker-capability-not-registered" {
 						t.Fatal(r.Err)
 					}
 				}

@@ -147,7 +147,7 @@ func (r *row) want() string {
 		asked = []string{r.f.usual}
 	}
 	if asks && !r.f.reserved() && r.at != registered {
-		return consistency.RuleRequestUnregistered
+		return "worker-capability-not-registered"
 	}
 	machine := r.machine
 	if machine == nil {
@@ -166,9 +166,9 @@ func (r *row) want() string {
 	matches := r.at != registered || slices.ContainsFunc(filledIn, func(value string) bool { return slices.Contains(machine, value) })
 	switch {
 	case !matches: // a matter of flavor and machine type alone
-		return consistency.RuleNoImage
+		return "no-image-fits"
 	case asks && !share(supported):
-		return consistency.RuleRequestUnmet
+		return "worker-request-unmet"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 			}
 		})
 	}
-	for _, outcome := range []string{"", consistency.RuleNoImage, consistency.RuleRequestUnmet, consistency.RuleRequestUnregistered} {
+	for _, outcome := range []string{"", "no-image-fits", "worker-request-unmet", "worker-capability-not-registered"} {
 		if outcomes[outcome] == 0 {
 			t.Errorf("%q never happens", outcome)
 		}

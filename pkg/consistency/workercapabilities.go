@@ -117,9 +117,10 @@ func askedOf(w provider.Workers, name string) []string {
 }
 
 // declaresWorker reports whether a flavor declares a worker capability.
-func (p *compiler[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
-	for name := range capabilities {
-		if strings.HasPrefix(name, capability.ReservedPrefix) || slices.ContainsFunc(p.definitions, func(d capability.Definition) bool { return d.Name == name }) {
+func (p *compiler[R]) declaresWorker(flavor imageselector.Flavor[R]) bool {
+	for name := range flavor.Capabilities {
+		if strings.HasPrefix(name, capability.ReservedPrefix) ||
+			slices.ContainsFunc(p.definitions, func(d capability.Definition) bool { return d.Name == name }) {
 			return true
 		}
 	}
@@ -130,25 +131,24 @@ func (p *compiler[R]) declaresWorker(capabilities v1beta1.Capabilities) bool {
 // special: once for each active version that is not in preview.
 func (p *compiler[R]) onlyOnRequest() finding.List {
 	var found finding.List
-	for i, image := range p.spec.MachineImages {
-		for k, version := range image.Versions {
-			special := p.regionsWithSpecialFlavors(image.Name, version.Version)
-			if len(special) == 0 || !helper.VersionIsActive(version.ExpirableVersion) ||
-				helper.CurrentLifecycleClassification(version.ExpirableVersion) == v1beta1.ClassificationPreview {
-				continue
-			}
-			types := p.typesAmong(func(machine capability.Set) bool {
-				return slices.ContainsFunc(special, func(region string) bool {
-					return p.fits(machine, capability.Set{}, image.Name, version.Version, region) &&
-						!p.fits(machine, p.ordinary, image.Name, version.Version, region)
-				})
+	for v := range versionsOf(p.spec) {
+		special := p.regionsWithSpecialFlavors(v.id)
+		if len(special) == 0 || !v.active() ||
+			helper.CurrentLifecycleClassification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
+			continue
+		}
+		types := p.typesAmong(func(machine capability.Set) bool {
+			return slices.ContainsFunc(special, func(region string) bool {
+				request := imageselector.Request{Image: v.id.image, Version: v.id.version, Region: region, Machine: machine}
+				ordinary := request
+				ordinary.Worker = p.ordinary
+				return p.boots(request) && !p.boots(ordinary)
 			})
-			if len(types) > 0 {
-				found = append(found, finding.New(ruleOnlyOnRequest, field.ErrorTypeInvalid,
-					p.at.Child("machineImages").Index(i).Child("versions").Index(k), version.Version, fmt.Sprintf(
-						"%s@%s: worker pools that ask for nothing special cannot boot it on machine %s %s, and Gardener may choose it for them",
-						image.Name, version.Version, finding.Plural(types, "type"), finding.Few(types))))
-			}
+		})
+		if len(types) > 0 {
+			found = append(found, finding.New(ruleOnlyOnRequest, field.ErrorTypeInvalid, p.pathOf(v), v.Version, fmt.Sprintf(
+				"%s: worker pools that ask for nothing special cannot boot it on machine %s %s, "+
+					"and Gardener may choose it for them", v.id, finding.Plural(types, "type"), finding.Few(types))))
 		}
 	}
 	return found
@@ -156,12 +156,12 @@ func (p *compiler[R]) onlyOnRequest() finding.List {
 
 // regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
 // pools.
-func (p *compiler[R]) regionsWithSpecialFlavors(image, version string) []string {
-	if !slices.ContainsFunc(p.catalog.Flavors(image, version), func(f imageselector.Flavor[R]) bool { return p.declaresWorker(f.Capabilities) }) {
+func (p *compiler[R]) regionsWithSpecialFlavors(id imageVersion) []string {
+	if !slices.ContainsFunc(p.catalog.Flavors(id.image, id.version), p.declaresWorker) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool {
-		return !slices.ContainsFunc(p.catalog.Offers(image, version, region), func(offer capability.Set) bool {
+		return !slices.ContainsFunc(p.catalog.Offers(id.image, id.version, region), func(offer capability.Set) bool {
 			return !offer.Fits(p.vocabulary.All(), p.ordinary)
 		})
 	})

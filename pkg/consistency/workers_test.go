@@ -93,7 +93,7 @@ func TestVersionsOnlyOnRequest(t *testing.T) {
 		}
 		var got finding.List
 		for _, err := range report.Warnings {
-			if err.Origin == consistency.RuleOnlyOnRequest {
+			if err.Origin == "image-version-only-on-request" {
 				got = append(got, err)
 				if !strings.Contains(err.Detail, "on machine type m,") {
 					c.T().Error(err)

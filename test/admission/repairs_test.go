@@ -55,9 +55,9 @@ var needed = map[string]string{consistency.RuleProfileMissing: root + "/example/
 
 // updates are the rules about updates, with what is said about the one in testdata/updates.
 var updates = map[string]string{
-	consistency.RuleChoiceChanged:    "gardenlinux@1877.5.0: new machines of machine type either_4_8 boot another flavor than the existing ones",
-	consistency.RuleMachineTypeInUse: "machine type bare_8_16 is removed and still used by Shoot garden-demo/updates",
-	consistency.RuleMappingInUse:     "gardenlinux@1877.5.0: no image is left for worker pools of Shoot garden-demo/updates",
+	"image-choice-changed": "gardenlinux@1877.5.0: new machines of machine type either_4_8 boot another flavor than the existing ones",
+	"machine-type-in-use":  "machine type bare_8_16 is removed and still used by Shoot garden-demo/updates",
+	"mapping-in-use":       "gardenlinux@1877.5.0: no image is left for worker pools of Shoot garden-demo/updates",
 }
 
 // allRules are those of the command and of the provider.

@@ -20,12 +20,14 @@ import (
 
 var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 
-func TestLaws(t *testing.T) {
-	providertest.Laws(t, openstack.Provider{}, providertest.Configs(t, configKind,
-		"../../example", "../../test/fixtures/manifests", "../apis/openstack/v1alpha1/testdata", "testdata", "rules/testdata",
-		"../cli/testdata", "../consistency/testdata",
-	)...)
+// configs are those of examples and tests.
+func configs(t testing.TB) [][]byte {
+	t.Helper()
+	return providertest.Configs(t, configKind, "../../example", "../../test/fixtures/manifests",
+		"../apis/openstack/v1alpha1/testdata", "testdata", "rules/testdata", "../cli/testdata", "../consistency/testdata")
 }
+
+func TestLaws(t *testing.T) { providertest.Laws(t, openstack.Provider{}, configs(t)...) }
 
 var (
 	text          = rapid.OneOf(rapid.SampledFrom([]string{"a", "europe", "asia", "1.0.0"}), rapid.String())

@@ -6,7 +6,6 @@ package openstack_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,22 +47,14 @@ func images(config []byte) (flavors []string, report finding.Report) {
 func TestImages(t *testing.T) {
 	cases.Run(t, "testdata/images.txtar", func(c *cases.Case) string {
 		flavors, report := images(c.JSON("config.yaml"))
-		return strings.Join(slices.Concat(flavors, render("error", report.Errors), render("warning", report.Warnings)), "\n")
+		return strings.Join(append(flavors, cases.Report(c.T(), report)), "\n")
 	})
-}
-
-func render(severity string, list finding.List) []string {
-	var lines []string
-	for _, err := range list {
-		lines = append(lines, fmt.Sprintf("%s %s %s %s", severity, string(err.Type), err.Field, err.Origin))
-	}
-	return lines
 }
 
 func TestImagesRefusesAnotherObject(t *testing.T) {
 	cases.Run(t, "testdata/another-object.txtar", func(c *cases.Case) string {
 		_, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
-		return strings.Join(render("error", report.Errors), "\n")
+		return cases.Report(c.T(), finding.Report{Errors: report.Errors})
 	})
 	if _, report := (openstack.Provider{}).Decode(nil, field.NewPath("config")); len(report.Errors) != 1 {
 		t.Error(report.Errors)
@@ -80,8 +71,8 @@ func TestValidateReference(t *testing.T) {
 		{ID: "1234"}:         "", {ID: "1234-amd64"}: "", {ID: "2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70"}: "",
 		{Name: "gl"}: "", {Name: "Garden Linux 1877.5 (amd64)"}: "",
 	} {
-		got := strings.Join(render("error", finding.Of(openstack.Provider{}.ValidateReference(ref, field.NewPath("regions").Index(0)))), "\n")
-		if got != want {
+		errs := finding.Of(openstack.Provider{}.ValidateReference(ref, field.NewPath("regions").Index(0)))
+		if got := cases.Report(t, finding.Report{Errors: errs}); got != want {
 			t.Errorf("%+v: %q, not %q", ref, got, want)
 		}
 	}
@@ -133,7 +124,7 @@ func TestWorkers(t *testing.T) {
 		for _, r := range requirements {
 			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
 		}
-		return strings.Join(append(got, render("error", errs)...), "\n")
+		return strings.Join(append(got, cases.Report(c.T(), finding.Report{Errors: errs})), "\n")
 	})
 }
 

@@ -7,8 +7,6 @@ package rules_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -20,29 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/rules"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/cases"
 )
-
-// What nobody knows the domain of is refused if no domain will do, and otherwise only warned about.
-func TestDomains(t *testing.T) {
-	cases.Run(t, "testdata/domains.txtar", func(c *cases.Case) string {
-		profile := profileOf(c)
-		shoot, _ := shootsOf(c)
-		var found strings.Builder
-		check := func(label string, domain *string) {
-			for _, line := range lines(c.T(), profile.ValidateShoot(shoot, domain)) {
-				fmt.Fprintf(&found, "%s: %s\n", label, line)
-			}
-		}
-		check("unknown", nil)
-		var domains []string
-		c.Decode("domains.yaml", &domains)
-		for _, domain := range domains {
-			check(strconv.Quote(domain), &domain)
-		}
-		return found.String()
-	})
-}
 
 // Property: what is found for an unknown domain follows from what is found for each domain. An error is one for all of
 // them; a warning stands where they differ.

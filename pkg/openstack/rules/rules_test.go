@@ -5,18 +5,24 @@
 package rules_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -34,26 +40,6 @@ func read(t testing.TB, name string) []byte {
 	return document
 }
 
-// profileOf returns the profile of a case: that of testdata with the changes that the case makes to it.
-func profileOf(c *cases.Case) *consistency.Profile[openstack.Image] {
-	c.T().Helper()
-	spec := &v1beta1.CloudProfileSpec{}
-	decode(c.T(), c.Patch(read(c.T(), "profile.yaml"), "profile.patch.yaml"), spec)
-	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
-	return profile
-}
-
-// shootsOf returns the Shoot of a case, that of testdata with the changes that the case makes to it, and what an update makes
-// of it.
-func shootsOf(c *cases.Case) (shoot, updated *v1beta1.Shoot) {
-	c.T().Helper()
-	shoot, updated = &v1beta1.Shoot{}, &v1beta1.Shoot{}
-	document := c.Patch(read(c.T(), "shoot.yaml"), "shoot.patch.yaml")
-	decode(c.T(), document, &shoot.Spec)
-	decode(c.T(), c.Patch(document, "update.patch.yaml"), &updated.Spec)
-	return shoot, updated
-}
-
 func decode(t testing.TB, document []byte, into any) {
 	t.Helper()
 	if err := yaml.UnmarshalStrict(document, into); err != nil {
@@ -61,28 +47,131 @@ func decode(t testing.TB, document []byte, into any) {
 	}
 }
 
-// run checks each case of an archive in testdata.
-func run(t *testing.T, archive string, check func(c *cases.Case) finding.Report) {
+// subject is what a case is about.
+type subject struct {
+	profile *consistency.Profile[openstack.Image]
+	// shoot is that of testdata with the changes that the case makes to it, and updated is what an update makes of it.
+	shoot, updated *v1beta1.Shoot
+}
+
+// subjectOf returns the subject of a case. The profile is that of testdata with the changes that the case makes to it.
+func subjectOf(c *cases.Case) subject {
+	c.T().Helper()
+	spec, shoot, updated := &v1beta1.CloudProfileSpec{}, &v1beta1.Shoot{}, &v1beta1.Shoot{}
+	decode(c.T(), c.Patch(read(c.T(), "profile.yaml"), "profile.patch.yaml"), spec)
+	document := c.Patch(read(c.T(), "shoot.yaml"), "shoot.patch.yaml")
+	decode(c.T(), document, &shoot.Spec)
+	decode(c.T(), c.Patch(document, "update.patch.yaml"), &updated.Spec)
+	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	return subject{profile, shoot, updated}
+}
+
+// run checks each case of an archive in testdata. Paths begin below spec.provider. No check changes a Shoot.
+func run(t *testing.T, archive string, check func(subject) finding.Report) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", archive+".txtar"), func(c *cases.Case) string {
-		return strings.Join(lines(c.T(), check(c)), "\n")
+		s := subjectOf(c)
+		shoot, updated := s.shoot.DeepCopy(), s.updated.DeepCopy()
+		report := check(s)
+		if diff := cmp.Diff(shoot, s.shoot) + cmp.Diff(updated, s.updated); diff != "" {
+			c.T().Errorf("a Shoot was changed: %s", diff)
+		}
+		if diff := cmp.Diff(report, check(s)); diff != "" {
+			c.T().Error(diff)
+		}
+		return lines(c.T(), report)
 	})
 }
 
-// lines renders a report as lines of severity, type, path and rule, where paths begin below spec.provider.
-func lines(t *testing.T, report finding.Report) (got []string) {
+func lines(t testing.TB, report finding.Report) string {
 	t.Helper()
-	add := func(severity string, list finding.List) {
-		for _, err := range list {
-			path := strings.TrimPrefix(err.Field, "spec.provider.")
-			got = append(got, severity+" "+strings.TrimPrefix(string(err.Type), "FieldValue")+" "+path+" "+err.Origin)
-			if err.Detail == "" || strings.Contains(err.Detail, "%!") {
-				t.Errorf("not for a reader: %v", err)
-			}
-			t.Log(err)
-		}
+	return strings.NewReplacer(" FieldValue", " ", " spec.provider.", " ").Replace(cases.Report(t, report))
+}
+
+// What a Shoot, whose domain is "other", may not have.
+func TestShoots(t *testing.T) {
+	for _, archive := range []string{
+		"configs", "region-without-keystone", "floating-pool", "load-balancer-provider", "load-balancer-classes", "zones",
+		"volumes", "worker-configs", "server-groups", "machine-labels",
+	} {
+		t.Run(archive, func(t *testing.T) {
+			run(t, archive, func(s subject) finding.Report { return s.profile.ValidateShoot(s.shoot, ptr.To("other")) })
+		})
 	}
-	add("error", report.Errors)
-	add("warning", report.Warnings)
-	return got
+}
+
+func TestShootUpdate(t *testing.T) {
+	run(t, "update", func(s subject) finding.Report {
+		return openstack.Provider{}.ValidateShootUpdate(s.updated, s.shoot)
+	})
+}
+
+// An update is not blamed for what the profile has lost since, as long as it leaves that alone (semantics S10).
+func TestRatchetOfShoots(t *testing.T) {
+	run(t, "ratchet", func(s subject) finding.Report {
+		judged := func(shoot *v1beta1.Shoot) ratchet.Judged {
+			return ratchet.Judged{Object: shoot, Report: s.profile.ValidateShoot(shoot, ptr.To("other"))}
+		}
+		return ratchet.Excuse(judged(s.updated), judged(s.shoot))
+	})
+}
+
+// What nobody knows the domain of is refused if no domain will do, and otherwise only warned about.
+func TestDomains(t *testing.T) {
+	cases.Run(t, "testdata/domains.txtar", func(c *cases.Case) string {
+		s := subjectOf(c)
+		var found strings.Builder
+		check := func(label string, domain *string) {
+			for line := range strings.Lines(lines(c.T(), s.profile.ValidateShoot(s.shoot, domain))) {
+				fmt.Fprintf(&found, "%s: %s\n", label, strings.TrimSuffix(line, "\n"))
+			}
+		}
+		check("unknown", nil)
+		var domains []string
+		c.Decode("domains.yaml", &domains)
+		for _, domain := range domains {
+			check(strconv.Quote(domain), &domain)
+		}
+		return found.String()
+	})
+}
+
+// What a profile does not have for a Shoot is told from what it has: what nobody can write is left out, a pattern is
+// named as one and never suggested. The choices stand at the end of the first error.
+func TestChoices(t *testing.T) {
+	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
+		s := subjectOf(c)
+		report := s.profile.ValidateShoot(s.shoot, ptr.To(strings.TrimSpace(c.Text("domain"))))
+		if len(report.Errors) == 0 {
+			return "no error"
+		}
+		detail := report.Errors[0].Detail
+		if strings.Contains(detail, "mean") {
+			c.T().Error(detail)
+		}
+		_, choices, _ := strings.Cut(detail, "; ")
+		return choices
+	})
+}
+
+func TestRolling(t *testing.T) {
+	for name, tc := range map[string]struct{ config, group, labels string }{
+		"no config": {config: "null"},
+		"nothing":   {config: "{kind: WorkerConfig}"},
+		"everything": {`{kind: WorkerConfig, serverGroup: {policy: affinity}, machineLabels: [
+			{name: b, value: x, triggerRollingOnUpdate: true}, {name: c, value: y},
+			{name: a, value: z, triggerRollingOnUpdate: true}, {name: d, triggerRollingOnUpdate: false}]}`,
+			"affinity", "a=z, b=x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := provider.Pool{}
+			if tc.config != "null" {
+				pool.Config = raw(tc.config)
+			}
+			want := []provider.Rolling{{Field: "serverGroup", Value: tc.group}, {Field: "machineLabels", Value: tc.labels}}
+			if diff := cmp.Diff(want, openstack.Provider{}.Workers().Rolling(pool)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }

@@ -6,8 +6,6 @@ package rules_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,40 +16,38 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/providertest"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
+
+func kindOf(name string) schema.GroupVersionKind {
+	return schema.GroupVersion(v1alpha1.GroupVersion).WithKind(name)
+}
+
+// configs are those of the API types, and some with much that is wrong.
+func configs(t testing.TB, kinds ...string) (all [][]byte) {
+	t.Helper()
+	for _, kind := range kinds {
+		all = append(all, providertest.Configs(t, kindOf(kind), "..", "../../apis/openstack/v1alpha1/testdata")...)
+	}
+	return all
+}
 
 // FuzzShootConfigs checks Shoots with arbitrary configs, and their updates: that never panics, comes to the same
 // findings each time, each of a rule in the catalogue, and a config that can be read says the same after it was written
 // and read again.
 func FuzzShootConfigs(f *testing.F) {
-	seeds := []string{"", "null", "[]", "{", `"text"`}
-	for _, pattern := range []string{"testdata/bad-*.yaml", "../../apis/openstack/v1alpha1/testdata/complete-*.yaml"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			f.Fatal(pattern, err)
-		}
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				f.Fatal(err)
-			}
-			config, err := yaml.YAMLToJSON(text)
-			if err != nil {
-				f.Fatal(err)
-			}
-			seeds = append(seeds, string(config))
-		}
-	}
-	for _, seed := range seeds {
+	for _, seed := range []string{"", "null", "[]", "{", `"text"`} {
 		f.Add([]byte(seed), "1.33.2", "other")
+	}
+	for _, seed := range configs(f, "InfrastructureConfig", "ControlPlaneConfig", "WorkerConfig", "CloudProfileConfig") {
+		f.Add(seed, "1.33.2", "other")
 	}
 	spec := &v1beta1.CloudProfileSpec{}
 	base := &v1beta1.Shoot{}
@@ -90,6 +86,58 @@ func FuzzShootConfigs(f *testing.F) {
 	})
 }
 
+// FuzzCloudProfileConfig does the same with a CloudProfile.
+func FuzzCloudProfileConfig(f *testing.F) {
+	for _, config := range configs(f, "CloudProfileConfig", "WorkerConfig") {
+		f.Add(config)
+	}
+	f.Fuzz(func(t *testing.T, config []byte) {
+		report := check(config)
+		if diff := cmp.Diff(report, check(slices.Clone(config))); diff != "" {
+			t.Fatalf("%q: %s", config, diff)
+		}
+		wellFormed(t, report)
+		stable[v1alpha1.CloudProfileConfig](t, config, "CloudProfileConfig")
+	})
+}
+
+// check checks a provider config in a CloudProfile.
+func check(config []byte) finding.Report {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
+	_, report := consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		Type:           "openstack",
+		Regions:        []v1beta1.Region{{Name: "europe"}, {Name: "asia"}},
+		MachineTypes:   []v1beta1.MachineType{{Name: "medium"}},
+		MachineImages:  []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{version}}},
+		ProviderConfig: &runtime.RawExtension{Raw: config},
+	}})
+	return report
+}
+
+// What fuzzing starts from must reach the checks, or it starts from nothing.
+func TestConfigsReachTheChecks(t *testing.T) {
+	reached := map[string]bool{}
+	for _, config := range configs(t, "CloudProfileConfig") {
+		report := check(config)
+		for _, err := range slices.Concat(report.Errors, report.Warnings) {
+			reached[err.Origin] = true
+			if strings.Contains(err.String(), "topsecret") {
+				t.Error(err)
+			}
+		}
+	}
+	for _, rule := range []string{
+		"name-missing", "region-unknown", "region-unserved", "setting-missing", "value-empty", "value-format",
+		"value-out-of-range", "value-not-supported", "entry-duplicate", "entry-repeated", "purpose-duplicate",
+		"settings-exclusive", "openstack-id", "openstack-id-format", "floating-pool-pattern", "keystone-url",
+		"keystone-insecure", "ca-certificate", "server-group-policy", "resolv-conf-option",
+	} {
+		if !reached[rule] {
+			t.Errorf("nothing breaks rule %s", rule)
+		}
+	}
+}
+
 var severities = func() map[string]finding.Severity {
 	known := map[string]finding.Severity{}
 	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
@@ -101,9 +149,12 @@ var severities = func() map[string]finding.Severity {
 // wellFormed demands that each finding is of a rule, in order, and for a reader.
 func wellFormed(t *testing.T, report finding.Report) {
 	t.Helper()
-	for severity, list := range map[finding.Severity]finding.List{finding.SeverityError: report.Errors, finding.SeverityWarning: report.Warnings} {
+	for severity, list := range map[finding.Severity]finding.List{
+		finding.SeverityError: report.Errors, finding.SeverityWarning: report.Warnings,
+	} {
 		for i, err := range list {
-			if severities[err.Origin] != severity || err.Detail == "" || !strings.HasPrefix(err.Field, "spec.") {
+			if severities[err.Origin] != severity || err.Detail == "" || strings.Contains(err.Detail, "%!") ||
+				!strings.HasPrefix(err.Field, "spec") {
 				t.Fatalf("%s of rule %q: %v", severity, err.Origin, err)
 			}
 			if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
@@ -119,17 +170,19 @@ func stable[C any, P interface {
 	schema.ObjectKind
 }](t *testing.T, data []byte, kind string) {
 	t.Helper()
-	gvk := schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind)
 	first, second := P(new(C)), P(new(C))
-	if len(provider.Decode(&runtime.RawExtension{Raw: data}, gvk, first, nil)) > 0 {
+	if len(provider.Decode(&runtime.RawExtension{Raw: data}, kindOf(kind), first, nil)) > 0 {
 		return
 	}
 	written, err := json.Marshal(first)
 	if err != nil {
 		t.Fatalf("%q: %v", data, err)
 	}
-	if errs := provider.Decode(&runtime.RawExtension{Raw: written}, gvk, second, nil); len(errs) > 0 {
+	if errs := provider.Decode(&runtime.RawExtension{Raw: written}, kindOf(kind), second, nil); len(errs) > 0 {
 		t.Fatalf("%q was written as %q: %v", data, written, errs)
+	}
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Fatalf("%q was written as %q: %s", data, written, diff)
 	}
 	if again, err := json.Marshal(second); err != nil || string(again) != string(written) {
 		t.Fatalf("%q was written as %q, then as %q: %v", data, written, again, err)

@@ -5,9 +5,10 @@
 package lookup
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
@@ -83,7 +84,7 @@ func scope(pool *v1alpha1.FloatingPool) int {
 }
 
 func constrains(pool *v1alpha1.FloatingPool) bool {
-	return pool.NonConstraining == nil || !*pool.NonConstraining
+	return !ptr.Deref(pool.NonConstraining, false)
 }
 
 // relevant returns the entries that count for a region and a domain.
@@ -134,20 +135,16 @@ func allowing(constraining, matched [scopes]bool) [scopes]bool {
 
 // better reports whether of two entries that match a name the first is the one to take.
 func better(a, b *v1alpha1.FloatingPool) bool {
-	return cmp.Or(
-		cmp.Compare(scope(a), scope(b)),
-		cmp.Compare(bit(constrains(a)), bit(constrains(b))),
-		comparePatterns(a.Name, b.Name),
-	) > 0
+	one, other := merits(a), merits(b)
+	return slices.Compare(one[:], other[:]) > 0
 }
 
-// comparePatterns compares how well two patterns that match a name do so; positive if the first does it better.
-func comparePatterns(a, b string) int {
-	return cmp.Or(
-		cmp.Compare(bit(!strings.Contains(a, "*")), bit(!strings.Contains(b, "*"))),
-		cmp.Compare(len(a), len(b)),
-		cmp.Compare(bit(strings.HasSuffix(a, "*")), bit(strings.HasSuffix(b, "*"))),
-	)
+// merits are what speaks for an entry that matches a name, what counts most first.
+func merits(pool *v1alpha1.FloatingPool) [5]int {
+	return [...]int{
+		scope(pool), bit(constrains(pool)), bit(!strings.Contains(pool.Name, "*")), len(pool.Name),
+		bit(strings.HasSuffix(pool.Name, "*")),
+	}
 }
 
 // matches reports whether a name is that of a pattern: a name, * alone, or a name with * at the beginning or at the end.

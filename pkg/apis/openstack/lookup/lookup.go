@@ -11,7 +11,10 @@
 package lookup
 
 import (
+	"cmp"
 	"slices"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
@@ -28,13 +31,11 @@ type Endpoint struct {
 // Keystone returns the identity service of a region: its own entry in keystoneURLs if there is one, or else keystoneURL.
 // An entry without CA bundle has that of keystoneCACert. It is false if the region has no identity service.
 func Keystone(config *v1alpha1.CloudProfileConfig, region string) (Endpoint, bool) {
-	endpoint := Endpoint{URL: value(config.KeystoneURL), CACert: value(config.KeystoneCACert)}
-	i := slices.IndexFunc(config.KeystoneURLs, func(k v1alpha1.KeystoneURL) bool { return k.Region == region })
-	if i >= 0 {
-		endpoint.URL = config.KeystoneURLs[i].URL
-		if ca := value(config.KeystoneURLs[i].CACert); ca != "" {
-			endpoint.CACert = ca
-		}
+	endpoint := Endpoint{URL: ptr.Deref(config.KeystoneURL, ""), CACert: ptr.Deref(config.KeystoneCACert, "")}
+	is := func(k v1alpha1.KeystoneURL) bool { return k.Region == region }
+	if i := slices.IndexFunc(config.KeystoneURLs, is); i >= 0 {
+		own := &config.KeystoneURLs[i]
+		endpoint.URL, endpoint.CACert = own.URL, cmp.Or(ptr.Deref(own.CACert, ""), endpoint.CACert)
 	}
 	return endpoint, endpoint.URL != ""
 }
@@ -57,11 +58,4 @@ func LoadBalancerProviders(providers []v1alpha1.LoadBalancerProvider, region str
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func value(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

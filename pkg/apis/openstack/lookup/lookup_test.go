@@ -6,7 +6,6 @@ package lookup_test
 
 import (
 	"os"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,38 +116,6 @@ func TestLoadBalancerProviders(t *testing.T) {
 			t.Error(region, diff)
 		}
 	}
-}
-
-// Property: the order of the providers decides nothing, they are those of the region if there are any, and what is for
-// other regions counts nowhere.
-func TestLoadBalancerProvidersLaws(t *testing.T) {
-	provider := rapid.Custom(func(t *rapid.T) v1alpha1.LoadBalancerProvider {
-		name := rapid.SampledFrom([]string{"f5", "haproxy", "octavia"}).Draw(t, "name")
-		return v1alpha1.LoadBalancerProvider{Name: name, Region: scopeName(t, "region", "asia", "europe")}
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		providers := rapid.SliceOfN(provider, 0, 6).Draw(t, "providers")
-		before := slices.Clone(providers)
-		got := lookup.LoadBalancerProviders(providers, "asia")
-		regional := slices.ContainsFunc(providers, func(p v1alpha1.LoadBalancerProvider) bool { return p.Region != nil && *p.Region == "asia" })
-		for _, name := range []string{"f5", "haproxy", "octavia"} {
-			want := slices.ContainsFunc(providers, func(p v1alpha1.LoadBalancerProvider) bool {
-				return p.Name == name && (regional && p.Region != nil && *p.Region == "asia" || !regional && p.Region == nil)
-			})
-			if slices.Contains(got, name) != want {
-				t.Fatalf("%s: %v", name, got)
-			}
-		}
-		if !slices.IsSorted(got) || len(slices.Compact(slices.Clone(got))) != len(got) {
-			t.Fatal(got)
-		}
-		if diff := cmp.Diff(before, providers); diff != "" {
-			t.Fatal(diff)
-		}
-		if diff := cmp.Diff(got, lookup.LoadBalancerProviders(rapid.Permutation(providers).Draw(t, "in another order"), "asia")); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }
 
 // scopeName draws one of some names, or nil.

@@ -20,14 +20,14 @@ import (
 
 var (
 	withNeither     = map[string]string{"domainName": "demo", "tenantName": "shops"}
-	withPassword    = adding(withNeither, "username", "anna", "password", "s3cr et")
-	withID          = adding(withNeither, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2")
-	withName        = adding(withNeither, "username", "anna", "applicationCredentialName", "ci", "applicationCredentialSecret", "b2")
-	withEveryOption = adding(withPassword, "authURL", "https://keystone.example.com:5000/v3/", "insecure", "false")
+	withPassword    = with(withNeither, "username", "anna", "password", "s3cr et")
+	withID          = with(withNeither, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2")
+	withName        = with(withNeither, "username", "anna", "applicationCredentialName", "ci", "applicationCredentialSecret", "b2")
+	withEveryOption = with(withPassword, "authURL", "https://keystone.example.com:5000/v3/", "insecure", "false")
 )
 
-// adding returns a copy with keys and values more, or without a key whose value is "-".
-func adding(base map[string]string, more ...string) map[string]string {
+// with returns a copy with keys and values more, or without a key whose value is "-".
+func with(base map[string]string, more ...string) map[string]string {
 	copied := maps.Clone(base)
 	for i := 0; i < len(more); i += 2 {
 		copied[more[i]] = more[i+1]
@@ -70,60 +70,60 @@ func TestCredentials(t *testing.T) {
 		"password":                       {withPassword, nil},
 		"application credential by ID":   {withID, nil},
 		"application credential by name": {withName, nil},
-		"by ID and name":                 {adding(withName, "applicationCredentialID", "a1"), nil},
-		"by ID, with a user":             {adding(withID, "username", "anna"), nil},
-		"every option":                   {adding(withEveryOption, "caCert", ca), nil},
-		"keys for others":                {adding(withPassword, "OS_USERNAME", " x\n", "AWS_ACCESS_KEY_ID", "", "Insecure", "maybe"), nil},
+		"by ID and name":                 {with(withName, "applicationCredentialID", "a1"), nil},
+		"by ID, with a user":             {with(withID, "username", "anna"), nil},
+		"every option":                   {with(withEveryOption, "caCert", ca), nil},
+		"keys for others":                {with(withPassword, "OS_USERNAME", " x\n", "AWS_ACCESS_KEY_ID", "", "Insecure", "maybe"), nil},
 
 		"nothing":                   {nil, required("domainName", "tenantName", "username", "password")},
-		"no domain":                 {adding(withPassword, "domainName", "-"), required("domainName")},
-		"empty domain":              {adding(withPassword, "domainName", ""), required("domainName")},
-		"no tenant":                 {adding(withID, "tenantName", "-"), required("tenantName")},
+		"no domain":                 {with(withPassword, "domainName", "-"), required("domainName")},
+		"empty domain":              {with(withPassword, "domainName", ""), required("domainName")},
+		"no tenant":                 {with(withID, "tenantName", "-"), required("tenantName")},
 		"no way to authenticate":    {withNeither, required("username", "password")},
-		"no password":               {adding(withPassword, "password", "-"), required("password")},
-		"empty password":            {adding(withPassword, "password", ""), required("password")},
-		"no user":                   {adding(withPassword, "username", "-"), required("username")},
-		"an ID alone":               {adding(withID, "applicationCredentialSecret", "-"), required("applicationCredentialSecret")},
-		"a name alone":              {adding(withNeither, "applicationCredentialName", "ci"), required("username", "applicationCredentialSecret")},
-		"a name without its user":   {adding(withName, "username", "-"), required("username")},
-		"a secret alone":            {adding(withID, "applicationCredentialID", "-"), required("applicationCredentialID")},
-		"both ways":                 {adding(withPassword, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2"), forbidden},
-		"both ways, one incomplete": {adding(withPassword, "applicationCredentialID", "a1"), forbidden},
-		"both ways, without user":   {adding(withID, "password", "x"), append(required("username"), forbidden...)},
-		"an empty key of the other": {adding(withPassword, "applicationCredentialSecret", ""), invalid("applicationCredentialSecret")},
-		"a user that is empty":      {adding(withID, "username", ""), invalid("username")},
+		"no password":               {with(withPassword, "password", "-"), required("password")},
+		"empty password":            {with(withPassword, "password", ""), required("password")},
+		"no user":                   {with(withPassword, "username", "-"), required("username")},
+		"an ID alone":               {with(withID, "applicationCredentialSecret", "-"), required("applicationCredentialSecret")},
+		"a name alone":              {with(withNeither, "applicationCredentialName", "ci"), required("username", "applicationCredentialSecret")},
+		"a name without its user":   {with(withName, "username", "-"), required("username")},
+		"a secret alone":            {with(withID, "applicationCredentialID", "-"), required("applicationCredentialID")},
+		"both ways":                 {with(withPassword, "applicationCredentialID", "a1", "applicationCredentialSecret", "b2"), forbidden},
+		"both ways, one incomplete": {with(withPassword, "applicationCredentialID", "a1"), forbidden},
+		"both ways, without user":   {with(withID, "password", "x"), append(required("username"), forbidden...)},
+		"an empty key of the other": {with(withPassword, "applicationCredentialSecret", ""), invalid("applicationCredentialSecret")},
+		"a user that is empty":      {with(withID, "username", ""), invalid("username")},
 		"everything wrong at once": {
 			map[string]string{"tenantName": "a\n", "username": " b", "password": "c\n", "authURL": "d", "caCert": "e", "insecure": "f"},
 			append(required("domainName"), invalid("tenantName", "username", "password", "authURL", "caCert", "insecure")...),
 		},
-		"line breaks from echo":     {adding(withPassword, "domainName", "demo\n", "password", "s3cret\n"), invalid("domainName", "password")},
-		"line breaks of Windows":    {adding(withPassword, "username", "anna\r\n"), invalid("username")},
-		"a line break at the start": {adding(withPassword, "password", "\ns3cret"), invalid("password")},
-		"spaces in a password":      {adding(withPassword, "password", " s3c ret "), nil},
-		"spaces at the ends": {adding(withID, "tenantName", " shops", "applicationCredentialSecret", "b2 "),
+		"line breaks from echo":     {with(withPassword, "domainName", "demo\n", "password", "s3cret\n"), invalid("domainName", "password")},
+		"line breaks of Windows":    {with(withPassword, "username", "anna\r\n"), invalid("username")},
+		"a line break at the start": {with(withPassword, "password", "\ns3cret"), invalid("password")},
+		"spaces in a password":      {with(withPassword, "password", " s3c ret "), nil},
+		"spaces at the ends": {with(withID, "tenantName", " shops", "applicationCredentialSecret", "b2 "),
 			invalid("tenantName", "applicationCredentialSecret")},
-		"a space that does not break":  {adding(withPassword, "domainName", "demo\u00a0"), invalid("domainName")},
-		"spaces in names":              {adding(withPassword, "tenantName", "my shops"), nil},
-		"control characters":           {adding(withPassword, "username", "an\x00na", "password", "a\nb"), invalid("username", "password")},
-		"not UTF-8":                    {adding(withPassword, "password", "\xff\xfe"), invalid("password")},
-		"letters of other alphabets":   {adding(withPassword, "username", "Анна", "password", "ключ"), nil},
-		"64 characters":                {adding(withPassword, "tenantName", strings.Repeat("ö", 64)), nil},
-		"65 characters":                {adding(withPassword, "tenantName", strings.Repeat("o", 65)), invalid("tenantName")},
-		"URL with http":                {adding(withPassword, "authURL", "http://10.0.0.1/identity"), nil},
-		"URL without scheme":           {adding(withPassword, "authURL", "keystone.example.com/v3"), invalid("authURL")},
-		"URL of another scheme":        {adding(withPassword, "authURL", "ftp://keystone.example.com"), invalid("authURL")},
-		"URL without host":             {adding(withPassword, "authURL", "https://:5000/v3"), invalid("authURL")},
-		"URL with a user":              {adding(withPassword, "authURL", "https://anna:s3cret@keystone.example.com"), invalid("authURL")},
-		"URL that is none":             {adding(withPassword, "authURL", "https://[::1"), invalid("authURL")},
-		"URL with a line break":        {adding(withPassword, "authURL", "https://keystone.example.com\n"), invalid("authURL")},
-		"several certificates":         {adding(withPassword, "caCert", "# ours\n"+ca+"\n"+ca+"\n"), nil},
-		"a certificate broken off":     {adding(withPassword, "caCert", ca+ca[:len(ca)/2]), invalid("caCert")},
-		"a key among the certificates": {adding(withPassword, "caCert", ca+"-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"), invalid("caCert")},
-		"a certificate that is none":   {adding(withPassword, "caCert", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"), invalid("caCert")},
-		"an empty bundle":              {adding(withPassword, "caCert", ""), invalid("caCert")},
-		"insecure":                     {adding(withPassword, "insecure", "true\n"), nil},
-		"insecure in capitals":         {adding(withPassword, "insecure", "False"), nil},
-		"insecure as a number":         {adding(withPassword, "insecure", "1"), invalid("insecure")},
+		"a space that does not break":  {with(withPassword, "domainName", "demo\u00a0"), invalid("domainName")},
+		"spaces in names":              {with(withPassword, "tenantName", "my shops"), nil},
+		"control characters":           {with(withPassword, "username", "an\x00na", "password", "a\nb"), invalid("username", "password")},
+		"not UTF-8":                    {with(withPassword, "password", "\xff\xfe"), invalid("password")},
+		"letters of other alphabets":   {with(withPassword, "username", "Анна", "password", "ключ"), nil},
+		"64 characters":                {with(withPassword, "tenantName", strings.Repeat("ö", 64)), nil},
+		"65 characters":                {with(withPassword, "tenantName", strings.Repeat("o", 65)), invalid("tenantName")},
+		"URL with http":                {with(withPassword, "authURL", "http://10.0.0.1/identity"), nil},
+		"URL without scheme":           {with(withPassword, "authURL", "keystone.example.com/v3"), invalid("authURL")},
+		"URL of another scheme":        {with(withPassword, "authURL", "ftp://keystone.example.com"), invalid("authURL")},
+		"URL without host":             {with(withPassword, "authURL", "https://:5000/v3"), invalid("authURL")},
+		"URL with a user":              {with(withPassword, "authURL", "https://anna:s3cret@keystone.example.com"), invalid("authURL")},
+		"URL that is none":             {with(withPassword, "authURL", "https://[::1"), invalid("authURL")},
+		"URL with a line break":        {with(withPassword, "authURL", "https://keystone.example.com\n"), invalid("authURL")},
+		"several certificates":         {with(withPassword, "caCert", "# ours\n"+ca+"\n"+ca+"\n"), nil},
+		"a certificate broken off":     {with(withPassword, "caCert", ca+ca[:len(ca)/2]), invalid("caCert")},
+		"a key among the certificates": {with(withPassword, "caCert", ca+"-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"), invalid("caCert")},
+		"a certificate that is none":   {with(withPassword, "caCert", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"), invalid("caCert")},
+		"an empty bundle":              {with(withPassword, "caCert", ""), invalid("caCert")},
+		"insecure":                     {with(withPassword, "insecure", "true\n"), nil},
+		"insecure in capitals":         {with(withPassword, "insecure", "False"), nil},
+		"insecure as a number":         {with(withPassword, "insecure", "1"), invalid("insecure")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, finding.Report{Errors: check(t, test.data)}, test.want...)
@@ -139,13 +139,13 @@ func TestMisspeltKeys(t *testing.T) {
 		"password":   {"Password", "OS_PASSWORD", "passwort"},
 	} {
 		for _, other := range others {
-			errs := check(t, adding(withPassword, key, "-", other, "value"))
+			errs := check(t, with(withPassword, key, "-", other, "value"))
 			if len(errs) != 1 || errs[0].Field != "data["+key+"]" || !strings.Contains(errs[0].Detail, "is "+other+" meant") {
 				t.Errorf("%s for %s: %v", other, key, errs)
 			}
 		}
 		for _, other := range []string{"x", "os", "", "name", "OS_USER_DOMAIN_NAME", "token", "domainNam..ess"} {
-			errs := check(t, adding(withPassword, key, "-", other, "value"))
+			errs := check(t, with(withPassword, key, "-", other, "value"))
 			if len(errs) != 1 || strings.Contains(errs[0].Detail, "meant") {
 				t.Errorf("%q for %s: %v", other, key, errs)
 			}
@@ -155,7 +155,7 @@ func TestMisspeltKeys(t *testing.T) {
 
 // No error shows a value, or depends on the order of keys; without errors there is exactly one way to authenticate.
 func TestCredentialsAreNotShown(t *testing.T) {
-	keys := append(slices.Collect(maps.Keys(adding(withName, "password", "", "authURL", "", "caCert", "", "insecure", "", "applicationCredentialID", ""))),
+	keys := append(slices.Collect(maps.Keys(with(withName, "password", "", "authURL", "", "caCert", "", "insecure", "", "applicationCredentialID", ""))),
 		"OS_DOMAIN_NAME", "userName", "token")
 	slices.Sort(keys)
 	const marker = "zq7"

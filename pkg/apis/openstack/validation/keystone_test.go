@@ -33,7 +33,7 @@ func TestKeystoneURL(t *testing.T) {
 		"ftp://admin:topsecret@keystone": false, "https://admin:topsecret@key stone": false,
 		"https://admin:topsecret%40keystone/v3": false, "https://keystone/v3?password=topsecret": false,
 	} {
-		config := with(t, "{}")
+		config := sound(t, "{}")
 		config.KeystoneURL = &url
 		found, want := checked(config)(), []string{"error FieldValueInvalid config.keystoneURL keystone-url"}
 		if valid {
@@ -103,7 +103,7 @@ func TestCACertificates(t *testing.T) {
 		"indented":                  {indented, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := with(t, "{}")
+			config := sound(t, "{}")
 			config.KeystoneCACert = &tc.bundle
 			found, want := checked(config)(), []string{"error FieldValueInvalid config.keystoneCACert ca-certificate"}
 			if tc.valid {
@@ -127,7 +127,7 @@ func TestCACertificates(t *testing.T) {
 // What is said about a connection that is not protected says also that certificates are of no use then.
 func TestCertificatesWithoutUse(t *testing.T) {
 	certificate, _ := selfSigned(t)
-	general, regional := with(t, "keystoneForceInsecure: true"), with(t, "keystoneForceInsecure: true")
+	general, regional := sound(t, "keystoneForceInsecure: true"), sound(t, "keystoneForceInsecure: true")
 	general.KeystoneCACert = &certificate
 	regional.KeystoneURLs = []v1alpha1.KeystoneURL{{Region: "europe", URL: "https://e/v3", CACert: &certificate}}
 	for _, config := range []*v1alpha1.CloudProfileConfig{general, regional} {

@@ -52,7 +52,7 @@ func checked(config *v1alpha1.CloudProfileConfig) func() finding.Report {
 }
 
 func loadBalancerClasses(c *cases.Case) finding.Report {
-	config := with(c.T(), "{}")
+	config := sound(c.T(), "{}")
 	c.Decode("classes.yaml", &config.Constraints.FloatingPools[0].LoadBalancerClasses)
 	return unchanged(c, config, checked(config))
 }
@@ -101,8 +101,8 @@ func unchanged[C any, P interface {
 	return found
 }
 
-// with returns a config that has what each needs, and these settings instead.
-func with(t *testing.T, settings string) *v1alpha1.CloudProfileConfig {
+// sound returns a config that has what each needs, and these settings instead.
+func sound(t *testing.T, settings string) *v1alpha1.CloudProfileConfig {
 	t.Helper()
 	config := &v1alpha1.CloudProfileConfig{}
 	for _, text := range []string{
@@ -137,7 +137,7 @@ func TestWhatWasMeant(t *testing.T) {
 		"{storageClasses: [{name: a, volumeBindingMode: WaitForever}]}":            "",
 		"{storageClasses: [{name: a, volumeBindingMode: Wait}]}":                   "",
 	} {
-		report := checked(with(t, setting))()
+		report := checked(sound(t, setting))()
 		found := append(report.Errors, report.Warnings...)
 		if len(found) != 1 || !strings.Contains(found[0].Detail, meant) ||
 			strings.Contains(found[0].Detail, "mean") != (meant != "") {
@@ -147,7 +147,7 @@ func TestWhatWasMeant(t *testing.T) {
 }
 
 func TestEverythingWrongInOrder(t *testing.T) {
-	expect(t, checked(with(t, `
+	expect(t, checked(sound(t, `
 keystoneURL: ftp://keystone.example.com
 keystoneCACert: none
 keystoneForceInsecure: true

@@ -6,7 +6,6 @@ package manifest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -21,7 +20,7 @@ type document struct {
 	json []byte
 	// places are those of the values in the JSON: the document itself first, and every value before what it contains.
 	places []valuePlace
-	// remarks are about a few of the values.
+	// remarks are about a few of the values, in the order of places once the document is written.
 	remarks []remark
 }
 
@@ -42,6 +41,8 @@ type remark struct {
 	// content is set for an apiVersion or kind that is no string: where its value was written, not its key.
 	content place
 }
+
+func byIndex(a, b remark) int { return a.index - b.index }
 
 // fault is a reason why a document cannot be read.
 type fault struct {
@@ -69,7 +70,8 @@ func (d *document) children(parent, end int) iter.Seq2[int, int] {
 	}
 }
 
-// content returns the offset in the JSON at which the value at an index of the places begins: behind the key of a member.
+// content returns the offset in the JSON at which the value at an index of the places begins: behind the key of a
+// member.
 func (d *document) content(i int) int {
 	start := int(d.places[i].start)
 	if d.json[start] == '"' {
@@ -115,6 +117,7 @@ func (w *writer) reset() {
 
 // written returns a copy of the document.
 func (w *writer) written() *document {
+	slices.SortStableFunc(w.remarks, byIndex)
 	return &document{bytes.Clone(w.json), slices.Clone(w.places), slices.Clone(w.remarks)}
 }
 
@@ -160,12 +163,15 @@ func (w *writer) settle(object int) {
 	for i, end := range w.children(object, len(w.json)) {
 		last[w.key(i)] = member{i, end}
 	}
-	slices.SortFunc(w.remarks, func(a, b remark) int { return cmp.Compare(a.index, b.index) })
-	first, _ := slices.BinarySearchFunc(w.remarks, object+1, func(r remark, i int) int { return cmp.Compare(r.index, i) })
+	first := len(w.remarks)
+	for ; first > 0 && w.remarks[first-1].index > object; first-- {
+	}
+	remarks := w.remarks[first:]
+	slices.SortFunc(remarks, byIndex)
 	all := w.document // everything moves to the front, so it is read before it is overwritten
 	w.json, w.places, w.remarks = all.json[:w.content(object)+1], all.places[:object+1], all.remarks[:first]
-	remarks := all.remarks[first:]
-	for _, m := range slices.SortedFunc(maps.Values(last), func(a, b member) int { return cmp.Compare(a.index, b.index) }) {
+	inOrder := func(a, b member) int { return a.index - b.index }
+	for _, m := range slices.SortedFunc(maps.Values(last), inOrder) {
 		if len(w.places) > object+1 {
 			w.json = append(w.json, ',')
 		}

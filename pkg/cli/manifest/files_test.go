@@ -87,6 +87,26 @@ func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
 	}
 }
 
+func TestIgnoreFile(t *testing.T) {
+	write(t, map[string]string{
+		"d/.capkitignore": "# not meant to be right\nbroken\n*/draft-*.yaml\n!broken/kept.yaml\n", "d/a.yaml": doc("a"),
+		"d/broken/b.yaml": doc("b"), "d/broken/deep/c.yaml": doc("c"), "d/broken/kept.yaml": doc("k"),
+		"d/broken/.capkitignore": "*\n", "d/team/draft-d.yaml": doc("d"), "d/team/e.yaml": doc("e"), "bad/.capkitignore": "[\n",
+	})
+	for arg, want := range map[string][]string{
+		"d":               {"d/a.yaml", "d/broken/kept.yaml", "d/team/e.yaml"},
+		"d/broken/deep":   {"d/broken/deep/c.yaml"}, // an ignore file above the directory that is given does not count
+		"d/broken/b.yaml": {"d/broken/b.yaml"},      // a file that is named is read
+	} {
+		if got, problems, err := load(t, arg); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, %v, %v; want %q", arg, got, problems, err, want)
+		}
+	}
+	if _, _, err := load(t, "bad"); err == nil {
+		t.Error("a pattern that cannot be read must be an error")
+	}
+}
+
 func TestLoadTellsAllUnreadable(t *testing.T) {
 	write(t, map[string]string{"a.yaml": doc("a"), "d/b.yaml": doc("b")})
 	_ = os.Symlink("nowhere", "d/broken.yaml")

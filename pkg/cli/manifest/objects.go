@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -27,8 +28,8 @@ func (s *source) take(d *document, faults []fault, limited bool) {
 	}
 }
 
-// object takes over one object, or the items of a List, which ends in the JSON at an offset. A fault that it returns ends
-// the document.
+// object takes over one object, or the items of a List, which ends in the JSON at an offset. A fault that it returns
+// ends the document.
 func (s *source) object(d *document, i, end int, limited bool) *fault {
 	who := d.identify(i)
 	if f := d.misshapen(i); f != nil {
@@ -37,8 +38,8 @@ func (s *source) object(d *document, i, end int, limited bool) *fault {
 	}
 	items, itemsEnd, ok := d.itemsOf(i, end, who)
 	if !ok {
-		start := d.places[i].start
-		s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: d.json[start:end:end], document: d, index: i})
+		text := d.json[d.places[i].start:end:end]
+		s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: text, document: d, index: i})
 		return nil
 	}
 	if items == 0 {
@@ -57,10 +58,11 @@ func (s *source) object(d *document, i, end int, limited bool) *fault {
 
 // itemsOf returns the items of a List, or of one with a type, like CloudProfileList.
 func (d *document) itemsOf(i, end int, who Identity) (items, itemsEnd int, ok bool) {
+	if !strings.HasSuffix(who.Kind, "List") {
+		return 0, 0, false
+	}
 	items, itemsEnd = d.member(i, end, "items")
 	switch {
-	case !strings.HasSuffix(who.Kind, "List"):
-		return 0, 0, false
 	case items == 0:
 		return 0, 0, who.APIVersion == "v1" && who.Kind == "List"
 	case d.isNull(items):
@@ -82,10 +84,10 @@ func (d *document) misshapen(i int) *fault {
 	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {
 		switch field, _ := d.member(i, 0, key); {
-		case field == 0 || d.isNull(field) || d.json[d.content(field)] == '"' && d.text(field) == "":
-			missing = append(missing, key)
-		case d.text(field) == "":
+		case field > 0 && d.json[d.content(field)] != '"' && !d.isNull(field):
 			return &fault{d.contentPlace(field), RuleNotAnObject, key + " is not a string"}
+		case d.text(field) == "":
+			missing = append(missing, key)
 		}
 	}
 	switch len(missing) {
@@ -136,12 +138,10 @@ func (d *document) isNull(i int) bool { return d.json[d.content(i)] == 'n' }
 
 // contentPlace returns where the value of an apiVersion or kind that is no string was written.
 func (d *document) contentPlace(member int) place {
-	for _, r := range d.remarks {
-		if r.index == member && r.content.line > 0 {
-			return r.content
-		}
+	i, _ := slices.BinarySearchFunc(d.remarks, remark{index: member}, byIndex)
+	for ; d.remarks[i].content.line == 0; i++ { // it may be a repeated key, too
 	}
-	return d.placeOf(member)
+	return d.remarks[i].content
 }
 
 func (d *document) placeOf(i int) place { return place{int(d.places[i].line), int(d.places[i].column)} }

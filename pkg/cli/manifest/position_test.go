@@ -143,35 +143,29 @@ func TestObjectsKeepLittle(t *testing.T) {
 	}
 }
 
-func TestPositionInLists(t *testing.T) {
-	objects, _ := read(t, "kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: A\n- kind: B\n  apiVersion: v1\n  spec:\n    x: 1\n")
-	if line, column := objects[1].Position(""); line != 6 || column != 3 {
-		t.Errorf("item at %d:%d", line, column)
-	}
-	if line, column := objects[1].Position("spec.x"); line != 9 || column != 5 {
-		t.Errorf("field at %d:%d", line, column)
-	}
-}
-
-func TestPositionInJSON(t *testing.T) {
-	objects, problems := read(t, `{
-	"apiVersion": "v1",
-	"kind": "A",
-	"ü": [ 1,
-		{"b" : [] } ], "c": {"d":null}
-}
-{"kind":"B","apiVersion":"v1"}`)
-	if problems != nil {
-		t.Fatal(problems)
-	}
-	for path, want := range map[string]string{"": "1:1", "kind": "3:2", "ü[0]": "4:9", "ü[1]": "5:3", "ü[1].b": "5:4", "c": "5:18", "c.d": "5:24"} {
-		line, column := objects[0].Position(path)
-		if got := fmt.Sprintf("%d:%d", line, column); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
+func TestPositionInSeveralObjects(t *testing.T) {
+	for text, places := range map[string][]map[string]string{
+		"kind: List\napiVersion: v1\nitems:\n- apiVersion: v1\n  kind: A\n- kind: B\n  apiVersion: v1\n  spec:\n    x: 1\n": {
+			{"": "4:3"}, {"": "6:3", "spec.x": "9:5"},
+		},
+		"{\n\t\"apiVersion\": \"v1\",\n\t\"kind\": \"A\",\n\t\"ü\": [ 1,\n\t\t{\"b\" : [] } ], \"c\": {\"d\":null}\n}\n" +
+			`{"kind":"B","apiVersion":"v1"}`: {
+			{"": "1:1", "kind": "3:2", "ü[0]": "4:9", "ü[1]": "5:3", "ü[1].b": "5:4", "c": "5:18", "c.d": "5:24"},
+			{"apiVersion": "7:13"},
+		},
+	} {
+		objects, problems := read(t, text)
+		if problems != nil || len(objects) != len(places) {
+			t.Fatalf("%q: %d objects, %v", text, len(objects), problems)
 		}
-	}
-	if line, column := objects[1].Position("apiVersion"); line != 7 || column != 13 {
-		t.Errorf("second document at %d:%d", line, column)
+		for i, o := range objects {
+			for path, want := range places[i] {
+				line, column := o.Position(path)
+				if got := fmt.Sprintf("%d:%d", line, column); got != want {
+					t.Errorf("%s of %q: got %s, want %s", path, text, got, want)
+				}
+			}
+		}
 	}
 }
 

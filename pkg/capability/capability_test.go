@@ -5,6 +5,7 @@
 package capability_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -17,22 +18,28 @@ import (
 
 type caps = v1beta1.Capabilities
 
-func storageAndNet(t *testing.T) *capability.Vocabulary {
-	t.Helper()
-	return compile(t, []v1beta1.CapabilityDefinition{
-		{Name: "architecture", Values: []string{"amd64"}},
-		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
-		{Name: "net", Values: []string{"accelerated", "basic"}},
-	})
-}
+var amd64 = v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
 
-func compile(t *testing.T, defs []v1beta1.CapabilityDefinition) *capability.Vocabulary {
+// trusted is a worker capability of a provider, launch one without an undeclared value.
+var (
+	trusted = capability.Definition{Name: "acme-trusted", Values: []string{"on", "off"}, Undeclared: "off"}
+	launch  = capability.Definition{Name: "acme-launch", Values: []string{"fast", "slow"}}
+)
+
+// compile compiles what is registered beside amd64, with the definitions above.
+func compile(t *testing.T, registered ...v1beta1.CapabilityDefinition) *capability.Vocabulary {
 	t.Helper()
-	v, errs := capability.Compile(defs, field.NewPath("spec", "machineCapabilities"))
+	v, errs := capability.Compile(append([]v1beta1.CapabilityDefinition{amd64}, registered...), nil, trusted, launch)
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	return v
+}
+
+func storageAndNet(t *testing.T) *capability.Vocabulary {
+	t.Helper()
+	return compile(t, v1beta1.CapabilityDefinition{Name: "storage", Values: []string{"NVMe", "SCSI"}},
+		v1beta1.CapabilityDefinition{Name: "net", Values: []string{"accelerated", "basic"}})
 }
 
 func set(t *testing.T, v *capability.Vocabulary, c caps) capability.Set {
@@ -71,55 +78,104 @@ func summary(errs field.ErrorList) []string {
 	return lines
 }
 
-func TestEmptyDefinitionsAreLegacy(t *testing.T) {
-	v := compile(t, nil)
-	if !v.Legacy() {
-		t.Error("no definitions must mean legacy mode")
-	}
-	if got := v.All().String(); got != "{architecture: [amd64, arm64]}" {
-		t.Error(got)
-	}
-}
-
+// What is wrong with declared capabilities, and the set of a machine type that declares them all the same.
 func TestSet(t *testing.T) {
+	const all = "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}"
 	v := storageAndNet(t)
+	narrow := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard"}},
+		v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"on"}})
 	for name, tc := range map[string]struct {
+		v        *capability.Vocabulary
 		declared caps
 		want     string
 		errs     []string
 	}{
-		"nothing declared":  {nil, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"empty":             {caps{}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"order, repetition": {caps{"storage": {"SCSI", "NVMe", "SCSI"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}", nil},
-		"narrowed":          {caps{"net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}", nil},
+		"nothing declared":  {v, nil, all, nil},
+		"empty":             {v, caps{}, all, nil},
+		"order, repetition": {v, caps{"storage": {"SCSI", "NVMe", "SCSI"}}, all, nil},
+		"narrowed":          {v, caps{"net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}", nil},
 		"empty list": {
-			caps{"net": {}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: []}", []string{"FieldValueRequired at.net capability-value-missing"},
+			v, caps{"net": {}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: []}",
+			[]string{"FieldValueRequired at.net capability-value-missing"},
 		},
 		"unknown value": {
-			caps{"net": {"fast", "basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}",
+			v, caps{"net": {"fast", "basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [basic]}",
 			[]string{"FieldValueNotSupported at.net[0] capability-value-unregistered"},
 		},
 		"unknown names": {
-			caps{"b": {"x"}, "a": {"x"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}",
+			v, caps{"b": {"x"}, "a": {"x"}}, all,
 			[]string{"FieldValueNotSupported at.a capability-unregistered", "FieldValueNotSupported at.b capability-unregistered"},
 		},
 		"name differs in case": {
-			caps{"Net": {"basic"}}, "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic]}",
-			[]string{"FieldValueNotSupported at.Net capability-unregistered"},
+			v, caps{"Net": {"basic"}}, all, []string{"FieldValueNotSupported at.Net capability-unregistered"},
+		},
+		"reserved names need not be registered": {
+			compile(t), caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}, "gardener-gpuSupport": {"none"}},
+			"{architecture: [amd64], gardener-bootType: [secure], gardener-updateType: [inPlace, rolling], gardener-gpuSupport: [none]}", nil,
+		},
+		"all of that, in order": {
+			compile(t), caps{
+				"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"amd", "gpu"}, "gardener-bootType": {}, "architecture": {"arm64"},
+			},
+			"{architecture: [], gardener-bootType: [], gardener-gpuSupport: [amd]}",
+			[]string{
+				"FieldValueNotSupported at.architecture[0] capability-value-unregistered",
+				"FieldValueRequired at.gardener-bootType capability-value-missing",
+				"FieldValueNotSupported at.gardener-gpuSupport[1] reserved-capability-value",
+				"FieldValueNotSupported at.acme-trusted capability-unregistered",
+				"FieldValueNotSupported at.gardener-z reserved-capability-unknown",
+			},
+		},
+		"registered with fewer values": {
+			narrow, caps{"gardener-bootType": {"secure"}, "acme-trusted": {"off"}},
+			"{architecture: [amd64], gardener-bootType: [], acme-trusted: []}",
+			[]string{
+				"FieldValueNotSupported at.gardener-bootType[0] capability-value-unregistered",
+				"FieldValueNotSupported at.acme-trusted[0] capability-value-unregistered",
+			},
+		},
+		"registered, an empty list": {
+			narrow, caps{"gardener-bootType": {}}, "{architecture: [amd64], gardener-bootType: [], acme-trusted: [on]}",
+			[]string{"FieldValueRequired at.gardener-bootType capability-value-missing"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, errs := v.Set(tc.declared, field.NewPath("at"))
+			s, errs := tc.v.Set(tc.declared, field.NewPath("at"))
 			if s.String() != tc.want {
 				t.Errorf("got %s, want %s", s, tc.want)
 			}
 			if diff := cmp.Diff(tc.errs, summary(errs)); diff != "" {
 				t.Error(diff)
 			}
-			if silent, none := v.Set(tc.declared, nil); silent != s || len(none) > 0 {
+			flavor, errs := tc.v.Flavor(tc.declared, nil, field.NewPath("at"))
+			if diff := cmp.Diff(tc.errs, summary(errs)); diff != "" {
+				t.Error("as a flavor:", diff)
+			}
+			silent, none := tc.v.Set(tc.declared, nil)
+			silentFlavor, also := tc.v.Flavor(tc.declared, nil, nil)
+			if silent != s || silentFlavor != flavor || len(none)+len(also) > 0 {
 				t.Error("without a path there must be the same set and no errors")
 			}
 		})
+	}
+}
+
+func TestMessagesAboutReservedCapabilities(t *testing.T) {
+	_, errs := compile(t).Flavor(caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}, nil, field.NewPath("at"))
+	want := []string{
+		"at.gardener-bootType: Required value: an empty list matches nothing: " +
+			"list values of gardener-bootType, or leave the capability out if the image does not support it",
+		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, ` +
+			`with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
+		`at.gardener-boot: Unsupported value: "gardener-boot": names with gardener- are Gardener's own, ` +
+			`and "gardener-boot" is none of them, which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]`,
+	}
+	var got []string
+	for _, err := range errs {
+		got = append(got, err.Error())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -132,7 +188,7 @@ func TestManyCapabilitiesAndValues(t *testing.T) {
 		}
 		defs = append(defs, def)
 	}
-	v := compile(t, defs)
+	v := compile(t, defs...)
 	a, b := set(t, v, caps{"c39": {"v99", "v98"}}), set(t, v, caps{"c39": {"v98", "v97"}})
 	if !a.Compatible(b) || a == b {
 		t.Error("the sets share v98 of c39")
@@ -145,41 +201,33 @@ func TestManyCapabilitiesAndValues(t *testing.T) {
 	}
 }
 
-func TestConflicts(t *testing.T) {
-	v := storageAndNet(t)
-	image := set(t, v, caps{"storage": {"NVMe"}, "net": {"basic"}})
-	machine := set(t, v, caps{"storage": {"SCSI"}, "net": {"accelerated"}})
-	want := []capability.Conflict{
-		{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine},
-		{Capability: "net", Offer: []string{"basic"}, Need: []string{"accelerated"}, Cause: capability.CauseMachine},
-	}
-	if diff := cmp.Diff(want, image.Conflicts(machine, capability.Set{})); diff != "" {
-		t.Error(diff)
-	}
-	if image.Compatible(machine) {
-		t.Error("compatible although there are conflicts")
-	}
-	if got := image.Conflicts(v.All(), capability.Set{}); got != nil {
-		t.Error(got)
-	}
-}
-
 func TestSetsOfOtherVocabularies(t *testing.T) {
 	v, w := storageAndNet(t), storageAndNet(t)
 	var zero capability.Set
+	asked, _ := w.Request([]capability.Requirement{{Capability: "gardener-bootType", Values: []string{"standard"}}})
+	flavor, _ := v.Flavor(nil, nil, nil)
 	for _, other := range []capability.Set{w.All(), zero} {
-		if v.All().Compatible(other) || other.Compatible(v.All()) {
+		if flavor.Compatible(other) || other.Compatible(flavor) {
 			t.Error("compatible across vocabularies")
 		}
-		if v.All().Intersect(other) != zero || other.Intersect(v.All()) != zero {
+		if flavor.Intersect(other) != zero || other.Intersect(flavor) != zero || flavor.Effective(other, zero) != zero {
 			t.Error("an intersection across vocabularies must be the zero set")
 		}
-		if capability.Compare(v.All(), other, v.All(), capability.Set{}, capability.GEP33).Sign != 0 {
+		if capability.Compare(flavor, other, v.All(), zero, capability.GEP33).Sign != 0 {
 			t.Error("ranked across vocabularies")
 		}
 	}
-	if len(v.All().Conflicts(w.All(), capability.Set{})) != 3 || zero.String() != "{}" || zero.Values("net") != nil || len(zero.Capabilities()) != 0 {
-		t.Error("a foreign set conflicts in everything, the zero set holds nothing")
+	if flavor.Fits(v.All(), asked) || flavor.Effective(v.All(), asked) != zero {
+		t.Error("a request of another vocabulary must not fit")
+	}
+	if len(flavor.Conflicts(w.All(), zero)) != 3 || len(flavor.Conflicts(v.All(), asked)) != 3 {
+		t.Error("a foreign set conflicts in everything")
+	}
+	if zero.Fits(v.All(), zero) || zero.Fits(zero, zero) || len(zero.Conflicts(v.All(), asked)) > 0 || zero.Effective(zero, zero) != zero {
+		t.Error("the zero set fits nothing")
+	}
+	if zero.String() != "{}" || zero.Values("net") != nil || len(zero.Capabilities()) != 0 {
+		t.Error("the zero set holds nothing")
 	}
 }
 
@@ -244,5 +292,131 @@ func TestParseOrder(t *testing.T) {
 	}
 	if _, err := capability.ParseOrder("best"); err == nil {
 		t.Error("an unknown order must be refused")
+	}
+}
+
+// The table of semantics S3.
+func TestReserved(t *testing.T) {
+	want := []capability.Definition{
+		{Name: "gardener-bootType", Values: []string{"secure", "standard"}, Undeclared: "standard"},
+		{Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}, Undeclared: "rolling"},
+		{Name: "gardener-gpuSupport", Values: []string{"nvidia", "amd", "intel", "none"}, Undeclared: "none"},
+	}
+	reserved := capability.Reserved()
+	if diff := cmp.Diff(want, reserved); diff != "" {
+		t.Error(diff)
+	}
+	reserved[0].Values[0] = "changed"
+	if diff := cmp.Diff(want, capability.Reserved()); diff != "" {
+		t.Error("the result is the caller's:", diff)
+	}
+	if diff := cmp.Diff(append(want, trusted, launch), compile(t).WorkerCapabilities()); diff != "" {
+		t.Error(diff)
+	}
+	v := compile(t, v1beta1.CapabilityDefinition{Name: "gardener-bootType", Values: []string{"standard"}})
+	if !v.IsRegistered("gardener-bootType") || v.IsRegistered("gardener-updateType") || v.IsRegistered("acme-trusted") {
+		t.Error("what is registered are architecture and the boot type")
+	}
+	text, err := json.Marshal([]capability.Definition{
+		{Name: "acme-snp", Values: []string{"enabled", "disabled"}, Undeclared: "disabled", OnlyIfRegistered: true}, trusted,
+	})
+	const inJSON = `[{"name":"acme-snp","values":["enabled","disabled"],"undeclared":"disabled","onlyIfRegistered":true},` +
+		`{"name":"acme-trusted","values":["on","off"],"undeclared":"off"}]`
+	if string(text) != inJSON || err != nil {
+		t.Error(string(text), err)
+	}
+}
+
+// What a worker asks for, by the last column of the table of S3. Only the update strategy stands in a Shoot.
+func TestRequirements(t *testing.T) {
+	const (
+		boot    = "gardener-bootType [standard]: no secure boot, implied true, at <nil>"
+		rolling = "gardener-updateType [rolling]: no update in place, implied true, at worker.updateStrategy"
+		inPlace = "gardener-updateType [inPlace]: update strategy %s, implied false, at worker.updateStrategy"
+		gpu     = "gardener-gpuSupport [%s]: GPU of type %s, implied false, at <nil>"
+	)
+	strategy := func(s v1beta1.MachineUpdateStrategy) capability.Worker { return capability.Worker{UpdateStrategy: s} }
+	type lines = []string
+	tests := map[string]struct {
+		worker capability.Worker
+		want   []string
+	}{
+		"nothing": {capability.Worker{}, lines{boot, rolling}},
+		"secure boot": {capability.Worker{SecureBoot: true}, lines{
+			"gardener-bootType [secure]: secure boot, implied false, at <nil>", rolling,
+		}},
+		"rolling":          {strategy("AutoRollingUpdate"), lines{boot, rolling}},
+		"in place":         {strategy("AutoInPlaceUpdate"), lines{boot, fmt.Sprintf(inPlace, "AutoInPlaceUpdate")}},
+		"in place by hand": {strategy("ManualInPlaceUpdate"), lines{boot, fmt.Sprintf(inPlace, "ManualInPlaceUpdate")}},
+		"unknown strategy": {strategy("Never"), lines{boot, rolling}},
+	}
+	for kind, value := range map[string]string{"nvidia": "nvidia", "amd": "amd", "intel": "intel", "Nvidia": "none", "": "none"} {
+		test := tests["nothing"]
+		test.worker.GPU, test.want = &kind, append(test.want[:2:2], fmt.Sprintf(gpu, value, kind))
+		tests["GPU "+kind] = test
+	}
+	for name, tc := range tests {
+		var got []string
+		for _, q := range tc.worker.Requirements(field.NewPath("worker")) {
+			got = append(got, fmt.Sprintf("%s %v: %s, implied %t, at %s", q.Capability, q.Values, q.Setting, q.Implied, q.Because))
+		}
+		if diff := cmp.Diff(tc.want, got); diff != "" {
+			t.Error(name, diff)
+		}
+		for _, q := range tc.worker.Requirements(nil) {
+			if q.Because != nil {
+				t.Errorf("%s: %s stands in no manifest", name, q.Because)
+			}
+		}
+	}
+}
+
+func TestFormatOfWorkerCapabilities(t *testing.T) {
+	v := compile(t, v1beta1.CapabilityDefinition{Name: "acme-trusted", Values: []string{"off", "on"}})
+	got := v.Format(caps{
+		"gardener-z": {"b", "a"}, "gardener-gpuSupport": {"none", "x", "nvidia", "none"}, "gardener-bootType": {"standard", "secure"},
+		"acme-trusted": {"on", "off"}, "acme-launch": {"slow"},
+	})
+	want := "{acme-trusted: [off, on], gardener-bootType: [secure, standard], gardener-gpuSupport: [nvidia, none, x], acme-launch: [slow], gardener-z: [b, a]}"
+	if got != want {
+		t.Error(got)
+	}
+}
+
+func TestRequestsDoNotMakeMatchingAllocate(t *testing.T) {
+	registered := []v1beta1.CapabilityDefinition{
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+	}
+	v := compile(t, registered...)
+	a, _ := v.Flavor(caps{"acme-trusted": {"on", "off"}, "gardener-bootType": {"secure", "standard"}}, nil, nil)
+	b, _ := v.Flavor(nil, nil, nil)
+	request, _ := v.Request(append(capability.Worker{}.Requirements(nil), capability.Requirement{Capability: "acme-trusted", Values: []string{"off"}}))
+	if n := testing.AllocsPerRun(100, func() {
+		a.Fits(v.All(), request)
+		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			capability.Compare(a, b, v.All(), request, order)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestOrdinaryRequestsDoNotAllocate(t *testing.T) {
+	var many []v1beta1.CapabilityDefinition
+	for i := range 40 {
+		many = append(many, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%02d", i), Values: []string{"v"}})
+	}
+	registered := []v1beta1.CapabilityDefinition{
+		{Name: "acme-trusted", Values: []string{"on", "off"}}, {Name: "gardener-updateType", Values: []string{"inPlace", "rolling"}},
+	}
+	ordinary := capability.Worker{}.Requirements(field.NewPath("worker"))
+	for name, v := range map[string]*capability.Vocabulary{
+		"nothing registered": compile(t), "some registered": compile(t, registered...), "many registered": compile(t, append(many, registered...)...),
+	} {
+		for _, requirements := range [][]capability.Requirement{nil, ordinary} {
+			if n := testing.AllocsPerRun(100, func() { _, _ = v.Request(requirements) }); n != 0 {
+				t.Errorf("%s, %d requirements: %v allocations", name, len(requirements), n)
+			}
+		}
 	}
 }

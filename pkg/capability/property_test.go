@@ -5,222 +5,381 @@
 package capability_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/capability"
 )
 
-// The laws below hold for any vocabulary. It is drawn with up to ten values a capability, so that some need more than
-// one byte, and the values are named against their order, so that no order by name can pass for the preference.
-
-func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
-	var defs []v1beta1.CapabilityDefinition
-	for i := range rapid.IntRange(1, 5).Draw(t, "capabilities") {
-		def := v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%d", 9-i)}
-		for k := range rapid.IntRange(1, 10).Draw(t, "values") {
-			def.Values = append(def.Values, fmt.Sprintf("v%d", 9-k))
-		}
-		defs = append(defs, def)
-	}
-	return defs
+// flavor compiles a side, machine and request a pool.
+func (w *world) flavor(f side) capability.Set {
+	s, _ := w.v.Flavor(f.declared, f.undeclared, nil)
+	return s
 }
 
-// drawCapabilities declares some of the capabilities, each with some of its values, in any order and with repetitions.
-func drawCapabilities(t *rapid.T, defs []v1beta1.CapabilityDefinition) caps {
-	c := caps{}
-	for _, def := range defs {
-		if rapid.IntRange(0, 3).Draw(t, "declared") > 0 {
-			c[def.Name] = rapid.SliceOfN(rapid.SampledFrom(def.Values), 1, len(def.Values)+2).Draw(t, def.Name)
-		}
-	}
-	return c
+func (w *world) machine(p pool) capability.Set {
+	s, _ := w.v.Set(p.machine, nil)
+	return s
 }
 
-func drawVocabulary(t *rapid.T) (*capability.Vocabulary, []v1beta1.CapabilityDefinition) {
-	defs := drawDefinitions(t)
-	v, errs := capability.Compile(defs, nil)
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	return v, defs
+func (w *world) request(p pool) capability.Set {
+	s, _ := w.v.Request(p.asked)
+	return s
 }
 
-func drawSet(t *rapid.T, v *capability.Vocabulary, defs []v1beta1.CapabilityDefinition) (capability.Set, caps) {
-	c := drawCapabilities(t, defs)
-	s, errs := v.Set(c, nil)
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	return s, c
-}
+func (w *world) drawSide(t *rapid.T) side { return side{w.drawDeclared(t), w.drawUndeclared(t)} }
 
-// supported says what c supports, by hand: the values of each capability that are declared, or all of them.
-func supported(c caps, defs []v1beta1.CapabilityDefinition) map[string]map[string]bool {
-	all := map[string]map[string]bool{}
-	for _, def := range defs {
-		values, declared := c[def.Name]
-		if !declared {
-			values = def.Values
-		}
-		all[def.Name] = map[string]bool{}
-		for _, value := range values {
-			all[def.Name][value] = true
-		}
-	}
-	return all
-}
-
-func TestOrderAndRepetitionMeanNothing(t *testing.T) {
+func TestFitsIsWhatFlavorMachineAndRequestShare(t *testing.T) {
+	fitting, narrow, requested := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		v, defs := drawVocabulary(t)
-		s, c := drawSet(t, v, defs)
-		rewritten := caps{}
-		for name, values := range c {
-			rewritten[name] = rapid.Permutation(slices.Concat(values, values[:1])).Draw(t, "rewritten")
+		w := drawWorld(t)
+		f, p := w.drawSide(t), w.drawPool(t)
+		flavor, machine, request := w.flavor(f), w.machine(p), w.request(p)
+		want := w.conflicts(f, p)
+		if flavor.Fits(machine, request) != (len(want) == 0) {
+			t.Fatalf("%+v, %+v: fits is %t, conflicts are %v", f, p, flavor.Fits(machine, request), want)
 		}
-		for _, def := range defs { // writing out an omission changes nothing either
-			if _, declared := c[def.Name]; !declared && rapid.Bool().Draw(t, "written out") {
-				rewritten[def.Name] = slices.Clone(def.Values)
+		var got []string
+		for _, c := range flavor.Conflicts(machine, request) {
+			got = append(got, c.Capability)
+			w.checkConflict(t, f, p, c)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v, %+v: conflicts in %v, want %v", f, p, got, want)
+		}
+		switch {
+		case len(want) > 0:
+			narrow++
+		case request != w.request(pool{}):
+			requested++
+		default:
+			fitting++
+		}
+	})
+	if min(fitting, narrow, requested) == 0 {
+		t.Errorf("%d fit, %d fit a request, %d do not: one of these never happens", fitting, requested, narrow)
+	}
+}
+
+// checkConflict compares what a conflict says with what there is.
+func (w *world) checkConflict(t *rapid.T, f side, p pool, c capability.Conflict) {
+	d, _ := w.definition(c.Capability) // a flavor may have values that are defined and not registered, which come last
+	unregistered := slices.DeleteFunc(slices.Clone(d.Values), func(value string) bool {
+		return slices.Contains(w.values(d.Name), value)
+	})
+	inOrder := func(values []string) []string {
+		return slices.DeleteFunc(slices.Concat(w.values(c.Capability), unregistered), func(value string) bool {
+			return !slices.Contains(values, value)
+		})
+	}
+	want := capability.Conflict{
+		Capability: c.Capability, Cause: capability.CauseMachine,
+		Offer: inOrder(w.ofFlavor(f, p, c.Capability)), Need: inOrder(w.ofMachine(p, c.Capability)),
+	}
+	meets := func(others []string) bool {
+		return slices.ContainsFunc(want.Offer, func(value string) bool { return slices.Contains(others, value) })
+	}
+	if asked, asks := w.asks(p, c.Capability); asks {
+		want.Asked, want.Undeclared = asked, w.leavesOut(f, c.Capability)
+		switch {
+		case !meets(asked) && (want.Undeclared || meets(want.Need)):
+			want.Cause = capability.CauseWorker
+		case meets(want.Need):
+			want.Cause = capability.CauseBoth
+		}
+	}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Fatalf("%+v, %+v: %s", f, p, diff)
+	}
+}
+
+func TestNothingRequestedIsNoCondition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		flavor, machine := w.flavor(w.drawSide(t)), w.machine(w.drawPool(t))
+		nothing, unmet := w.v.Request(nil)
+		if len(unmet) > 0 {
+			t.Fatal(unmet)
+		}
+		for _, request := range []capability.Set{{}, nothing} {
+			if flavor.Fits(machine, request) != flavor.Compatible(machine) || flavor.Compatible(machine) != machine.Compatible(flavor) {
+				t.Fatalf("%s on %s", flavor, machine)
 			}
-		}
-		if again, _ := v.Set(rewritten, nil); again != s {
-			t.Fatalf("%v is %s, %v is %s", c, s, rewritten, again)
+			if flavor.Effective(machine, request) != flavor.Effective(machine, capability.Set{}) {
+				t.Fatalf("%s on %s: %s", flavor, machine, flavor.Effective(machine, request))
+			}
 		}
 	})
 }
 
-func TestSetsAreEqualIfTheySupportTheSame(t *testing.T) {
+func TestIntersect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, defs := drawVocabulary(t)
-		a, first := drawSet(t, v, defs)
-		b, second := drawSet(t, v, defs)
-		same := cmp.Equal(supported(first, defs), supported(second, defs))
-		if same != (a == b) || same != (a.String() == b.String()) {
-			t.Fatalf("%v and %v: equal is %t, want %t", first, second, a == b, same)
-		}
-		if again, errs := v.Set(a.Capabilities(), nil); again != a || len(errs) > 0 {
-			t.Fatalf("%s written out is %s, %v", a, again, errs)
-		}
-	})
-}
-
-func TestCompatibleIsSymmetricAndMeansNoEmptyIntersection(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		v, defs := drawVocabulary(t)
-		a, first := drawSet(t, v, defs)
-		b, second := drawSet(t, v, defs)
-		var disjoint []string
-		for _, def := range defs {
-			if !slices.ContainsFunc(def.Values, func(value string) bool {
-				return supported(first, defs)[def.Name][value] && supported(second, defs)[def.Name][value]
-			}) {
-				disjoint = append(disjoint, def.Name)
+		w := drawWorld(t)
+		p, q := w.drawPool(t), w.drawPool(t)
+		a, b := w.machine(p), w.machine(q)
+		for _, name := range w.names() {
+			want := slices.DeleteFunc(slices.Clone(w.values(name)), func(value string) bool {
+				return !slices.Contains(w.ofMachine(p, name), value) || !slices.Contains(w.ofMachine(q, name), value)
+			})
+			if got := a.Intersect(b).Values(name); !slices.Equal(got, want) {
+				t.Fatalf("%s of %s and %s: %v, want %v", name, a, b, got, want)
 			}
 		}
-		if a.Compatible(b) != (len(disjoint) == 0) || a.Compatible(b) != b.Compatible(a) {
-			t.Fatalf("%s with %s: %t, the other way round %t, disjoint in %v", a, b, a.Compatible(b), b.Compatible(a), disjoint)
-		}
-		var conflicts []string
-		for _, c := range a.Conflicts(b, capability.Set{}) {
-			conflicts = append(conflicts, c.Capability)
-			if len(a.Intersect(b).Values(c.Capability)) > 0 {
-				t.Fatalf("a conflict in %s, but also %v", c.Capability, a.Intersect(b).Values(c.Capability))
-			}
-		}
-		if !slices.Equal(conflicts, disjoint) {
-			t.Fatalf("conflicts in %v, disjoint in %v", conflicts, disjoint)
-		}
-		if a.Intersect(b) != b.Intersect(a) || a.Intersect(a) != a || a.Intersect(v.All()) != a {
+		if a.Intersect(b) != b.Intersect(a) || a.Intersect(a) != a || a.Intersect(w.v.All()) != a {
 			t.Fatal("intersecting must not depend on the order, and keeps what both have")
 		}
 	})
 }
 
-func sign(n int) int { return min(1, max(-1, n)) }
-
-func TestCompareIsATotalOrder(t *testing.T) {
+func TestEffectiveIsWhatAllShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		v, defs := drawVocabulary(t)
-		var sets []capability.Set
-		_, machine := drawSet(t, v, defs)
-		for range 3 {
-			s, _ := drawSet(t, v, defs)
-			sets = append(sets, s)
-			for name := range machine { // make the machine fit: the law is about flavors that are candidates
-				machine[name] = append(machine[name], rapid.SampledFrom(s.Values(name)).Draw(t, "shared"))
+		w := drawWorld(t)
+		f, p := w.drawSide(t), w.drawPool(t)
+		effective := w.flavor(f).Effective(w.machine(p), w.request(p))
+		printed := effective.Capabilities()
+		for _, name := range w.names() {
+			want := w.effective(f, p, name)
+			if got := effective.Values(name); !slices.Equal(got, want) {
+				t.Fatalf("%+v, %+v: %s is %v, want %v", f, p, name, got, want)
 			}
-		}
-		need, _ := v.Set(machine, nil)
-		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-			compare := func(i, k int) int {
-				return sign(capability.Compare(sets[i], sets[k], need, capability.Set{}, order).Sign)
-			}
-			for i := range sets {
-				for k := range sets {
-					if compare(i, k) != -compare(k, i) {
-						t.Fatalf("%s: %s and %s on %s: %d, the other way round %d", order, sets[i], sets[k], need, compare(i, k), compare(k, i))
-					}
-					if (compare(i, k) == 0) != (sets[i] == sets[k]) {
-						t.Fatalf("%s: %s and %s on %s: %d", order, sets[i], sets[k], need, compare(i, k))
-					}
-				}
-			}
-			for _, p := range [][3]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-				if compare(p[0], p[1]) <= 0 && compare(p[1], p[2]) <= 0 && compare(p[0], p[2]) > 0 {
-					t.Fatalf("%s: not transitive on %s: %s, %s, %s", order, need, sets[p[0]], sets[p[1]], sets[p[2]])
-				}
+			if values, there := printed[name]; there && !slices.Equal(values, want) ||
+				!there && !w.leavesOut(f, name) && w.matters(p, name) || there && !w.matters(p, name) {
+				t.Fatalf("%+v, %+v: %s is printed as %s", f, p, name, effective)
 			}
 		}
 	})
 }
 
-// What Compare says decided must be true: the capability is one in which the sets differ, and the values are theirs.
-func TestPreferenceNamesWhatDecided(t *testing.T) {
+func TestRequestsSayWhatCannotBeMet(t *testing.T) {
+	ignored := 0
 	rapid.Check(t, func(t *rapid.T) {
-		v, defs := drawVocabulary(t)
-		a, _ := drawSet(t, v, defs)
-		b, _ := drawSet(t, v, defs)
-		p := capability.Compare(a, b, v.All(), capability.Set{}, capability.GEP33)
-		if p.Sign == 0 {
+		w := drawWorld(t)
+		p := w.drawPool(t)
+		var want []string
+		for _, q := range p.asked {
+			if w.v.Ignores(q) != w.ignores(q) {
+				t.Fatalf("%+v: ignores %+v: %t, want %t", w.v.WorkerCapabilities(), q, w.v.Ignores(q), w.ignores(q))
+			}
+			switch {
+			case w.ignores(q):
+				ignored++
+			case !w.meets(q):
+				want = append(want, q.Setting)
+			}
+		}
+		request, unmet := w.v.Request(p.asked)
+		var got []string
+		for _, q := range unmet {
+			got = append(got, q.Setting)
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v: %v, want %v", p.asked, got, want)
+		}
+		for _, name := range w.names() {
+			if asked, _ := w.asks(p, name); !slices.Equal(request.Values(name), asked) && w.matters(p, name) {
+				t.Fatalf("%+v: %s is %v, want %v", p.asked, name, request.Values(name), asked)
+			}
+		}
+		met := slices.DeleteFunc(slices.Clone(p.asked), func(q capability.Requirement) bool { return !w.meets(q) })
+		if again, _ := w.v.Request(rapid.Permutation(slices.Concat(met, met)).Draw(t, "again")); again != request {
+			t.Fatal("order and repetition of requirements mean something, or those that cannot be met do")
+		}
+	})
+	if ignored == 0 {
+		t.Error("nothing is ever ignored")
+	}
+}
+
+// Equal sets are those of flavors that support the same, and no pool tells them apart.
+func TestFlavorsAreEqualIfTheySayTheSame(t *testing.T) {
+	equal := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		a, p := w.drawSide(t), w.drawPool(t)
+		b := w.drawAlike(t, a)
+		says := true
+		for _, name := range w.names() {
+			says = says && same(w.own(a, name), w.own(b, name))
+		}
+		if same := w.flavor(a) == w.flavor(b); same != says {
+			t.Fatalf("%+v and %+v: equal is %t, want %t", a, b, same, says)
+		}
+		if !says {
 			return
 		}
-		nth := func(s capability.Set) string {
-			if values := s.Values(p.Capability); p.Round <= len(values) {
-				return values[p.Round-1]
+		equal++
+		if !slices.Equal(w.conflicts(a, p), w.conflicts(b, p)) || w.gep33(p, a, b).Sign != 0 || w.gardener(a, b).Sign != 0 {
+			t.Fatalf("%+v and %+v are equal, and %+v tells them apart", a, b, p)
+		}
+	})
+	if equal == 0 {
+		t.Error("no two flavors are ever equal")
+	}
+}
+
+// drawAlike rewrites what a flavor declares, and sometimes changes something.
+func (w *world) drawAlike(t *rapid.T, f side) side {
+	alike := side{caps{}, f.undeclared}
+	for name, values := range f.declared {
+		alike.declared[name] = rapid.Permutation(slices.Concat(values, values)).Draw(t, "values")
+	}
+	for _, name := range w.names() {
+		switch _, worker := w.definition(name); rapid.IntRange(0, 9).Draw(t, "change") {
+		case 0:
+			delete(alike.declared, name)
+		case 1, 2:
+			if _, declared := f.declared[name]; !declared && worker && len(w.undeclared(f, name)) > 0 && !w.isRegistered(name) {
+				alike.declared[name] = w.undeclared(f, name)
 			}
-			return ""
-		}
-		if p.First != nth(a) || p.Second != nth(b) || p.First == p.Second {
-			t.Fatalf("%s and %s: %+v", a, b, p)
-		}
-		rank := func(value string) int {
-			registered := v.Registered(p.Capability)
-			if i := slices.Index(registered, value); i >= 0 {
-				return i
+		case 3:
+			if _, declared := f.declared[name]; !declared && w.isRegistered(name) {
+				alike.declared[name] = w.values(name)
 			}
-			return len(registered)
 		}
-		if (rank(p.First) < rank(p.Second)) != (p.Sign < 0) {
-			t.Fatalf("%s and %s: %+v", a, b, p)
+	}
+	return alike
+}
+
+func TestWhatASetPrintsIsWhatItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		f := w.drawSide(t)
+		s := w.flavor(f)
+		if again := w.flavor(side{s.Capabilities(), f.undeclared}); again != s {
+			t.Fatalf("%+v is %s, and that is %s", f, s, again)
+		}
+		p := pool{machine: w.drawDeclared(t)}
+		m := w.machine(p)
+		if again := w.machine(pool{machine: m.Capabilities()}); again != m {
+			t.Fatalf("%+v is %s, and that is %s", p, m, again)
+		}
+		for _, name := range w.names() {
+			if got := m.Values(name); !same(got, w.ofMachine(p, name)) {
+				t.Fatalf("%+v: %s is %v", p, name, got)
+			}
 		}
 	})
 }
 
-func TestMatchingDoesNotAllocate(t *testing.T) {
-	v := storageAndNet(t)
-	a, b := set(t, v, caps{"net": {"basic"}}), set(t, v, caps{"storage": {"SCSI"}})
-	need := v.All()
-	if n := testing.AllocsPerRun(100, func() {
-		a.Compatible(need)
-		capability.Compare(a, b, need, capability.Set{}, capability.GEP33)
-		capability.Compare(a, b, need, capability.Set{}, capability.Gardener)
-	}); n != 0 {
-		t.Errorf("%v allocations", n)
+// Order and repetition mean nothing, nor does it to write out what a machine type leaves out.
+func TestMachinesAreEqualIfTheySupportTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		p := pool{machine: w.drawDeclared(t)}
+		q := pool{machine: w.drawAlike(t, side{declared: p.machine}).declared}
+		supports := true
+		for _, name := range w.names() {
+			_, declared := p.machine[name]
+			_, also := q.machine[name]
+			supports = supports && same(w.ofMachine(p, name), w.ofMachine(q, name)) && (declared == also || w.isRegistered(name))
+		}
+		if a, b := w.machine(p), w.machine(q); (a == b) != supports || (a.String() == b.String()) != supports {
+			t.Fatalf("%+v is %s, %+v is %s", p, a, q, b)
+		}
+	})
+}
+
+func TestCompareFollowsTheText(t *testing.T) {
+	decided, own, leftOut := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		undeclared, p := w.drawUndeclared(t), w.drawPool(t)
+		a, b := side{w.drawDeclared(t), undeclared}, side{w.drawDeclared(t), undeclared}
+		if rapid.Bool().Draw(t, "alike") {
+			b = w.drawAlike(t, a)
+		}
+		p = w.widened(p, a, b)
+		x, y, machine, request := w.flavor(a), w.flavor(b), w.machine(p), w.request(p)
+		got := capability.Compare(x, y, machine, request, capability.GEP33)
+		if diff := cmp.Diff(w.gep33(p, a, b), signOf(got)); diff != "" {
+			t.Fatalf("%+v and %+v for %+v: %s", a, b, p, diff)
+		}
+		if got.LeftOut {
+			leftOut++
+		}
+		if got.Own {
+			own++
+		} else if got.Sign != 0 {
+			decided++
+		}
+		got = capability.Compare(x, y, machine, request, capability.Gardener)
+		if diff := cmp.Diff(w.gardener(a, b), signOf(got)); diff != "" {
+			t.Fatalf("%+v and %+v: %s", a, b, diff)
+		}
+	})
+	if min(decided, own, leftOut) == 0 {
+		t.Errorf("%d decided by effective sets, %d by the flavors' own, %d by leaving out", decided, own, leftOut)
+	}
+}
+
+// signOf returns a preference with 1 or -1 in place of any other positive or negative sign.
+func signOf(p capability.Preference) capability.Preference {
+	p.Sign = min(1, max(-1, p.Sign))
+	return p
+}
+
+// widened changes a pool so that flavors fit it, as far as their undeclared values let it: preference is a matter of
+// candidates.
+func (w *world) widened(p pool, flavors ...side) pool {
+	widened := pool{machine: caps{}}
+	for name, values := range p.machine {
+		for _, f := range flavors {
+			values = slices.Concat(values, w.own(f, name), w.undeclared(f, name))
+		}
+		widened.machine[name] = slices.DeleteFunc(values, func(value string) bool { return !slices.Contains(w.values(name), value) })
+	}
+	for _, q := range p.asked {
+		for _, f := range flavors {
+			q.Values = slices.Concat(q.Values, f.declared[q.Capability], w.undeclared(f, q.Capability))
+		}
+		widened.asked = append(widened.asked, q)
+	}
+	return widened
+}
+
+func TestCompareIsATotalOrder(t *testing.T) {
+	candidates := 0
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		undeclared := w.drawUndeclared(t)
+		first := side{w.drawDeclared(t), undeclared}
+		sides := []side{first, w.drawAlike(t, first), {w.drawDeclared(t), undeclared}}
+		p := w.widened(w.drawPool(t), sides...)
+		machine, request := w.machine(p), w.request(p)
+		var sets []capability.Set
+		for _, f := range sides {
+			if s := w.flavor(f); s.Fits(machine, request) {
+				sets = append(sets, s)
+			}
+		}
+		if len(sets) == 3 {
+			candidates++
+		}
+		for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			checkTotalOrder(t, sets, func(a, b capability.Set) int {
+				return signOf(capability.Compare(a, b, machine, request, order)).Sign
+			})
+		}
+	})
+	if candidates == 0 {
+		t.Error("there are never three candidates")
+	}
+}
+
+func checkTotalOrder(t *rapid.T, sets []capability.Set, compare func(a, b capability.Set) int) {
+	for _, a := range sets {
+		for _, b := range sets {
+			if there, back := compare(a, b), compare(b, a); there != -back || (there == 0) != (a == b) {
+				t.Fatalf("%s and %s: %d, the other way round %d", a, b, there, back)
+			}
+			for _, c := range sets {
+				if compare(a, b) <= 0 && compare(b, c) <= 0 && compare(a, c) > 0 {
+					t.Fatalf("not transitive: %s, %s, %s", a, b, c)
+				}
+			}
+		}
 	}
 }

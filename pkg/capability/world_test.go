@@ -36,7 +36,7 @@ type pool struct {
 func drawWorld(t *rapid.T) *world {
 	w := &world{}
 	most := rapid.SampledFrom([]int{3, 10}).Draw(t, "most values")
-	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
+	for i := range rapid.IntRange(0, 3).Draw(t, "capabilities") {
 		w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%d", 9-i), Values: drawValues(t, most)})
 	}
 	for i := range rapid.IntRange(0, 2).Draw(t, "of the provider") {
@@ -115,10 +115,14 @@ func (w *world) values(name string) []string {
 	return d.Values
 }
 
+// drawDeclared declares some capabilities, with values in any order and repeated, now and then with none.
 func (w *world) drawDeclared(t *rapid.T) caps {
 	c := caps{}
 	for _, name := range w.names() {
-		if rapid.IntRange(0, 4).Draw(t, "declared") > 1 {
+		switch kind := rapid.IntRange(0, 19).Draw(t, "declared"); {
+		case kind == 0:
+			c[name] = v1beta1.CapabilityValues{}
+		case kind > 7:
 			c[name] = rapid.SliceOfN(rapid.SampledFrom(w.values(name)), 1, len(w.values(name))+1).Draw(t, name)
 		}
 	}
@@ -139,11 +143,18 @@ func (w *world) drawUndeclared(t *rapid.T) caps {
 	return c
 }
 
+// drawPool asks for worker capabilities; now and then for a value that nobody knows, for nothing, or for a capability
+// that is none or an ordinary one.
 func (w *world) drawPool(t *rapid.T) pool {
 	p := pool{machine: w.drawDeclared(t)}
 	for i := range rapid.IntRange(0, 4).Draw(t, "requirements") {
-		d := rapid.SampledFrom(w.definitions()).Draw(t, "asked")
-		values := rapid.SliceOfN(rapid.SampledFrom(d.Values), 1, 3).Draw(t, d.Name)
+		d, least := rapid.SampledFrom(w.definitions()).Draw(t, "asked"), 1
+		if rapid.IntRange(0, 5).Draw(t, "odd") == 0 {
+			odd := []string{d.Name, "gardener-unknown", rapid.SampledFrom(w.names()).Draw(t, "registered")}
+			d.Name, least = rapid.SampledFrom(odd).Draw(t, "name"), 0
+			d.Values = append(slices.Clone(w.values(d.Name)), "unknown")
+		}
+		values := rapid.SliceOfN(rapid.SampledFrom(d.Values), least, 3).Draw(t, d.Name)
 		p.asked = append(p.asked, capability.Requirement{Capability: d.Name, Values: values, Setting: fmt.Sprint("setting ", i)})
 	}
 	return p
@@ -152,11 +163,13 @@ func (w *world) drawPool(t *rapid.T) pool {
 // meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
 // no image can declare the capability, and what that means will do.
 func (w *world) meets(q capability.Requirement) bool {
+	d, worker := w.definition(q.Capability)
 	if !slices.Contains(w.names(), q.Capability) {
-		d, _ := w.definition(q.Capability)
 		return slices.Contains(q.Values, d.Undeclared)
 	}
-	return slices.ContainsFunc(q.Values, func(value string) bool { return slices.Contains(w.values(q.Capability), value) })
+	return worker && slices.ContainsFunc(q.Values, func(value string) bool {
+		return slices.Contains(w.values(q.Capability), value)
+	})
 }
 
 // ignores reports whether a requirement that cannot be met counts for nothing: its capability is not registered, and counts
@@ -247,7 +260,7 @@ func (w *world) leavesOut(f side, name string) bool {
 		return false
 	}
 	values, declared := f.declared[name]
-	return !declared || !w.isRegistered(name) && same(values, w.undeclared(f, name))
+	return !declared || !w.isRegistered(name) && len(values) > 0 && same(values, w.undeclared(f, name))
 }
 
 func same(a, b []string) bool {
@@ -267,46 +280,46 @@ func (w *world) own(f side, name string) []string {
 	return slices.DeleteFunc(slices.Clone(w.values(name)), func(value string) bool { return declared && !slices.Contains(values, value) })
 }
 
-// better compares the first values of all capabilities, then the second ones, and so on: negative if the first flavor is
-// preferred.
-func (w *world) better(values func(f side, name string) []string, a, b side) int {
+// better compares the first values of all capabilities, then the second ones, and so on.
+func (w *world) better(values func(f side, name string) []string, a, b side) capability.Preference {
+	nth := func(values []string, n int) string { return append(values, make([]string, n+1)...)[n] }
 	for n := range 100 {
 		for _, name := range w.names() {
-			ranking := append([]string{left}, w.values(name)...)
-			rank := func(values []string) int {
-				if n < len(values) {
-					return slices.Index(ranking, values[n])
-				}
-				return len(ranking)
-			}
-			if d := rank(values(a, name)) - rank(values(b, name)); d != 0 {
-				return sign(d)
+			if x, y := nth(values(a, name), n), nth(values(b, name), n); x != y {
+				return w.preference(name, n+1, x, y)
 			}
 		}
 	}
-	return 0
+	return capability.Preference{}
+}
+
+// preference is what follows from two values, each of them empty if there is none: the better one decides.
+func (w *world) preference(name string, round int, x, y string) capability.Preference {
+	p := capability.Preference{Sign: 1, Capability: name, Round: round, First: x, Second: y}
+	ranking := slices.Concat([]string{left}, w.values(name), []string{""})
+	if slices.Index(ranking, x) < slices.Index(ranking, y) {
+		p.Sign = -1
+	}
+	if x == left || y == left {
+		p.LeftOut, p.First, p.Second = true, "", ""
+	}
+	return p
 }
 
 // gep33 is S5 as it stands there.
-func (w *world) gep33(p pool, a, b side) int {
+func (w *world) gep33(p pool, a, b side) capability.Preference {
 	effective := func(f side, name string) []string { return w.effective(f, p, name) }
-	if d := w.better(effective, a, b); d != 0 {
+	if d := w.better(effective, a, b); d.Sign != 0 {
 		return d
 	}
-	return w.better(w.own, a, b)
+	d := w.better(w.own, a, b)
+	d.Own = d.Sign != 0
+	return d
 }
 
 // gardener is the order of the library: the first value that only one of two flavors has decides. It fills in everything
 // that is registered. What that leaves open, to leave a worker capability out decides, in the order of the definitions.
-func (w *world) gardener(a, b side) int {
-	first := func(name string, x, y []string) int {
-		for _, value := range append([]string{left}, w.values(name)...) {
-			if has := slices.Contains(x, value); has != slices.Contains(y, value) {
-				return map[bool]int{true: -1, false: 1}[has]
-			}
-		}
-		return 0
-	}
+func (w *world) gardener(a, b side) capability.Preference {
 	filled := func(f side, name string) []string {
 		if values, declared := f.declared[name]; declared {
 			return values
@@ -314,7 +327,7 @@ func (w *world) gardener(a, b side) int {
 		return w.values(name)
 	}
 	for _, def := range w.registered {
-		if d := first(def.Name, filled(a, def.Name), filled(b, def.Name)); d != 0 {
+		if d := w.first(def.Name, filled(a, def.Name), filled(b, def.Name)); d.Sign != 0 {
 			return d
 		}
 	}
@@ -322,9 +335,26 @@ func (w *world) gardener(a, b side) int {
 		if !slices.Contains(w.names(), definition.Name) {
 			continue
 		}
-		if d := first(definition.Name, w.own(a, definition.Name), w.own(b, definition.Name)); d != 0 {
+		if d := w.first(definition.Name, w.own(a, definition.Name), w.own(b, definition.Name)); d.Sign != 0 {
 			return d
 		}
 	}
-	return 0
+	return capability.Preference{}
+}
+
+// first compares by the first value that only one of two lists has.
+func (w *world) first(name string, x, y []string) (p capability.Preference) {
+	for _, value := range append([]string{left}, w.values(name)...) {
+		switch has := slices.Contains(x, value); {
+		case has == slices.Contains(y, value):
+			continue
+		case has:
+			p = w.preference(name, 0, value, "")
+		default:
+			p = w.preference(name, 0, "", value)
+		}
+		p.Own = true
+		return p
+	}
+	return p
 }

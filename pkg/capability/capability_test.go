@@ -199,6 +199,10 @@ func TestManyCapabilitiesAndValues(t *testing.T) {
 	if got := capability.Compare(a, b, v.All(), capability.Set{}, capability.GEP33); got.Sign != 1 || got.First != "v98" || got.Second != "v97" || got.Round != 1 {
 		t.Errorf("%+v", got)
 	}
+	want := capability.Preference{Sign: 1, Capability: "c39", Second: "v97", Own: true}
+	if got := capability.Compare(a, b, v.All(), capability.Set{}, capability.Gardener); got != want {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestSetsOfOtherVocabularies(t *testing.T) {

@@ -305,6 +305,10 @@ func TestCompareFollowsTheText(t *testing.T) {
 		} else if got.Sign != 0 {
 			decided++
 		}
+		got = capability.Compare(x, y, capability.Set{}, request, capability.GEP33)
+		if diff := cmp.Diff(w.byOwn(a, b), signOf(got)); diff != "" {
+			t.Fatalf("%+v and %+v without a machine type: %s", a, b, diff)
+		}
 		got = capability.Compare(x, y, machine, request, capability.Gardener)
 		if diff := cmp.Diff(w.gardener(a, b), signOf(got)); diff != "" {
 			t.Fatalf("%+v and %+v: %s", a, b, diff)

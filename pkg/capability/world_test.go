@@ -312,6 +312,11 @@ func (w *world) gep33(p pool, a, b side) capability.Preference {
 	if d := w.better(effective, a, b); d.Sign != 0 {
 		return d
 	}
+	return w.byOwn(a, b)
+}
+
+// byOwn compares what flavors have by themselves.
+func (w *world) byOwn(a, b side) capability.Preference {
 	d := w.better(w.own, a, b)
 	d.Own = d.Sign != 0
 	return d

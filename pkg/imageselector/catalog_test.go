@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -79,7 +80,7 @@ func decide(t *testing.T, c *imageselector.Catalog[string], m capability.Set, or
 	return agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: m, Order: order})
 }
 
-func agree(t *testing.T, c *imageselector.Catalog[string], r imageselector.Request) imageselector.Decision[string] {
+func agree(t rapid.TB, c *imageselector.Catalog[string], r imageselector.Request) imageselector.Decision[string] {
 	t.Helper()
 	d := c.Decide(r)
 	if chosen := c.Choose(r); chosen != d.Chosen {
@@ -158,64 +159,14 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func TestVerdictsShowWhatWasCompared(t *testing.T) {
-	v := storageAndNet(t)
-	m := machine(t, v, caps{"storage": {"SCSI"}})
-	d := decide(t, linux(v,
-		global(caps{"storage": {"NVMe"}}, "nvme"),
-		regional(caps{"net": {"basic"}}, "us", "basic"),
-		global(caps{"net": {"basic"}}, "slow"),
-		global(caps{}, "any"),
-	), m, capability.GEP33)
-	conflicts := []capability.Conflict{{Capability: "storage", Offer: []string{"NVMe"}, Need: []string{"SCSI"}, Cause: capability.CauseMachine}}
-	if diff := cmp.Diff(conflicts, d.Verdicts[0].Conflicts); diff != "" {
-		t.Error(diff)
-	}
-	var zero capability.Set
-	if d.Verdicts[0].Effective != zero {
-		t.Error("a flavor in conflict has no effective set")
-	}
-	for i, want := range []string{1: "{architecture: [amd64], storage: [SCSI], net: [basic]}",
-		2: "{architecture: [amd64], storage: [SCSI], net: [basic]}", 3: "{architecture: [amd64], storage: [SCSI], net: [accelerated, basic]}"} {
-		if i > 0 && d.Verdicts[i].Effective.String() != want {
-			t.Errorf("flavor %d: effective %s, want %s", i, d.Verdicts[i].Effective, want)
-		}
-	}
-	want := []imageselector.Comparison{{Best: 2, Next: 3, Preference: capability.Preference{
-		Sign: 1, Capability: "net", Round: 1, First: "basic", Second: "accelerated"}}}
-	if diff := cmp.Diff(want, d.Comparisons); diff != "" {
-		t.Error(diff)
-	}
-	if d.Chosen != 3 {
-		t.Error(d.Chosen)
-	}
-}
-
-func TestUnknownImageOrVersion(t *testing.T) {
+func TestAMachineOfAnotherVocabularyFitsNothing(t *testing.T) {
 	v := storageAndNet(t)
 	c := linux(v, global(nil, "image"))
-	for _, tc := range []struct {
-		image, version string
-		want           imageselector.Reason
-	}{
-		{"windows", "1", imageselector.ReasonUnknownImage},
-		{"", "", imageselector.ReasonUnknownImage},
-		{"linux", "1.0", imageselector.ReasonUnknownVersion},
-		{"linux", "", imageselector.ReasonUnknownVersion},
-		{"linux", "1", ""},
-	} {
-		d := agree(t, c, imageselector.Request{Image: tc.image, Version: tc.version, Region: "eu", Machine: v.All()})
-		if d.Reason != tc.want || (d.Chosen < 0) != (tc.want != "") || tc.want != "" && d.Verdicts != nil {
-			t.Errorf("%s@%s: %+v", tc.image, tc.version, d)
-		}
-		if (c.Flavors(tc.image, tc.version) == nil) != (tc.want != "") {
-			t.Errorf("%s@%s: flavors %v", tc.image, tc.version, c.Flavors(tc.image, tc.version))
-		}
+	request, _ := storageAndNet(t).Request(nil)
+	d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Machine: v.All(), Worker: request})
+	if d.Chosen >= 0 || d.Verdicts[0].Reason != imageselector.ReasonCapability {
+		t.Errorf("a request of another vocabulary: %+v", d)
 	}
-}
-
-func TestAMachineOfAnotherVocabularyFitsNothing(t *testing.T) {
-	c := linux(storageAndNet(t), global(nil, "image"))
 	for _, m := range []capability.Set{{}, storageAndNet(t).All()} {
 		if d := decide(t, c, m, capability.GEP33); d.Chosen >= 0 || d.Verdicts[0].Reason != imageselector.ReasonCapability {
 			t.Errorf("%+v", d)
@@ -271,56 +222,6 @@ func TestEntriesOfOneVersionKeepWhatIsUndeclared(t *testing.T) {
 	}
 }
 
-// Semantics S5: the two cases in which the orders differ, and the tie-break of the operator guide.
-func TestPreference(t *testing.T) {
-	storageAccess := func(values ...string) defs {
-		return defs{{Name: "architecture", Values: []string{"amd64"}}, {Name: "storageAccess", Values: values}}
-	}
-	storageNet := defs{
-		{Name: "architecture", Values: []string{"amd64"}},
-		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
-		{Name: "net", Values: []string{"accelerated", "basic"}},
-	}
-	guide := flavors{global(caps{"storageAccess": {"NVMe"}}, "A"), global(caps{"storageAccess": {"SCSI"}}, "B")}
-	for name, tc := range map[string]struct {
-		defs            defs
-		flavors         flavors
-		machine         caps
-		gep33, gardener string
-	}{
-		"first values of all capabilities before second values of any": {
-			storageNet,
-			flavors{global(caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}, "A"), global(caps{"storage": {"NVMe"}, "net": {"accelerated"}}, "B")},
-			nil, "B", "A",
-		},
-		"a value that the machine lacks": {
-			storageNet,
-			flavors{global(caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}, "A"), global(caps{"storage": {"SCSI"}, "net": {"accelerated"}}, "B")},
-			caps{"storage": {"SCSI"}}, "B", "A",
-		},
-		"operator guide":                           {storageAccess("NVMe", "SCSI"), guide, nil, "A", "A"},
-		"operator guide, values reordered":         {storageAccess("SCSI", "NVMe"), guide, nil, "B", "B"},
-		"operator guide, machine narrowed to SCSI": {storageAccess("NVMe", "SCSI"), guide, caps{"storageAccess": {"SCSI"}}, "B", "B"},
-		"more of the same wins":                    {storageNet, flavors{global(caps{"storage": {"NVMe"}}, "A"), global(nil, "B")}, nil, "B", "B"},
-		"more of what the machine lacks wins a tie": {
-			storageNet, flavors{global(caps{"storage": {"SCSI"}}, "A"), global(nil, "B")}, caps{"storage": {"SCSI"}}, "B", "B",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			v := vocabulary(t, tc.defs)
-			reversed := flavors{tc.flavors[1], tc.flavors[0]}
-			for _, written := range []flavors{tc.flavors, reversed} {
-				for order, want := range map[capability.Order]string{capability.GEP33: tc.gep33, capability.Gardener: tc.gardener} {
-					d := decide(t, linux(v, written...), machine(t, v, tc.machine), order)
-					if d.Reference != want || d.Ambiguous {
-						t.Errorf("%s: got %q (ambiguous: %t), want %q", order, d.Reference, d.Ambiguous, want)
-					}
-				}
-			}
-		})
-	}
-}
-
 // Semantics S5, step 4: of flavors that support the same the first wins, and the decision says so.
 func TestAmbiguous(t *testing.T) {
 	nvme, same, scsi := caps{"storage": {"NVMe"}}, caps{"storage": {"NVMe", "NVMe"}}, caps{"storage": {"SCSI"}}
@@ -372,62 +273,6 @@ func TestFlavorsWithUnknownCapabilitiesAreTakenAsTheyAre(t *testing.T) {
 	}
 }
 
-// Semantics S3: what a pool asks for an image must have declared, and a version may say what holds for those that do not.
-func TestRequests(t *testing.T) {
-	v := storageAndNet(t)
-	plain, secure := global(nil, "plain"), global(caps{"gardener-bootType": {"secure"}}, "secure")
-	both := global(caps{"gardener-bootType": {"standard", "secure"}}, "both")
-	for name, tc := range map[string]struct {
-		flavors    flavors
-		undeclared caps
-		worker     capability.Worker
-		want       string
-	}{
-		"nothing special":                    {flavors{secure, both, plain}, nil, capability.Worker{}, "plain"},
-		"nothing special, and nothing plain": {flavors{secure, both}, nil, capability.Worker{}, "both"},
-		"secure boot":                        {flavors{plain, secure}, nil, capability.Worker{SecureBoot: true}, "secure"},
-		"secure boot, and more of the same":  {flavors{secure, both}, nil, capability.Worker{SecureBoot: true}, "both"},
-		"secure boot that nobody declares":   {flavors{plain}, nil, capability.Worker{SecureBoot: true}, ""},
-		"in place":                           {flavors{plain}, nil, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, ""},
-		"in place, which the version supports": {
-			flavors{plain}, caps{"gardener-updateType": {"inPlace", "rolling"}}, capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "plain",
-		},
-		"in place, which one flavor does not support": {
-			flavors{global(caps{"gardener-updateType": {"rolling"}}, "rolling")}, caps{"gardener-updateType": {"inPlace", "rolling"}},
-			capability.Worker{UpdateStrategy: v1beta1.ManualInPlaceUpdate}, "",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			version := versions{{Version: "1", Flavors: tc.flavors, Undeclared: tc.undeclared}}
-			c := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: version}})
-			request, _ := v.Request(tc.worker.Requirements(nil))
-			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-				d := agree(t, c, imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: request, Order: order})
-				if d.Reference != tc.want || d.Ambiguous {
-					t.Errorf("%s: got %q (ambiguous: %t), want %q", order, d.Reference, d.Ambiguous, tc.want)
-				}
-			}
-		})
-	}
-}
-
-// What is neither registered nor requested is no part of the effective set, and a request of another vocabulary fits nothing.
-func TestVerdictsOfRequests(t *testing.T) {
-	v := storageAndNet(t)
-	c := linux(v, global(caps{"gardener-bootType": {"secure", "standard"}, "gardener-gpuSupport": {"nvidia"}}, "image"))
-	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
-	r := imageselector.Request{Image: "linux", Version: "1", Region: "eu", Machine: v.All(), Worker: ordinary}
-	const want = "{architecture: [amd64], storage: [NVMe, SCSI], net: [accelerated, basic], gardener-bootType: [standard]}"
-	if got := agree(t, c, r).Verdicts[0].Effective.String(); got != want {
-		t.Error(got)
-	}
-	other, _ := storageAndNet(t).Request(nil)
-	r.Worker = other
-	if d := agree(t, c, r); d.Chosen >= 0 || d.Verdicts[0].Reason != imageselector.ReasonCapability {
-		t.Errorf("%+v", d)
-	}
-}
-
 func TestSelectDoesNotAllocate(t *testing.T) {
 	v := storageAndNet(t)
 	c := linux(v,
@@ -438,6 +283,7 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 	)
 	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
 	inPlace, _ := v.Request(capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))
+	over := c.Over(catalogOf(v, "base ", [2]string{"linux", "1"}, [2]string{"linux", "2"}))
 	requests := []imageselector.Request{
 		{Image: "linux", Version: "1", Region: "eu", Machine: v.All()},
 		{Image: "linux", Version: "1", Region: "us", Machine: machine(t, v, caps{"storage": {"SCSI"}}), Order: capability.Gardener},
@@ -452,6 +298,7 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() {
 			_, _ = c.Select(r)
 			_ = c.Choose(r)
+			_, _ = over.Select(r)
 		}); n != 0 {
 			t.Errorf("%s@%s in %s: %v allocations", r.Image, r.Version, r.Region, n)
 		}

@@ -97,14 +97,13 @@ func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 	added := 0
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawCase(t)
-		v := o.compile()
 		declaring := make(flavors, len(o.flavors))
 		for i := range o.flavors {
 			o.flavors[i].Implied = drawCapabilities(t, append(o.defs[:len(o.defs):len(o.defs)], unregistered))
 			declaring[i] = o.flavors[i]
 			declaring[i].Implied, declaring[i].Capabilities = nil, caps{}
 			for name, values := range o.flavors[i].Implied {
-				if o.registered(name) {
+				if o.v.IsRegistered(name) {
 					declaring[i].Capabilities[name] = values
 				}
 			}
@@ -113,8 +112,7 @@ func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 				added++
 			}
 		}
-		r := o.question(v)
-		implied, declared := o.catalog(v, o.flavors...).Decide(r), o.catalog(v, declaring...).Decide(r)
+		implied, declared := o.decide(o.flavors...), o.decide(declaring...)
 		if implied.Chosen != declared.Chosen || implied.Reference != declared.Reference || implied.Ambiguous != declared.Ambiguous ||
 			!cmp.Equal(implied.Comparisons, declared.Comparisons) {
 			t.Fatalf("%+v\n%+v", implied, declared)

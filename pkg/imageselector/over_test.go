@@ -105,21 +105,6 @@ func TestOverACatalogOfAnotherVocabulary(t *testing.T) {
 	}
 }
 
-func TestSelectOverACatalogDoesNotAllocate(t *testing.T) {
-	v := storageAndNet(t)
-	own, base := catalogOf(v, "own ", [2]string{"linux", "2"}), catalogOf(v, "base ", [2]string{"linux", "1"}, [2]string{"linux", "2"})
-	over := own.Over(base)
-	for _, version := range []string{"1", "2", "3"} {
-		r := imageselector.Request{Image: "linux", Version: version, Region: "eu", Machine: v.All()}
-		if n := testing.AllocsPerRun(100, func() {
-			_, _ = over.Select(r)
-			_ = over.Choose(r)
-		}); n != 0 {
-			t.Errorf("version %s: %v allocations", version, n)
-		}
-	}
-}
-
 // However catalogs are stacked, an image version is answered by the first that has a flavor of it.
 func TestOverTakesTheFirstThatHasAFlavor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -85,19 +85,18 @@ type Comparison struct {
 // Decide evaluates every flavor of the requested image version once and records a verdict for each. The caller owns
 // the decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
-	d := Decision[R]{Request: r, Chosen: -1}
-	v := c.version(r.Image, r.Version)
-	if v == nil {
+	d := Decision[R]{Request: r}
+	switch v := c.version(r.Image, r.Version); {
+	case v != nil:
+		d.Verdicts = make([]Verdict[R], 0, len(v.matches))
+	case c.hasImage(r.Image):
 		d.Reason = ReasonUnknownVersion
-		if !c.hasImage(r.Image) {
-			d.Reason = ReasonUnknownImage
-		}
-		return d
+	default:
+		d.Reason = ReasonUnknownImage
 	}
-	d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	ref, chosen := v.choose(&r, v.regional[r.Region], &d)
-	if ref != nil {
-		d.Chosen, d.Reference = chosen, *ref
+	var ref *R
+	if ref, d.Chosen = c.choose(&r, &d); ref != nil {
+		d.Reference = *ref
 	}
 	return d
 }
@@ -105,10 +104,8 @@ func (c *Catalog[R]) Decide(r Request) Decision[R] {
 // Select returns the reference that [Catalog.Decide] would choose, or ErrNoImage. It does not allocate. Safe for
 // concurrent use.
 func (c *Catalog[R]) Select(r Request) (R, error) {
-	if v := c.version(r.Image, r.Version); v != nil {
-		if ref, _ := v.choose(&r, v.regional[r.Region], nil); ref != nil {
-			return *ref, nil
-		}
+	if ref, _ := c.choose(&r, nil); ref != nil {
+		return *ref, nil
 	}
 	var none R
 	return none, ErrNoImage
@@ -117,18 +114,18 @@ func (c *Catalog[R]) Select(r Request) (R, error) {
 // Choose returns the index, among [Catalog.Flavors], of the flavor that [Catalog.Decide] would choose, or -1. It does
 // not allocate. Safe for concurrent use.
 func (c *Catalog[R]) Choose(r Request) int {
-	v := c.version(r.Image, r.Version)
-	if v == nil {
-		return -1
-	}
-	_, chosen := v.choose(&r, v.regional[r.Region], nil)
+	_, chosen := c.choose(&r, nil)
 	return chosen
 }
 
 // choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
-// index, -1 then. If record is not nil, it notes there what it finds and compares. regional are the references in the
-// region.
-func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[R]) (*R, int) {
+// index, -1 then. If record is not nil, it notes there what it finds and compares.
+func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
+	v := c.version(r.Image, r.Version)
+	if v == nil {
+		return nil, -1
+	}
+	regional := v.regional[r.Region]
 	var best *R
 	chosen := -1
 	for i := range v.matches {
@@ -164,15 +161,13 @@ func (v *version[R]) choose(r *Request, regional []located[R], record *Decision[
 // judge notes the verdict on a flavor; found says that it has a reference in the region.
 func (d *Decision[R]) judge(flavor *Flavor[R], set capability.Set, fits, found bool) {
 	verdict := Verdict[R]{Flavor: flavor, Set: set}
-	switch {
-	case !fits:
-		verdict.Reason = ReasonCapability
-		verdict.Conflicts = set.Conflicts(d.Request.Machine, d.Request.Worker)
-	case !found:
+	if fits {
+		verdict.Effective = set.Effective(d.Request.Machine, d.Request.Worker)
+	} else {
+		verdict.Reason, verdict.Conflicts = ReasonCapability, set.Conflicts(d.Request.Machine, d.Request.Worker)
+	}
+	if fits && !found {
 		verdict.Reason = ReasonRegion
-		verdict.Effective = set.Effective(d.Request.Machine, d.Request.Worker)
-	default:
-		verdict.Effective = set.Effective(d.Request.Machine, d.Request.Worker)
 	}
 	d.Verdicts = append(d.Verdicts, verdict)
 }

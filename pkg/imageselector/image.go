@@ -71,21 +71,20 @@ func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 			continue
 		}
 		if len(supported) == len(f.Capabilities) { // the first one that is added
-			supported = maps.Clone(f.Capabilities)
-			if supported == nil {
-				supported = make(v1beta1.Capabilities, len(f.Implied))
-			}
+			supported = maps.Collect(maps.All(f.Capabilities))
 		}
 		supported[name] = registeredOf(v, name, values)
 	}
 	return supported
 }
 
-// registeredOf returns those of implied values that are registered, for the user has not written them; all of them if none
-// is.
+// registeredOf returns those of implied values that are registered, for the user has not written them; all of them if
+// none is.
 func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta1.CapabilityValues {
-	registered := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return !slices.Contains(v.Registered(name), value) })
-	if len(registered) == 0 || len(registered) == len(values) {
+	registered := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
+		return !slices.Contains(v.Registered(name), value)
+	})
+	if len(registered) == 0 {
 		return values
 	}
 	return registered

@@ -8,10 +8,9 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -70,7 +69,7 @@ func configsIn(content []byte, kind schema.GroupVersionKind) (found [][]byte) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
 		document, err := reader.Read()
-		if errors.Is(err, io.EOF) || err != nil {
+		if err != nil { // the end of the file, at best
 			return found
 		}
 		raw, err := yaml.YAMLToJSON(document)
@@ -98,12 +97,7 @@ func objectsIn(raw json.RawMessage, kind schema.GroupVersionKind) (found [][]byt
 	if json.Unmarshal(raw, &meta) == nil && meta.GroupVersionKind() == kind {
 		return [][]byte{raw}
 	}
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		found = append(found, objectsIn(members[name], kind)...)
 	}
 	return found

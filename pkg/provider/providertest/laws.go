@@ -16,7 +16,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/provider"
@@ -64,8 +63,8 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, err
 	if len(report.Errors) > 0 {
 		return 0, nil
 	}
-	kind, err := kindOf(config)
-	if err != nil {
+	var meta metav1.TypeMeta
+	if err := json.Unmarshal(config, &meta); err != nil {
 		return 0, err
 	}
 	var errs []error
@@ -73,25 +72,13 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, err
 		for _, version := range image.Versions {
 			tried++
 			for _, format := range []provider.Format{provider.FormatLegacy, provider.FormatFlavors} {
-				if err := RoundTrip(cloud, kind, version, format); err != nil && !expected(err, version.Legacy, format) {
+				err := RoundTrip(cloud, meta.GroupVersionKind(), version, format)
+				// a format may have no words for what was read in the other one
+				if err != nil && (!Refused(err) || version.Legacy == (format == provider.FormatLegacy)) {
 					errs = append(errs, fmt.Errorf("%s@%s as %s: %w", image.Name, version.Version, format, err))
 				}
 			}
 		}
 	}
 	return tried, errors.Join(errs...)
-}
-
-// expected reports whether an error of [RoundTrip] is one that a provider may have about another format than the one
-// that the version was read in.
-func expected(err error, legacy bool, format provider.Format) bool {
-	var refused refusal
-	return errors.As(err, &refused) && legacy != (format == provider.FormatLegacy)
-}
-
-// kindOf returns the kind of a config that a provider has accepted.
-func kindOf(config []byte) (schema.GroupVersionKind, error) {
-	var meta metav1.TypeMeta
-	err := json.Unmarshal(config, &meta)
-	return meta.GroupVersionKind(), err
 }

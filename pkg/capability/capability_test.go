@@ -104,18 +104,21 @@ func TestSet(t *testing.T) {
 		},
 		"unknown names": {
 			v, caps{"b": {"x"}, "a": {"x"}}, all,
-			[]string{"FieldValueNotSupported at.a capability-unregistered", "FieldValueNotSupported at.b capability-unregistered"},
+			[]string{
+				"FieldValueNotSupported at.a capability-unregistered", "FieldValueNotSupported at.b capability-unregistered",
+			},
 		},
 		"name differs in case": {
 			v, caps{"Net": {"basic"}}, all, []string{"FieldValueNotSupported at.Net capability-unregistered"},
 		},
 		"reserved names need not be registered": {
-			compile(t), caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}, "gardener-gpuSupport": {"none"}},
-			"{architecture: [amd64], gardener-bootType: [secure], gardener-updateType: [inPlace, rolling], gardener-gpuSupport: [none]}", nil,
+			compile(t), caps{"gardener-bootType": {"secure"}, "gardener-updateType": {"inPlace", "rolling"}},
+			"{architecture: [amd64], gardener-bootType: [secure], gardener-updateType: [inPlace, rolling]}", nil,
 		},
 		"all of that, in order": {
 			compile(t), caps{
-				"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"amd", "gpu"}, "gardener-bootType": {}, "architecture": {"arm64"},
+				"gardener-z": {}, "acme-trusted": {"on"}, "gardener-gpuSupport": {"amd", "gpu"}, "gardener-bootType": {},
+				"architecture": {"arm64"},
 			},
 			"{architecture: [], gardener-bootType: [], gardener-gpuSupport: [amd]}",
 			[]string{
@@ -161,7 +164,8 @@ func TestSet(t *testing.T) {
 }
 
 func TestMessagesAboutReservedCapabilities(t *testing.T) {
-	_, errs := compile(t).Flavor(caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}, nil, field.NewPath("at"))
+	declared := caps{"gardener-bootType": {}, "gardener-gpuSupport": {"voodoo"}, "gardener-boot": {"secure"}}
+	_, errs := compile(t).Flavor(declared, nil, field.NewPath("at"))
 	want := []string{
 		"at.gardener-bootType: Required value: an empty list matches nothing: " +
 			"list values of gardener-bootType, or leave the capability out if the image does not support it",
@@ -227,7 +231,8 @@ func TestSetsOfOtherVocabularies(t *testing.T) {
 	if len(flavor.Conflicts(w.All(), zero)) != 3 || len(flavor.Conflicts(v.All(), asked)) != 3 {
 		t.Error("a foreign set conflicts in everything")
 	}
-	if zero.Fits(v.All(), zero) || zero.Fits(zero, zero) || len(zero.Conflicts(v.All(), asked)) > 0 || zero.Effective(zero, zero) != zero {
+	if zero.Fits(v.All(), zero) || zero.Fits(zero, zero) || zero.Effective(zero, zero) != zero ||
+		len(zero.Conflicts(v.All(), asked)) > 0 {
 		t.Error("the zero set fits nothing")
 	}
 	if zero.String() != "{}" || zero.Values("net") != nil || len(zero.Capabilities()) != 0 {
@@ -354,7 +359,9 @@ func TestRequirements(t *testing.T) {
 		"in place by hand": {strategy("ManualInPlaceUpdate"), lines{boot, fmt.Sprintf(inPlace, "ManualInPlaceUpdate")}},
 		"unknown strategy": {strategy("Never"), lines{boot, rolling}},
 	}
-	for kind, value := range map[string]string{"nvidia": "nvidia", "amd": "amd", "intel": "intel", "Nvidia": "none", "": "none"} {
+	for kind, value := range map[string]string{
+		"nvidia": "nvidia", "amd": "amd", "intel": "intel", "Nvidia": "none", "": "none",
+	} {
 		test := tests["nothing"]
 		test.worker.GPU, test.want = &kind, append(test.want[:2:2], fmt.Sprintf(gpu, value, kind))
 		tests["GPU "+kind] = test
@@ -362,7 +369,8 @@ func TestRequirements(t *testing.T) {
 	for name, tc := range tests {
 		var got []string
 		for _, q := range tc.worker.Requirements(field.NewPath("worker")) {
-			got = append(got, fmt.Sprintf("%s %v: %s, implied %t, at %s", q.Capability, q.Values, q.Setting, q.Implied, q.Because))
+			got = append(got, fmt.Sprintf("%s %v: %s, implied %t, at %s",
+				q.Capability, q.Values, q.Setting, q.Implied, q.Because))
 		}
 		if diff := cmp.Diff(tc.want, got); diff != "" {
 			t.Error(name, diff)
@@ -415,7 +423,8 @@ func TestOrdinaryRequestsDoNotAllocate(t *testing.T) {
 	}
 	ordinary := capability.Worker{}.Requirements(field.NewPath("worker"))
 	for name, v := range map[string]*capability.Vocabulary{
-		"nothing registered": compile(t), "some registered": compile(t, registered...), "many registered": compile(t, append(many, registered...)...),
+		"nothing registered": compile(t), "some registered": compile(t, registered...),
+		"many registered": compile(t, append(many, registered...)...),
 	} {
 		for _, requirements := range [][]capability.Requirement{nil, ordinary} {
 			if n := testing.AllocsPerRun(100, func() { _, _ = v.Request(requirements) }); n != 0 {

@@ -105,7 +105,8 @@ func TestNothingRequestedIsNoCondition(t *testing.T) {
 			t.Fatal(unmet)
 		}
 		for _, request := range []capability.Set{{}, nothing} {
-			if flavor.Fits(machine, request) != flavor.Compatible(machine) || flavor.Compatible(machine) != machine.Compatible(flavor) {
+			fits := flavor.Fits(machine, request)
+			if flavor.Compatible(machine) != fits || machine.Compatible(flavor) != fits {
 				t.Fatalf("%s on %s", flavor, machine)
 			}
 			if flavor.Effective(machine, request) != flavor.Effective(machine, capability.Set{}) {
@@ -333,7 +334,9 @@ func (w *world) widened(p pool, flavors ...side) pool {
 		for _, f := range flavors {
 			values = slices.Concat(values, w.own(f, name), w.undeclared(f, name))
 		}
-		widened.machine[name] = slices.DeleteFunc(values, func(value string) bool { return !slices.Contains(w.values(name), value) })
+		widened.machine[name] = slices.DeleteFunc(values, func(value string) bool {
+			return !slices.Contains(w.values(name), value)
+		})
 	}
 	for _, q := range p.asked {
 		for _, f := range flavors {

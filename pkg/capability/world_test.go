@@ -155,13 +155,15 @@ func (w *world) drawPool(t *rapid.T) pool {
 			d.Values = append(slices.Clone(w.values(d.Name)), "unknown")
 		}
 		values := rapid.SliceOfN(rapid.SampledFrom(d.Values), least, 3).Draw(t, d.Name)
-		p.asked = append(p.asked, capability.Requirement{Capability: d.Name, Values: values, Setting: fmt.Sprint("setting ", i)})
+		p.asked = append(p.asked, capability.Requirement{
+			Capability: d.Name, Values: values, Setting: fmt.Sprint("setting ", i),
+		})
 	}
 	return p
 }
 
-// meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the values; or
-// no image can declare the capability, and what that means will do.
+// meets reports whether a requirement can be met: the capability is registered, or reserved, and so is one of the
+// values; or no image can declare the capability, and what that means will do.
 func (w *world) meets(q capability.Requirement) bool {
 	d, worker := w.definition(q.Capability)
 	if !slices.Contains(w.names(), q.Capability) {

@@ -113,8 +113,8 @@ func TestImpliedIsAsGoodAsDeclared(t *testing.T) {
 			}
 		}
 		implied, declared := o.decide(o.flavors...), o.decide(declaring...)
-		if implied.Chosen != declared.Chosen || implied.Reference != declared.Reference || implied.Ambiguous != declared.Ambiguous ||
-			!cmp.Equal(implied.Comparisons, declared.Comparisons) {
+		if implied.Chosen != declared.Chosen || implied.Reference != declared.Reference ||
+			implied.Ambiguous != declared.Ambiguous || !cmp.Equal(implied.Comparisons, declared.Comparisons) {
 			t.Fatalf("%+v\n%+v", implied, declared)
 		}
 		for i := range implied.Verdicts {

@@ -132,7 +132,8 @@ func drawCase(t *rapid.T) *oracle {
 		Order: rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order"),
 	}
 	o.request.Machine, _ = o.v.Set(drawCapabilities(t, declarable), nil)
-	if strategy := rapid.SampledFrom([]string{"", "AutoRollingUpdate", "AutoInPlaceUpdate"}).Draw(t, "strategy"); strategy != "" {
+	strategies := rapid.SampledFrom([]string{"", "AutoRollingUpdate", "AutoInPlaceUpdate"})
+	if strategy := strategies.Draw(t, "strategy"); strategy != "" {
 		worker := capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)}
 		o.request.Worker, _ = o.v.Request(worker.Requirements(nil))
 	}
@@ -178,14 +179,22 @@ func TestDecideAgreesWithTheOracle(t *testing.T) {
 	found, ambiguities := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		o := drawCase(t)
-		d := agree(t, o.catalog(o.flavors...), o.request)
+		c := o.catalog(o.flavors...)
+		d := agree(t, c, o.request)
 		chosen, ambiguous := o.choose()
 		want := imageselector.Decision[string]{
 			Request: o.request, Chosen: chosen, Ambiguous: ambiguous, Comparisons: o.comparisons(),
 			Verdicts: make([]imageselector.Verdict[string], len(o.flavors)),
 		}
+		var offers []capability.Set
 		for i := range o.flavors {
 			want.Verdicts[i] = o.verdict(i)
+			if _, refers := o.reference(i); refers {
+				offers = append(offers, o.set(i))
+			}
+		}
+		if got := c.Offers("linux", "1", o.request.Region); !slices.Equal(got, offers) {
+			t.Fatalf("offers %v, want %v", got, offers)
 		}
 		if chosen >= 0 {
 			found++

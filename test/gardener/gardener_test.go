@@ -77,7 +77,7 @@ func declare(r *rand.Rand, d defs, omitted, narrow float64) caps {
 }
 
 // ours answers a question with this module, for a provider that defines some of the capabilities as worker capabilities.
-func ours(t *testing.T, q question, order capability.Order, workers ...capability.Definition) imageselector.Decision[string] {
+func ours(t *testing.T, q question, workers ...capability.Definition) imageselector.Decision[string] {
 	t.Helper()
 	v, errs := capability.Compile(q.defs, nil, workers...)
 	if len(errs) > 0 {
@@ -93,7 +93,7 @@ func ours(t *testing.T, q question, order capability.Order, workers ...capabilit
 		t.Fatal(errs)
 	}
 	catalog := imageselector.NewCatalog(v, []imageselector.Image[string]{{Name: "linux", Versions: []imageselector.Version[string]{version}}})
-	return catalog.Decide(imageselector.Request{Image: "linux", Version: "1", Machine: machine, Order: order})
+	return catalog.Decide(imageselector.Request{Image: "linux", Version: "1", Machine: machine, Order: capability.Gardener})
 }
 
 // The library has two errors. Which of them it is can be read off the question only: none of the flavors fits, or the
@@ -118,7 +118,7 @@ func TestChoosesWhatTheLibraryChooses(t *testing.T) {
 	found, none, ties := 0, 0, 0
 	for i := range questions {
 		q := random(r)
-		d := ours(t, q, capability.Gardener)
+		d := ours(t, q)
 		name, nothingFits, tie := theirs(q)
 		switch {
 		case nothingFits:
@@ -138,33 +138,5 @@ func TestChoosesWhatTheLibraryChooses(t *testing.T) {
 		if n < questions/20 {
 			t.Errorf("%s: %d of %d questions are too few to tell anything", kind, n, questions)
 		}
-	}
-}
-
-// Semantics S5: the two cases in which the text of GEP-0033 and the library disagree.
-func TestGEP33IsAnotherOrder(t *testing.T) {
-	storageAndNet := defs{
-		{Name: "architecture", Values: []string{"amd64"}},
-		{Name: "storage", Values: []string{"NVMe", "SCSI"}},
-		{Name: "net", Values: []string{"accelerated", "basic"}},
-	}
-	both := flavor{"A", caps{"storage": {"NVMe", "SCSI"}, "net": {"basic"}}}
-	for name, q := range map[string]question{
-		"second values against the first value of a later capability": {
-			storageAndNet, []flavor{both, {"B", caps{"storage": {"NVMe"}, "net": {"accelerated"}}}}, caps{}},
-		"a value that the machine lacks": {
-			storageAndNet, []flavor{both, {"B", caps{"storage": {"SCSI"}, "net": {"accelerated"}}}}, caps{"storage": {"SCSI"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if library, _, _ := theirs(q); library != "A" {
-				t.Errorf("the library says %q", library)
-			}
-			if d := ours(t, q, capability.Gardener); d.Reference != "A" {
-				t.Errorf("gardener says %q", d.Reference)
-			}
-			if d := ours(t, q, capability.GEP33); d.Reference != "B" {
-				t.Errorf("gep33 says %q", d.Reference)
-			}
-		})
 	}
 }

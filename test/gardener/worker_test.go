@@ -38,7 +38,7 @@ func TestRegisteredWorkerCapabilitiesThatNobodyAsksFor(t *testing.T) {
 	found, none, ties, chosen := 0, 0, 0, 0
 	for i := range questions / 20 {
 		q := random(r)
-		d := ours(t, q, capability.Gardener, workers(r, q.defs)...)
+		d := ours(t, q, workers(r, q.defs)...)
 		for k, v := range d.Verdicts {
 			if fits := helper.AreCapabilitiesCompatible(q.flavors[k].capabilities, q.machine, q.defs); fits != (v.Reason == "") {
 				t.Fatalf("question %d, flavor %d: %+v\nfits: %t, ours: %q", i, k, q, fits, v.Reason)

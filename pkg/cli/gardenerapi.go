@@ -59,29 +59,18 @@ func repeats(err *field.Error, own field.ErrorList) bool {
 
 // withHints says, where core refuses one of Gardener's own capabilities in an object, where to declare it.
 func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
+	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
 		name, _ := err.BadValue.(string)
 		hint := "; "
-		if registered := registeredAt(object, err); registered != "" {
-			name, hint = registered, "; leave it out: "
+		var i int
+		_, other := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
+		if other == nil && profile != nil && err.Type == field.ErrorTypeForbidden { // to register it
+			name, hint = profile.Spec.MachineCapabilities[i].Name, "; leave it out: "
 		}
 		if reserved.Is(name) {
 			err.Detail += hint + name + " is known without being registered, and declared on flavors of the provider config only"
 		}
 	}
 	return errs
-}
-
-// registeredAt returns the name that an error is about which forbids to register it; empty for any other error.
-func registeredAt(object runtime.Object, err *field.Error) string {
-	profile, isProfile := object.(*v1beta1.CloudProfile)
-	var i int
-	_, wrong := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
-	if wrong != nil || !isProfile || err.Type != field.ErrorTypeForbidden {
-		return ""
-	}
-	if definitions := profile.Spec.MachineCapabilities; i >= 0 && i < len(definitions) {
-		return definitions[i].Name
-	}
-	return ""
 }

@@ -20,15 +20,15 @@ import (
 
 // lintFlags are the flags of lint.
 type lintFlags struct {
-	output, failOn string
-	// domain counts if it is given.
-	domain         string
-	reservedInCore bool
+	output, failOn, domain string
+	reservedInCore         bool
+	// given reports whether the flag of a name was given.
+	given func(name string) bool
 }
 
 // lint returns the command of this name.
 func (c *command) lint() *cobra.Command {
-	var flags lintFlags
+	flags := &lintFlags{}
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Report everything that is wrong with CloudProfiles and the objects that use them",
@@ -43,14 +43,9 @@ here. Without the flag, what depends on it is reported as not checked.`,
 			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
 			"  kubectl get cloudprofiles -o yaml | capkit lint -",
 		Args: needFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var domain *string
-			if cmd.Flags().Changed("domain") {
-				domain = &flags.domain
-			}
-			return c.runLint(args, flags, domain)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return c.runLint(args, flags) },
 	}
+	flags.given = cmd.Flags().Changed
 	outputFlag(cmd, &flags.output, report.Formats())
 	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1",
 		[]string{"error", "warning"})
@@ -61,19 +56,22 @@ here. Without the flag, what depends on it is reported as not checked.`,
 	return cmd
 }
 
-// runLint checks files and prints the report. domain is nil if none is given.
-func (c *command) runLint(args []string, flags lintFlags, domain *string) error {
+// runLint checks files and prints the report.
+func (c *command) runLint(args []string, flags *lintFlags) error {
 	switch {
 	case flags.failOn != "error" && flags.failOn != "warning":
 		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
-	case domain != nil && *domain == "":
+	case flags.given("domain") && flags.domain == "":
 		return errors.New("--domain is empty: name the domain, or leave the flag out if it is not known")
 	}
 	g, err := load(args, c.stdin, c.providers)
 	if err != nil {
 		return err
 	}
-	g.reservedInCore, g.domain = flags.reservedInCore, domain
+	g.reservedInCore = flags.reservedInCore
+	if flags.given("domain") {
+		g.domain = &flags.domain
+	}
 	found := lint(g)
 	options := report.Options{FailOn: finding.Severity(flags.failOn), Rules: c.rules(), Version: Version}
 	if err := found.Write(c.stdout, flags.output, options); err != nil {

@@ -271,10 +271,7 @@ func printAnswer(w io.Writer, a answer) {
 
 // referenceText prints a reference as its fields and their values: id 1234-amd64.
 func referenceText(reference any) string {
-	raw, err := json.Marshal(reference)
-	if err != nil {
-		return fmt.Sprint(reference)
-	}
+	raw, _ := json.Marshal(reference) // a reference is made to be printed
 	var fields map[string]any
 	if json.Unmarshal(raw, &fields) != nil {
 		return string(raw)

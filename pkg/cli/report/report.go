@@ -6,12 +6,14 @@ package report
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -136,4 +138,22 @@ func (r *Report) Write(w io.Writer, format string, options Options) error {
 		return fmt.Errorf("unknown format %q", format)
 	}
 	return write(w, r, &options)
+}
+
+// JSON writes a value as indented JSON.
+func JSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// YAML writes a value as YAML, with the names that it has in JSON.
+func YAML(w io.Writer, value any) error {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
 }

@@ -124,7 +124,6 @@ func reservedCapabilities() []workerCapability {
 // gpuTypes returns the types of GPU that ask for support.
 func gpuTypes() []string { return []string{"nvidia", "amd", "intel"} }
 
-// capabilities returns the command of this name.
 func (c *command) capabilities() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -19,7 +19,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// explain returns the command of this name.
 func (c *command) explain() *cobra.Command {
 	return c.question(&cobra.Command{
 		Use:   "explain FILE...",

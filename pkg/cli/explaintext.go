@@ -125,9 +125,7 @@ func rowOf[R any](r *consistency.Resolution[R], name string, values []string) se
 	if name == capability.Architecture && r.Pool.Architecture != "" {
 		asked = append(asked, r.Pool.Architecture)
 	}
-	if row.worker = strings.Join(asked, "; "); row.worker == "" {
-		row.worker = "-"
-	}
+	row.worker = cmp.Or(strings.Join(asked, "; "), "-")
 	return row
 }
 

@@ -26,7 +26,6 @@ type lintFlags struct {
 	given func(name string) bool
 }
 
-// lint returns the command of this name.
 func (c *command) lint() *cobra.Command {
 	flags := &lintFlags{}
 	cmd := &cobra.Command{

@@ -5,7 +5,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -132,7 +131,7 @@ func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
 	if err != nil {
 		return err
 	}
-	answers, one, err := ask(g, flags, c.stdin)
+	answers, err := ask(g, flags, c.stdin)
 	if err := c.printFindings(g, err); err != nil {
 		return err
 	}
@@ -145,7 +144,7 @@ func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
 		}
 	}
 	var value any = map[string][]answer{"pools": answers}
-	if one {
+	if len(answers) == 1 && answers[0].Shoot == "" { // to a question by flags
 		value = answers[0]
 	}
 	if err := printAs(c.stdout, flags.output, value, func(w io.Writer) { printAnswers(w, answers) }); err != nil {
@@ -157,26 +156,25 @@ func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
 	return nil
 }
 
-// ask answers the question of the flags, or that of each worker pool of the Shoots among the inputs. one is true
-// for the single answer to the flags. What it finds wrong with the inputs becomes findings; the error says why there is
-// no answer.
-func ask(g *garden, flags *poolFlags, stdin io.Reader) (answers []answer, one bool, err error) {
+// ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
+// inputs. What it finds wrong with the inputs becomes findings; the error says why there is no answer.
+func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if len(g.shoots.all) > 0 && !flags.set() {
 		if err := flags.outOfPlace(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		return g.askShoots(order), false, nil
+		return g.askShoots(order), nil
 	}
 	if err := flags.missing(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	p, err := g.profileNamed(flags.profile)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	pool := flags.pool
 	pool.Order = order
@@ -191,23 +189,15 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) (answers []answer, one bo
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if config != nil {
 		pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
 	a := p.resolve(pool)
 	g.noteFurther(config, a.further.Errors())
-	a.refuseFor(cmp.Or(fault, first(a.further.Errors())), p.madeBy().Workers())
-	return []answer{a}, true, nil
-}
-
-// first returns what the first of some errors says; empty if there is none.
-func first(errs field.ErrorList) string {
-	if len(errs) == 0 {
-		return ""
-	}
-	return message(errs[0])
+	a.refuseFor(fault, p.madeBy().Workers())
+	return []answer{a}, nil
 }
 
 // unknownGPU is the note about a type of GPU that no image supports.
@@ -245,7 +235,7 @@ func (g *garden) askShoots(order capability.Order) []answer {
 			a := p.resolve(pool)
 			a.Shoot = s.name
 			g.report(s.manifest, finding.Report{Errors: a.further})
-			a.refuseFor(cmp.Or(duplicateKey(s.manifest, &pool, p), first(a.further.Errors())), p.madeBy().Workers())
+			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
 			answers = append(answers, a)
 		}
 	}

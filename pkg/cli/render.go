@@ -21,7 +21,6 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 )
 
-// render returns the command of this name.
 func (c *command) render() *cobra.Command {
 	var output, profile string
 	var reservedInCore bool

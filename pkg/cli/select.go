@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// selectImage returns the command select.
+// selectImage returns the command select, whose name is a keyword.
 func (c *command) selectImage() *cobra.Command {
 	return c.question(&cobra.Command{
 		Use:   "select FILE...",
@@ -146,9 +146,12 @@ func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) a
 // consistency and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// refuseFor turns an answer that has an image into a refusal: the worker's providerConfig has errors, of which fault is
-// the first. What follows from the config is not known then. An empty fault changes nothing.
+// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: what follows from
+// the config is not known then. The first error is fault or, if that is empty, the first of the further ones.
 func (a *answer) refuseFor(fault string, workers provider.Workers) {
+	if fault == "" && len(a.further) > 0 {
+		fault = message(a.further[0].Error)
+	}
 	if fault == "" {
 		return
 	}

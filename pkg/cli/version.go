@@ -30,7 +30,6 @@ func (v versions) String() string {
 	return fmt.Sprintf("%s (with the rules of Gardener %s)", v.Version, v.GardenerVersion)
 }
 
-// version returns the command of this name.
 func (c *command) version() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

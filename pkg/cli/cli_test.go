@@ -133,9 +133,9 @@ func patched(t testing.TB, manifest, changes string) string {
 	return string(text)
 }
 
-// manifest returns a manifest that a case names, with the change that the case makes to it: a file of the case, one that
-// its cases share, or one of testdata/manifests. A manifest that is changed is written out anew, any other one as it
-// stands. It is empty for a name that no manifest has.
+// manifest returns a manifest that a case names, with the change that the case makes to it: a file of the case, one
+// that its cases share, or one of testdata/manifests. A manifest that is changed is written out anew, any other one
+// as it stands. It is empty for a name that no manifest has.
 func manifest(c *cases.Case, name string) []byte {
 	t := c.T()
 	t.Helper()
@@ -163,8 +163,8 @@ func manifests(c *cases.Case) (paths []string) {
 }
 
 // commands runs the commands of a case with some providers: one on each line of its file "run", in a folder with the
-// manifests that they name. Its file "stdin" is standard input. In a command $name stands for a file of the case or for a
-// folder of the repository, and "" for nothing. The result is how each command ends, and what it says.
+// manifests that they name. Its file "stdin" is standard input. In a command $name stands for a file of the case or
+// for a folder of the repository, and "" for nothing. The result is how each command ends, and what it says.
 func commands(providers []cli.Provider) func(c *cases.Case) string {
 	return func(c *cases.Case) string {
 		t, stdin := c.T(), ""
@@ -202,7 +202,8 @@ func places(t *testing.T, paths ...string) string {
 	var places []string
 	for _, f := range lint(t, "", paths...).Findings {
 		line := strings.Split(read(t, f.File), "\n")[f.Line-1]
-		places = append(places, fmt.Sprintf("%s: %s %s | %s", filepath.Base(f.File), f.Rule, f.Field, strings.TrimSpace(line)))
+		places = append(places, fmt.Sprintf("%s: %s %s | %s",
+			filepath.Base(f.File), f.Rule, f.Field, strings.TrimSpace(line)))
 	}
 	return cases.Fold(places...)
 }

@@ -28,94 +28,115 @@ func asking(args ...string) []string { return append(args, flavorQuestion...) }
 
 // variables are what $name stands for in a command of a table.
 var variables = map[string]string{
-	"examples": examples, "broken": broken, "profile": examples + "/cloudprofile.yaml",
-	"child": examples + "/namespacedcloudprofile.yaml", "shoot": examples + "/shoot.yaml " + examples + "/cloudprofile.yaml",
-	"flags": strings.Join(flavorQuestion, " "), "worker": strings.Join(ofWorker("1.0.0", "medium"), " "), "config": workerConfig,
-	"local": examples + "/cloudprofile-local.yaml --image=local --version=1.0.0 --machine-type=arm-medium",
+	"examples": examples,
+	"broken":   broken,
+	"profile":  examples + "/cloudprofile.yaml",
+	"child":    examples + "/namespacedcloudprofile.yaml",
+	"shoot":    examples + "/shoot.yaml " + examples + "/cloudprofile.yaml",
+	"local":    examples + "/cloudprofile-local.yaml --image=local --version=1.0.0 --machine-type=arm-medium",
+	"flags":    strings.Join(flavorQuestion, " "),
+	"worker":   strings.Join(ofWorker("1.0.0", "medium"), " "),
+	"config":   workerConfig,
 }
 
 // Commands end with a status, and say why on standard error; nothing is on standard output if nothing was done.
 func TestExitStatus(t *testing.T) {
-	for command, want := range map[string]struct {
-		status int
-		stderr string
+	for _, tc := range []struct {
+		command string
+		status  int
+		stderr  string
 	}{
-		"lint $profile": {0, "1 object checked: no errors, no warnings"},
-		"lint $broken/provider-flavor-missing.yaml":                 {1, "1 error"},
-		"lint $broken/provider-image-unused.yaml":                   {0, "1 warning"},
-		"lint --fail-on=warning $broken/provider-image-unused.yaml": {1, "1 warning"},
-		"lint":                                                {2, "no FILE given"},
-		"lint nowhere.yaml nowhere.json":                      {2, "nowhere.json"},
-		"lint --colour $profile":                              {2, "--colour"},
-		"lint -o xml $profile":                                {2, "json, junit, sarif, text, yaml"},
-		"lint --fail-on=info $profile":                        {2, "error or warning"},
-		"lint --domain= $profile":                             {2, "--domain is empty: name the domain, or leave the flag out"},
-		"lint --domain demo $profile":                         {0, "no errors, no warnings"},
-		"lint -":                                              {0, "no objects checked"},
-		"select $profile $flags":                              {0, ""},
-		"explain $profile $flags":                             {0, ""},
-		"select $profile $flags --version=1":                  {1, ""},
-		"select -o sarif $profile $flags":                     {2, "json, text, yaml"},
-		"select --domain=demo $profile $flags":                {2, "unknown flag: --domain"},
-		"select --order=best $profile $flags":                 {2, "gep33 or gardener"},
-		"selct $profile":                                      {2, "capkit: Did you mean this?\ncapkit: select\n"},
-		"select --image=gardenlinux --region=europe $profile": {2, "--version, --machine-type missing"},
-		"select $child $flags --profile=x":                    {2, "CloudProfile x is not among the inputs"},
-		"select $examples $flags": {2, "--profile, one of openstack-full, openstack-legacy, local, openstack-mixed, " +
-			"openstack-trusted-launch, openstack, garden-demo/team"},
-		"select $examples $flags --profile=openstack":                                 {0, ""},
-		"select $examples $flags --profile=garden-demo/team":                          {0, ""},
-		"explain $examples $flags --profile=team":                                     {0, ""},
-		"select $broken/provider-unknown.yaml $flags":                                 {2, "local, openstack"},
-		"select $broken/field-type.yaml $flags":                                       {1, "expected a list of strings"},
-		"select $child $flags":                                                        {2, "CloudProfile openstack, is not among the inputs, and there is no status.cloudProfileSpec"},
-		"select $child $profile $flags --version=2000.1.0 --machine-type=large_16_32": {0, ""},
-		"select $child $flags --profile=garden-demo/x": {
+		{"lint $profile", 0, "1 object checked: no errors, no warnings"},
+		{"lint $broken/provider-flavor-missing.yaml", 1, "1 error"},
+		{"lint $broken/provider-image-unused.yaml", 0, "1 warning"},
+		{"lint --fail-on=warning $broken/provider-image-unused.yaml", 1, "1 warning"},
+		{"lint", 2, "no FILE given"},
+		{"lint nowhere.yaml nowhere.json", 2, "nowhere.json"},
+		{"lint --colour $profile", 2, "--colour"},
+		{"lint -o xml $profile", 2, "json, junit, sarif, text, yaml"},
+		{"lint --fail-on=info $profile", 2, "error or warning"},
+		{"lint --domain= $profile", 2, "--domain is empty: name the domain, or leave the flag out"},
+		{"lint --domain demo $profile", 0, "no errors, no warnings"},
+		{"lint -", 0, "no objects checked"},
+		{"select $profile $flags", 0, ""},
+		{"explain $profile $flags", 0, ""},
+		{"select $profile $flags --version=1", 1, ""},
+		{"select -o sarif $profile $flags", 2, "json, text, yaml"},
+		{"select --domain=demo $profile $flags", 2, "unknown flag: --domain"},
+		{"select --order=best $profile $flags", 2, "gep33 or gardener"},
+		{"selct $profile", 2, "capkit: Did you mean this?\ncapkit: select\n"},
+		{"select --image=gardenlinux --region=europe $profile", 2, "--version, --machine-type missing"},
+		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
+		{
+			"select $examples $flags",
+			2, "--profile, one of openstack-full, openstack-legacy, local, openstack-mixed, " +
+				"openstack-trusted-launch, openstack, garden-demo/team",
+		},
+		{"select $examples $flags --profile=openstack", 0, ""},
+		{"select $examples $flags --profile=garden-demo/team", 0, ""},
+		{"explain $examples $flags --profile=team", 0, ""},
+		{"select $broken/provider-unknown.yaml $flags", 2, "local, openstack"},
+		{"select $broken/field-type.yaml $flags", 1, "expected a list of strings"},
+		{
+			"select $child $flags",
+			2, "CloudProfile openstack, is not among the inputs, and there is no status.cloudProfileSpec",
+		},
+		{"select $child $profile $flags --version=2000.1.0 --machine-type=large_16_32", 0, ""},
+		{
+			"select $child $flags --profile=garden-demo/x",
 			2, "NamespacedCloudProfile garden-demo/x is not among the inputs, which have garden-demo/team",
 		},
-		"select $broken/provider-flavor-missing.yaml $flags": {0, "note: CloudProfile provider-flavor-missing has 1 error"},
-		"select $local --region=mars":                        {0, "note: region mars is not in the profile, which has local"},
-		"render $child $profile":                             {0, ""},
-		"render --profile=garden-demo/team $examples":        {0, ""},
-		"render --profile=team $examples":                    {0, ""},
-		"render $profile":                                    {2, "no NamespacedCloudProfile among the inputs"},
-		"render --profile=x $child": {
+		{
+			"select $broken/provider-flavor-missing.yaml $flags",
+			0, "note: CloudProfile provider-flavor-missing has 1 error",
+		},
+		{"select $local --region=mars", 0, "note: region mars is not in the profile, which has local"},
+		{"render $child $profile", 0, ""},
+		{"render --profile=garden-demo/team $examples", 0, ""},
+		{"render --profile=team $examples", 0, ""},
+		{"render $profile", 2, "no NamespacedCloudProfile among the inputs"},
+		{
+			"render --profile=x $child",
 			2, "NamespacedCloudProfile x is not among the inputs, which have garden-demo/team",
 		},
-		"render $broken/namespaced-format.yaml $child": {
+		{
+			"render $broken/namespaced-format.yaml $child",
 			2, "say --profile, one of garden-demo/namespaced-format, garden-demo/team",
 		},
-		"render $child":                         {1, "CloudProfile openstack is not among the inputs"},
-		"render $broken/namespaced-format.yaml": {1, "[namespaced-format]"},
-		"render -o sarif $child":                {2, "json, text, yaml"},
-		"capabilities file.yaml":                {2, "capabilities takes no arguments"},
-		"capabilities -o sarif":                 {2, "json, text, yaml"},
-		"completion bash":                       {0, ""},
-		"help lint":                             {0, ""},
-
-		"select $examples/shoot.yaml":                       {1, "CloudProfile openstack is not among the inputs"},
-		"select $shoot --profile=openstack":                 {2, "a Shoot names its profile itself"},
-		"select $shoot --worker-config=$config":             {2, "--worker-config goes with a question by flags: a Shoot's"},
-		"select $shoot --secure-boot":                       {2, "--secure-boot goes with a question by flags: a Shoot's"},
-		"select $shoot --secure-boot=false":                 {2, "--secure-boot goes with a question by flags: a Shoot's"},
-		"select $shoot --update-strategy=AutoRollingUpdate": {2, "--update-strategy goes with a question by flags: a Shoot's"},
-		"select $shoot --gpu=amd":                           {2, "--gpu goes with a question by flags: a Shoot's"},
-		"select $profile --secure-boot":                     {2, "--machine-type, --region missing"},
-		"select $worker --update-strategy=Auto":             {2, "use AutoRollingUpdate, AutoInPlaceUpdate or ManualInPlaceUpdate"},
-		"select $worker --update-strategy=":                 {2, `unknown --update-strategy ""`},
-		"select $worker --gpu=":                             {2, "--gpu is empty"},
-		"select $worker --worker-config=":                   {2, "--worker-config is empty"},
-		"select $worker --worker-config=nowhere.yaml":       {2, "nowhere.yaml: no such file"},
-		"select $worker --worker-config=$examples":          {2, "is a directory"},
-		"select $worker --worker-config=- -":                {2, "standard input is a FILE already"},
-		"select $local --region=local --worker-config=$config": {
+		{"render $child", 1, "CloudProfile openstack is not among the inputs"},
+		{"render $broken/namespaced-format.yaml", 1, "[namespaced-format]"},
+		{"render -o sarif $child", 2, "json, text, yaml"},
+		{"capabilities file.yaml", 2, "capabilities takes no arguments"},
+		{"capabilities -o sarif", 2, "json, text, yaml"},
+		{"completion bash", 0, ""},
+		{"help lint", 0, ""},
+		{"select $examples/shoot.yaml", 1, "CloudProfile openstack is not among the inputs"},
+		{"select $shoot --profile=openstack", 2, "a Shoot names its profile itself"},
+		{"select $shoot --worker-config=$config", 2, "--worker-config goes with a question by flags: a Shoot's"},
+		{"select $shoot --secure-boot", 2, "--secure-boot goes with a question by flags: a Shoot's"},
+		{"select $shoot --secure-boot=false", 2, "--secure-boot goes with a question by flags: a Shoot's"},
+		{
+			"select $shoot --update-strategy=AutoRollingUpdate",
+			2, "--update-strategy goes with a question by flags: a Shoot's",
+		},
+		{"select $shoot --gpu=amd", 2, "--gpu goes with a question by flags: a Shoot's"},
+		{"select $profile --secure-boot", 2, "--machine-type, --region missing"},
+		{"select $worker --update-strategy=Auto", 2, "use AutoRollingUpdate, AutoInPlaceUpdate or ManualInPlaceUpdate"},
+		{"select $worker --update-strategy=", 2, `unknown --update-strategy ""`},
+		{"select $worker --gpu=", 2, "--gpu is empty"},
+		{"select $worker --worker-config=", 2, "--worker-config is empty"},
+		{"select $worker --worker-config=nowhere.yaml", 2, "nowhere.yaml: no such file"},
+		{"select $worker --worker-config=$examples", 2, "is a directory"},
+		{"select $worker --worker-config=- -", 2, "standard input is a FILE already"},
+		{
+			"select $local --region=local --worker-config=$config",
 			2, "--worker-config changes nothing: worker pools of provider local ask",
 		},
 	} {
-		t.Run(command, func(t *testing.T) {
-			r := run(t, "", strings.Fields(os.Expand(command, func(name string) string { return variables[name] }))...)
-			if r.status != want.status || !strings.Contains(r.stderr, want.stderr) || r.status == 2 && r.stdout != "" {
-				t.Errorf("status %d, want %d\nstdout: %s\nstderr: %s", r.status, want.status, r.stdout, r.stderr)
+		t.Run(tc.command, func(t *testing.T) {
+			r := run(t, "", strings.Fields(os.Expand(tc.command, func(name string) string { return variables[name] }))...)
+			if r.status != tc.status || !strings.Contains(r.stderr, tc.stderr) || r.status == 2 && r.stdout != "" {
+				t.Errorf("status %d, want %d\nstdout: %s\nstderr: %s", r.status, tc.status, r.stdout, r.stderr)
 			}
 		})
 	}

@@ -58,7 +58,8 @@ func FuzzCommands(f *testing.F) {
 				t.Fatalf("%s: status %d", command, r.status)
 			}
 		}
-		if r := run(t, input, append([]string{"select", "-o=json", "--worker-config=-"}, ofWorker("1.0.0", "medium")...)...); r.status == 0 && !json.Valid([]byte(r.stdout)) {
+		ofConfig := append([]string{"select", "-o=json", "--worker-config=-"}, ofWorker("1.0.0", "medium")...)
+		if r := run(t, input, ofConfig...); r.status == 0 && !json.Valid([]byte(r.stdout)) {
 			t.Fatalf("with a worker config: %s", r.stdout)
 		}
 		if r := run(t, input, "lint", "-o", "json", "--reserved-in-core", "-"); r.status > 1 || !json.Valid([]byte(r.stdout)) {

@@ -29,7 +29,8 @@ type garden struct {
 	namespaced objects[v1beta1.NamespacedCloudProfile]
 	shoots     objects[v1beta1.Shoot]
 
-	// reservedInCore says that the objects are for a Gardener that accepts the reserved capabilities: see package reserved.
+	// reservedInCore says that the objects are for a Gardener that accepts the reserved capabilities: see package
+	// reserved.
 	reservedInCore bool
 	// domain is that of the credentials of all Shoots; nil if it is not known.
 	domain   *string

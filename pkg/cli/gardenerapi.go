@@ -26,7 +26,8 @@ func reservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 			"machine types and core flavors; v1.150 refuses them")
 }
 
-// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile without its parent.
+// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile without its
+// parent.
 func (g *garden) validate(object runtime.Object) field.ErrorList {
 	if g.reservedInCore {
 		return reserved.Validate(object)
@@ -34,8 +35,8 @@ func (g *garden) validate(object runtime.Object) field.ErrorList {
 	return withHints(object, gardener.Validate(object))
 }
 
-// validateNamespaced returns what it says about a NamespacedCloudProfile and its parent. own is what our rules say about
-// the object; what says the same is left out.
+// validateNamespaced returns what it says about a NamespacedCloudProfile and its parent. own is what our rules say
+// about the object; what says the same is left out.
 func (g *garden) validateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
 ) field.ErrorList {

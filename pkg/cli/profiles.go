@@ -22,8 +22,8 @@ import (
 // What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag
 // --profile names.
 
-// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12), as
-// far as the command knows its provider.
+// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
+// as far as the command knows its provider.
 func (g *garden) filled(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := s.object.DeepCopy()
 	if provider := g.providers[object.Spec.Type]; provider != nil {

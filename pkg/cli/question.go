@@ -57,7 +57,8 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 	f.StringVar(&pool.Version, "version", "", "version of the machine image")
 	f.StringVar(&pool.MachineType, "machine-type", "", "name of the machine type")
 	f.StringVar(&pool.Region, "region", "", "region of the Shoot")
-	f.StringVar(&pool.Architecture, "architecture", "", "architecture of the worker pool, for machine types that name none")
+	f.StringVar(&pool.Architecture, "architecture", "",
+		"architecture of the worker pool, for machine types that name none")
 	f.StringVar(&flags.profile, "profile", "", "the profile to ask, as [NAMESPACE/]NAME, if several are among the inputs")
 	choiceFlag(cmd, &flags.order, "order", "gep33", "preference order among the images that fit", []string{"gep33", "gardener"})
 	f.StringVar(&flags.workerConfig, "worker-config", "",

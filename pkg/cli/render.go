@@ -103,9 +103,10 @@ func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 	return rendered, nil
 }
 
-// renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into the
-// status, with the provider config that our webhook merges into it (semantics S11). If the command does not know the
-// provider, the provider config is the parent's. The error says that a provider config is not of the form that all have.
+// renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into
+// the status, with the provider config that our webhook merges into it (semantics S11). If the command does not know
+// the provider, the provider config is the parent's. The error says that a provider config is not of the form that
+// all have.
 func (g *garden) renderSpec(
 	s *source[v1beta1.NamespacedCloudProfile], parent *source[v1beta1.CloudProfile],
 ) (*v1beta1.CloudProfileSpec, error) {

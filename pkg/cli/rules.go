@@ -46,7 +46,8 @@ func Rules(providers ...Provider) []finding.Rule {
 		}
 	}
 	rules = slices.DeleteFunc(rules, func(r finding.Rule) bool {
-		return r.Name == consistency.RuleRequestIgnored && !mayIgnore || r.Name == consistency.RuleEntryDuplicate && !mayExtend
+		return r.Name == consistency.RuleRequestIgnored && !mayIgnore ||
+			r.Name == consistency.RuleEntryDuplicate && !mayExtend
 	})
 	rules = append(rules, own...)
 	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })

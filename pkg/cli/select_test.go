@@ -18,8 +18,8 @@ const (
 
 // ofWorker is a question about the profile for worker capabilities.
 func ofWorker(version, machineType string, more ...string) []string {
-	question := []string{workerProfile, "--image=gardenlinux", "--region=europe", "--version=" + version, "--machine-type=" + machineType}
-	return append(question, more...)
+	question := []string{workerProfile, "--image=gardenlinux", "--region=europe"}
+	return append(append(question, "--version="+version, "--machine-type="+machineType), more...)
 }
 
 // What commands say, and how they end.

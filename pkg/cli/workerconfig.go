@@ -16,9 +16,9 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// workerConfig reads the file of the flag --worker-config, for a profile of a provider; it returns nil without the flag.
-// What is wrong in the file becomes findings, of which fault is the first. The error says that there is no config to ask
-// with.
+// workerConfig reads the file of the flag --worker-config, for a profile of a provider; it returns nil without the
+// flag. What is wrong in the file becomes findings, of which fault is the first. The error says that there is no
+// config to ask with.
 func (g *garden) workerConfig(
 	flags *poolFlags, stdin io.Reader, provider Provider,
 ) (config *manifest.Object, fault string, err error) {

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/gardener/gardener/extensions/pkg/controller/worker"
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -232,28 +231,6 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 		})
 		b.Run(size.name+"/shoot-warm", func(b *testing.B) {
 			compare(b, "decode", asking(b, l.shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, l.shoot) })
-		})
-	}
-}
-
-// BenchmarkResolvePool compares what worker controllers ask with what the gardener library finds for them.
-func BenchmarkResolvePool(b *testing.B) {
-	for _, p := range profiles {
-		b.Run(p.name, func(b *testing.B) {
-			i, k := 0, 0
-			resolve := func() {
-				if answer := p.compiled.ResolvePool(p.pools[i%len(p.pools)]); answer.Err != nil {
-					b.Fatal(answer.Err)
-				}
-				i++
-			}
-			compare(b, "library", resolve, func() {
-				q := &p.questions[k%len(p.questions)]
-				if _, err := worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities); err != nil {
-					b.Fatal(err)
-				}
-				k++
-			})
 		})
 	}
 }

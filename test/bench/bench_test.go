@@ -8,14 +8,13 @@
 //	go test -run '^$' -bench . -benchmem ./test/bench
 //	go test -run '^$' -bench Admission ./test/bench
 //
-// Nothing here fails for being slow. The last lines of the output, one for each size, say what is how much faster.
+// Nothing here fails for being slow.
 package bench
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/gardener/gardener/extensions/pkg/controller/worker"
@@ -43,14 +42,10 @@ type profile struct {
 	// compiled is what catalog is of.
 	compiled *consistency.Profile[openstack.Image]
 	decoded  decoded
-	flavors  int
-	// requests, pools and questions ask the same: the catalog, the compiled profile, and the library. Their number is a power
-	// of two.
+	// requests, pools and questions ask the same: the catalog, the compiled profile, and the library.
 	requests  []imageselector.Request
 	pools     []provider.Pool
 	questions []question
-	// line sums up what BenchmarkRatio measured; empty if it was not run.
-	line string
 }
 
 type question struct {
@@ -98,11 +93,6 @@ func newProfile(name string, size int) *profile {
 			})
 		}
 	}
-	for i := range config.MachineImages {
-		for k := range config.MachineImages[i].Versions {
-			p.flavors += len(config.MachineImages[i].Versions[k].CapabilityFlavors)
-		}
-	}
 	return p
 }
 
@@ -136,78 +126,7 @@ func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfi
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // admission would log what it refuses
 	profiles = []*profile{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
-	code := m.Run()
-	for _, p := range profiles {
-		if p.line != "" {
-			fmt.Println(p.line)
-		}
-	}
-	os.Exit(code)
-}
-
-func BenchmarkSelect(b *testing.B) {
-	for _, p := range profiles {
-		b.Run(p.name+"/library", func(b *testing.B) {
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				q := &p.questions[i%len(p.questions)]
-				_, _ = worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities)
-			}
-		})
-		for _, order := range []capability.Order{capability.Gardener, capability.GEP33} {
-			b.Run(p.name+"/capkit-"+order.String(), func(b *testing.B) {
-				requests := make([]imageselector.Request, len(p.requests))
-				for i := range requests {
-					requests[i] = p.requests[i]
-					requests[i].Order = order
-				}
-				b.ReportAllocs()
-				for i := 0; b.Loop(); i++ {
-					_, _ = p.catalog.Select(requests[i%len(requests)])
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkCheck(b *testing.B) {
-	for _, p := range profiles {
-		raw := p.spec.ProviderConfig.Raw
-		b.Run(p.name+"/json.Unmarshal", func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(raw)))
-			for b.Loop() {
-				var config v1alpha1.CloudProfileConfig
-				if err := json.Unmarshal(raw, &config); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(p.name+"/one-to-one", func(b *testing.B) {
-			benchmarkCompile(b, p, p.decoded)
-		})
-		b.Run(p.name+"/decode-and-one-to-one", func(b *testing.B) {
-			benchmarkCompile(b, p, openstack.Provider{})
-		})
-		b.Run(p.name+"/with-warnings", func(b *testing.B) { // everything that admission does for a CloudProfile
-			b.ReportAllocs()
-			b.SetBytes(int64(len(raw)))
-			for b.Loop() {
-				consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
-			}
-		})
-	}
-}
-
-func benchmarkCompile(b *testing.B, p *profile, provider provider.Provider[openstack.Image]) {
-	b.Helper()
-	b.ReportAllocs()
-	b.SetBytes(int64(len(p.spec.ProviderConfig.Raw)))
-	for b.Loop() {
-		if _, report := consistency.Compile(provider, p.spec, spec); len(report.Errors) > 0 {
-			b.Fatal(report.Errors[0])
-		}
-	}
+	m.Run()
 }
 
 // The numbers are about sound profiles, requests that ask for something, and flavors of which some declare it.

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package bench
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// inTurn returns the work of asking the questions of a profile, one after the other.
+func (p *profile) inTurn(ask func(i int) error) func() {
+	next := 0
+	return func() {
+		if err := ask(next % len(p.requests)); err != nil {
+			panic(err)
+		}
+		next++
+	}
+}
+
+// library returns the work of asking the gardener library.
+func (p *profile) library() func() {
+	return p.inTurn(func(i int) error {
+		q := &p.questions[i]
+		_, err := worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities)
+		return err
+	})
+}
+
+// BenchmarkSelect compares the choice of a flavor with that of the gardener library.
+func BenchmarkSelect(b *testing.B) {
+	for _, p := range profiles {
+		for _, order := range []capability.Order{capability.Gardener, capability.GEP33} {
+			b.Run(p.name+"/"+order.String(), func(b *testing.B) {
+				compare(b, "library", p.inTurn(func(i int) error {
+					request := p.requests[i]
+					request.Order = order
+					_, err := p.catalog.Select(request)
+					return err
+				}), p.library())
+			})
+		}
+	}
+}
+
+// BenchmarkResolvePool compares what worker controllers ask with what the gardener library finds for them.
+func BenchmarkResolvePool(b *testing.B) {
+	for _, p := range profiles {
+		b.Run(p.name, func(b *testing.B) {
+			compare(b, "library", p.inTurn(func(i int) error {
+				if answer := p.compiled.ResolvePool(p.pools[i]); answer.Err != nil {
+					return answer.Err.Error
+				}
+				return nil
+			}), p.library())
+		})
+	}
+}
+
+// BenchmarkCheck compares checks of a CloudProfile with merely decoding its provider config: of the images alone, which are
+// decoded before; with decoding; and with all that admission says.
+func BenchmarkCheck(b *testing.B) {
+	for _, p := range profiles {
+		for name, check := range map[string]func(){
+			"one-to-one":            func() { consistency.Compile(p.decoded, p.spec, spec) },
+			"decode-and-one-to-one": func() { consistency.Compile(openstack.Provider{}, p.spec, spec) },
+			"with-warnings": func() {
+				consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
+			},
+		} {
+			b.Run(p.name+"/"+name, func(b *testing.B) {
+				compare(b, "unmarshal", check, func() {
+					if err := json.Unmarshal(p.spec.ProviderConfig.Raw, &v1alpha1.CloudProfileConfig{}); err != nil {
+						b.Fatal(err)
+					}
+				})
+			})
+		}
+	}
+}

@@ -70,8 +70,15 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
+// All paths are those of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
 func TestConsole(t *testing.T) {
-	t.Chdir("../..")
 	for _, document := range documents {
 		for _, block := range blocks(t, document, "console") {
 			got := replay(t, document, block)
@@ -132,7 +139,6 @@ func run(t *testing.T, document, command string) (output string, status int) {
 // What a reader does first exists, and the command says what the README promises. The demo itself has to succeed wherever
 // the tests run; continuous integration runs it.
 func TestSetUp(t *testing.T) {
-	t.Chdir("../..")
 	commands := blocks(t, "README.md", "sh")
 	if commands[0] != "make demo\nmake test\n" {
 		t.Errorf("the first commands are %q", commands[0])
@@ -153,7 +159,6 @@ func TestSetUp(t *testing.T) {
 }
 
 func TestCode(t *testing.T) {
-	t.Chdir("../..")
 	sources := contents(t, ".go", "test/authors/acme")
 	for _, document := range documents {
 		for _, block := range blocks(t, document, "go") {
@@ -165,7 +170,6 @@ func TestCode(t *testing.T) {
 }
 
 func TestManifests(t *testing.T) {
-	t.Chdir("../..")
 	manifests := contents(t, ".yaml", "example", "docs/examples", "test/authors/acme")
 	for i := range manifests {
 		manifests[i] = flush(manifests[i])
@@ -217,7 +221,6 @@ func contents(t *testing.T, suffix string, directories ...string) []string {
 }
 
 func TestExamplesAreClean(t *testing.T) {
-	t.Chdir("../..")
 	if output, status := run(t, "docs/examples", "capkit lint --fail-on=warning docs/examples"); status != 0 {
 		t.Error(output)
 	}
@@ -231,7 +234,6 @@ var (
 
 // Relative links lead to files, and to headings that exist.
 func TestLinks(t *testing.T) {
-	t.Chdir("../..")
 	for _, document := range append(slices.Clone(documents), "docs/operations.md") { // whose manifests are parts of Extensions
 		for _, match := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, document), ""), -1) {
 			file, anchor, _ := strings.Cut(match[1], "#")

@@ -94,7 +94,6 @@ func unregister(t *testing.T) func(*v1beta1.CloudProfileSpec) {
 
 // What worker-capabilities.md says about the withdrawal of a feature is so: the warning, and what becomes of Shoots.
 func TestWithdrawal(t *testing.T) {
-	t.Chdir("../..")
 	offered := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {})
 	shoot := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml")
 	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
@@ -131,7 +130,6 @@ func TestWithdrawal(t *testing.T) {
 
 // The order of the steps in worker-capabilities.md does not matter to those who do not ask: they boot the plain image.
 func TestThoseWhoDoNotAsk(t *testing.T) {
-	t.Chdir("../..")
 	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
 		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
@@ -149,7 +147,6 @@ func TestThoseWhoDoNotAsk(t *testing.T) {
 // What worker-capabilities.md says about other declarations of trusted launch is so: one image that boots either way, and
 // machine types for which it is a matter of hardware.
 func TestOtherDeclarations(t *testing.T) {
-	t.Chdir("../..")
 	const either, hardware = "enabled,disabled", "medium_4_8=disabled trusted_4_8=enabled old_8_16=disabled"
 	asking := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml").Spec.Provider.Workers[0].ProviderConfig
 	for name, c := range map[string]struct {
@@ -203,7 +200,6 @@ func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
 
 // A refusal that admission.md quotes is what the API server says.
 func TestRefusal(t *testing.T) {
-	t.Chdir("../..")
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
 	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).ValidateShoot(shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()

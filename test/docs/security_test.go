@@ -21,7 +21,6 @@ var (
 
 // Each claim about what stands against a threat has tests, which are there.
 func TestSecurity(t *testing.T) {
-	t.Chdir("../..")
 	const document = "docs/security.md"
 	_, rest, found := strings.Cut(read(t, document), "\n## What stands against what\n")
 	table, _, ends := strings.Cut(rest, "\n## ")

@@ -122,9 +122,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }
 
-// complete completes the options, and checks also what Gardener's packages do not check: with a wrong mode or URL a
-// leader would make certificates that are of no use, also for the other replicas, before it failed to register the
-// webhooks.
+// complete completes the options, and checks what Gardener's packages do not: with a wrong mode or URL a leader would
+// make certificates that are of no use, also for the other replicas, before it failed to register the webhooks.
 //
 // It overwrites certificates.DefaultSyncPeriod, a global of Gardener's library, and so for the whole process: what
 // manages and reloads the certificates takes its period from nowhere else.
@@ -151,14 +150,6 @@ func (o *options) complete() error {
 	certificates.DefaultSyncPeriod = o.certificateSyncPeriod
 	return nil
 }
-
-// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that
-// would not wait for minutes, so a slow API server is given time.
-const (
-	leaseDuration = 90 * time.Second
-	renewDeadline = time.Minute
-	retryPeriod   = 5 * time.Second
-)
 
 // run serves the webhooks until ctx is done; entries are those of this package, which may be disabled.
 func (o *options) run(ctx context.Context, providerType string, entries []entry) error {
@@ -213,7 +204,9 @@ func (o *options) managerOptions(providerType string) manager.Options {
 
 	m := o.manager.Completed().Options()
 	m.LeaderElectionReleaseOnCancel = true
-	m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(leaseDuration), new(renewDeadline), new(retryPeriod)
+	// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that
+	// would not wait for minutes, so a slow API server is given time.
+	m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(90*time.Second), new(time.Minute), new(5*time.Second)
 	m.Scheme, m.Cache = scheme, o.cache(providerType)
 	if o.profiling {
 		m.Metrics.ExtraHandlers = routes.ProfilingHandlers

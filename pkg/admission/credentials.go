@@ -120,8 +120,7 @@ func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (
 	return &scope, errs, nil
 }
 
-// scopeOf returns the scope of a Shoot's credentials, nil if it is not known, and what is wrong with them, as
-// checkCredentials does.
+// scopeOf returns the same as checkCredentials, about the credentials of a Shoot.
 func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
 	at := field.NewPath("spec", "credentialsBindingName")
 	r := credentialsRef{at: at, kindAt: at}
@@ -172,8 +171,7 @@ func (c *component[R]) checkCredentialsBinding(
 	return finding.Report{Errors: errs}, err
 }
 
-// checkSecret checks the data of a Secret with credentials. What the stored one has as well is a warning (semantics
-// S10).
+// checkSecret checks a Secret with credentials. What is wrong with the stored one, too, is a warning (semantics S10).
 func (c *component[R]) checkSecret(_ context.Context, object, old *corev1.Secret) (finding.Report, error) {
 	check := func(secret *corev1.Secret) ratchet.Judged {
 		_, errs := c.credentials.ValidateCredentials(secret.Data, field.NewPath("data"))

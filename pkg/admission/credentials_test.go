@@ -63,8 +63,8 @@ func newSecretBinding(name string) *v1beta1.SecretBinding {
 	}
 }
 
-// expect asks about the creation or update of an object. It is refused at these fields, which says this, with warnings about
-// those.
+// expect asks about the creation or update of an object. It is refused at these fields, which says this, with
+// warnings about those.
 func (e *endpoints) expect(t *testing.T, object, old client.Object, refused []string, says string, warned []string) {
 	t.Helper()
 	endpoint := "validate-" + strings.ToLower(object.GetObjectKind().GroupVersionKind().Kind)

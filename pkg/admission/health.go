@@ -76,9 +76,8 @@ func (c *certificate) valid(now time.Time, expired time.Duration) error {
 	return nil
 }
 
-// watch has informers made from the beginning that are needed later: an informer that a replica makes when it becomes
-// leader would make it unready for as long as it takes to sync. The namespace is the one of the certificates, empty if
-// there is none.
+// watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
+// The namespace is the one of the certificates, empty if there is none.
 func watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster, namespace string) error {
 	informers, objects := mgr.GetCache(), []client.Object{
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},

@@ -17,19 +17,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// What requests may take.
-const (
-	// maxReceived is how many bytes the body of a request may have. An API server takes objects of 3 MiB; an update has
-	// two.
-	maxReceived = 7<<20 - 1
-	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment: nine of the
-	// largest. To judge them takes a multiple of it.
-	maxHeld = 64 << 20
-	// maxReceiving is how long a body may take to arrive; the API server waits no longer for its answer.
-	maxReceiving = timeoutSeconds * time.Second
-	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
-	maxAnswering = 3 * maxReceiving
-)
+// maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
+const maxReceived = 7<<20 - 1
 
 // errCrowded is about a request for which there is no room.
 var errCrowded = errors.New("too many large requests at the same time")
@@ -45,18 +34,23 @@ const (
 // limits keep clients that are slow, or send much, from taking what the others need.
 type limits struct {
 	log logr.Logger
-	// maxHeld, maxReceiving and maxAnswering; tests have smaller ones.
-	maxHeld                    int64
-	maxReceiving, maxAnswering time.Duration
+	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment. To judge them
+	// takes a multiple of it.
+	maxHeld int64
+	// maxReceiving is how long a body may take to arrive.
+	maxReceiving time.Duration
+	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
+	maxAnswering time.Duration
 
 	// held is the number of bytes received of requests that are not answered yet.
 	held atomic.Int64
 }
 
+// newLimits returns limits with room for nine of the largest requests. The API server waits for an answer no longer
+// than a body may take to arrive.
 func newLimits(log logr.Logger) *limits {
-	return &limits{
-		log: log.WithName("limits"), maxHeld: maxHeld, maxReceiving: maxReceiving, maxAnswering: maxAnswering,
-	}
+	const patience = timeoutSeconds * time.Second
+	return &limits{log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience}
 }
 
 // limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one

@@ -119,7 +119,7 @@ func TestSlowRequestsAreCutOff(t *testing.T) {
 }
 
 func TestLargeRequestsAreCutOff(t *testing.T) {
-	spacious := func(l *limits) { l.maxHeld = maxHeld }
+	spacious := func(l *limits) { l.maxHeld = 64 << 20 }
 	eachProtocol(t, echo, spacious, func(t *testing.T, s *server, c *http.Client) {
 		s.expect(t, c, maxReceived, http.StatusOK, fmt.Sprint(maxReceived, " bytes"))
 		const refusal = "the request has more than 7340031 bytes"

@@ -6,7 +6,6 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -74,12 +73,4 @@ func logRefusal(ctx context.Context, report finding.Report) {
 	}
 	slices.Sort(rules)
 	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", slices.Compact(rules))
-}
-
-// logFailure says why an object could not be judged, unless that might quote it.
-func logFailure(ctx context.Context, err error) {
-	if errors.As(err, new(undecodable)) {
-		err = errors.New("the request could not be decoded")
-	}
-	logf.FromContext(ctx).Error(err, "Not judged")
 }

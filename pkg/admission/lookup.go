@@ -92,9 +92,8 @@ func unreadable(kind string, key client.ObjectKey, err error) error {
 }
 
 // profile returns the CloudProfile of this key, or the one that Gardener has rendered into the status of the
-// NamespacedCloudProfile, as it is and compiled; nil if it is of another provider. If there is none of that name the
-// result is nil as well, and the report says so, at the path at. The error is about reading it, and no fault of the
-// user.
+// NamespacedCloudProfile, as it is and compiled; nil if it is of another provider, or if there is none, which the
+// report says, at the path at. The error is about reading it, and no fault of the user.
 func (c *component[R]) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
 ) (*compiled[R], finding.Report, error) {
@@ -131,9 +130,8 @@ func (c *component[R]) parentOf(
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
 
-// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever
-// can reach the server can send requests: what only a request says decides nothing for others. See [profiles.expect],
-// too.
+// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever can
+// reach the server can send requests: what only a request says decides nothing for others. See also [profiles.expect].
 func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
 	known := &v1beta1.CloudProfile{}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(old), known)

@@ -34,6 +34,15 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return register.NewCounterVec(prometheus.CounterOpts{Namespace: metricsPrefix, Name: name, Help: help}, labels)
 }
 
+// counterOf returns a counter whose series are there from the beginning, so that the first of each is not missed.
+func counterOf(name, help, label string, values ...string) *prometheus.CounterVec {
+	vec := counter(name, help, label)
+	for _, value := range values {
+		vec.WithLabelValues(value)
+	}
+	return vec
+}
+
 func gauge(name, help string) prometheus.Gauge {
 	return register.NewGauge(prometheus.GaugeOpts{Namespace: metricsPrefix, Name: name, Help: help})
 }
@@ -49,47 +58,35 @@ var (
 		"webhook", "operation", "result")
 	requestDuration = duration("request_duration_seconds", "Time from a decoded request to its answer.", "webhook",
 		.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10)
-	refusedTotal = counter("refused_requests_total",
+	refusedTotal = counterOf("refused_requests_total",
 		"Requests refused before they were read to the end, by reason: too-large, too-slow, crowded or broken.",
-		"reason")
+		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken)
 	findingsTotal = counter("findings_total",
 		"Findings in answers of validating webhooks, by kind of object, rule and severity.", "kind", "rule", "severity")
-	lookupFailuresTotal = counter("lookup_failures_total",
-		"Objects that a check needed and that could not be read, by kind; not those that do not exist.", "kind")
+	lookupFailuresTotal = counterOf("lookup_failures_total",
+		"Objects that a check needed and that could not be read, by kind; not those that do not exist.",
+		"kind", kindCloudProfile, kindNamespacedCloudProfile, "Shoot",
+		"Secret", "InternalSecret", "SecretBinding", "CredentialsBinding")
 	compilationDuration = duration("profile_compilation_duration_seconds",
 		"Time to compile a stored profile for the checks, by result: clean, or faulty if the profile has errors.",
 		"result", .0001, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5)
+	// Both are there from the beginning, too.
+	cleanCompilation  = compilationDuration.WithLabelValues("clean")
+	faultyCompilation = compilationDuration.WithLabelValues("faulty")
+
 	profilesKept          = gauge("compiled_profiles", "Compiled profiles that are kept in memory.")
 	certificateExpiration = gauge("certificate_expiration_timestamp_seconds",
 		"Unix time until which clients accept the certificate that is served: the earlier end of it and of the "+
 			"authority in the webhook configurations; 0 if one of those does not trust it.")
-	registrationsTotal = counter("registrations_total",
-		"Attempts of the leader to write the webhook configurations, by result: success or failure.", "result")
+	registrationsTotal = counterOf("registrations_total",
+		"Attempts of the leader to write the webhook configurations, by result: success or failure.",
+		"result", "success", "failure")
 	lastRegistration = gauge("last_registration_timestamp_seconds",
 		"Unix time at which this process last wrote the webhook configurations; 0 if it never did.")
 	buildInfo = register.NewGaugeVec(prometheus.GaugeOpts{
 		Namespace: metricsPrefix, Name: "build_info", Help: "Always 1; the labels say what is running.",
 	}, []string{"version", "go_version", "provider_type"})
 )
-
-// The series with these labels are there from the beginning, so that the first of each is not missed.
-func init() {
-	for _, reason := range []string{refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken} {
-		refusedTotal.WithLabelValues(reason)
-	}
-	for _, kind := range []string{
-		kindCloudProfile, kindNamespacedCloudProfile, "Shoot",
-		"Secret", "InternalSecret", "SecretBinding", "CredentialsBinding",
-	} {
-		lookupFailuresTotal.WithLabelValues(kind)
-	}
-	for _, result := range []string{resultSuccess, resultFailure} {
-		registrationsTotal.WithLabelValues(result)
-	}
-	for _, result := range []string{resultClean, resultFaulty} {
-		compilationDuration.WithLabelValues(result)
-	}
-}
 
 // The results of an admission request.
 const (
@@ -103,14 +100,7 @@ const (
 	resultUnusable = "unusable"
 )
 
-// The results of other things.
-const (
-	resultSuccess, resultFailure = "success", "failure"
-	resultClean, resultFaulty    = "clean", "faulty"
-)
-
-// severityExcused is the severity of an error that the stored object has as well, and that is a warning for that
-// reason.
+// severityExcused is that of an error which is a warning, because the stored object has it as well.
 const severityExcused finding.Severity = "excused"
 
 // other stands for what is not known.
@@ -214,14 +204,4 @@ func (c catalogue) count(kind string, report finding.Report) {
 		}
 		add(warning, severity)
 	}
-}
-
-// countRegistration counts an attempt to write the webhook configurations.
-func countRegistration(err error) {
-	if err != nil {
-		registrationsTotal.WithLabelValues(resultFailure).Inc()
-		return
-	}
-	registrationsTotal.WithLabelValues(resultSuccess).Inc()
-	lastRegistration.SetToCurrentTime()
 }

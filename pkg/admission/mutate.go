@@ -20,8 +20,7 @@ import (
 )
 
 // mutating returns the handler that answers with a patch of exactly these changes of an object that is about to be
-// written; old returns the one that is stored, nil on creation. The error is about what that needs, and no fault of the
-// object.
+// written; old returns the one that is stored, nil on creation. The error is no fault of the object.
 func mutating[T any, P object[T]](
 	kind schema.GroupVersionKind,
 	changes func(ctx context.Context, object P, old func() (P, error)) ([]render.Change, error),
@@ -39,8 +38,7 @@ func mutating[T any, P object[T]](
 	})
 }
 
-// filled turns core flavors into changes of an object. An update that leaves the rest of the spec alone changes
-// nothing.
+// filled turns core flavors into changes of an object.
 func filled(flavors []consistency.Filled) ([]render.Change, error) {
 	found := make([]render.Change, 0, len(flavors))
 	for _, f := range flavors {
@@ -56,7 +54,7 @@ func filled(flavors []consistency.Filled) ([]render.Change, error) {
 	return found, nil
 }
 
-// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12).
+// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update leaves the spec alone.
 func (c *component[R]) fillCloudProfile(
 	_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error),
 ) ([]render.Change, error) {
@@ -73,8 +71,7 @@ func (c *component[R]) fillCloudProfile(
 	return filled(flavors)
 }
 
-// fillNamespacedCloudProfile fills in the core flavors of the versions that NamespacedCloudProfiles define (semantics
-// S12).
+// fillNamespacedCloudProfile fills in those of the versions that NamespacedCloudProfiles define (semantics S12).
 func (c *component[R]) fillNamespacedCloudProfile(
 	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error),
 ) ([]render.Change, error) {

@@ -76,8 +76,7 @@ func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.Cloud
 	return c.compile()
 }
 
-// expect takes down what a CloudProfile that is admitted was compiled to, until it is stored. Neither of the two is
-// changed any more.
+// expect takes down what a CloudProfile that is admitted was compiled to. Neither of the two is changed any more.
 func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.Profile[R]) {
 	p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
 }
@@ -98,11 +97,11 @@ func (p *profiles[R]) first(kind, name string, spec *v1beta1.CloudProfileSpec) *
 }
 
 func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *compiled[R] {
-	start, result := time.Now(), resultClean
+	start, duration := time.Now(), cleanCompilation
 	profile, report := consistency.Compile(p.provider, spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
-		result = resultFaulty
+		duration = faultyCompilation
 	}
-	compilationDuration.WithLabelValues(result).Observe(time.Since(start).Seconds())
+	duration.Observe(time.Since(start).Seconds())
 	return &compiled[R]{spec, profile}
 }

@@ -17,9 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// registrationRetryPeriod is how long to wait before registering the webhooks is tried again.
-const registrationRetryPeriod = time.Second
-
 // registering is the manager that Gardener's packages register the webhooks with. Its server only takes down which
 // webhooks there are. What it is to do once as leader it tries again if that fails: Gardener's packages give it 5
 // seconds, and end the process after that; but a slow API server is no reason to stop serving.
@@ -40,13 +37,14 @@ func (r registering) Add(runnable manager.Runnable) error {
 	return r.Manager.Add(manager.RunnableFunc(func(ctx context.Context) error {
 		log := r.GetLogger().WithName("registration")
 		// The only error is that the process was asked to end.
-		_ = wait.PollUntilContextCancel(ctx, registrationRetryPeriod, true, func(ctx context.Context) (bool, error) {
-			err := runnable.Start(ctx)
-			countRegistration(err)
-			if err != nil {
+		_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) {
+			if err := runnable.Start(ctx); err != nil {
+				registrationsTotal.WithLabelValues("failure").Inc()
 				log.Error(err, "Registering the webhooks failed, and is tried again")
 				return false, nil
 			}
+			registrationsTotal.WithLabelValues("success").Inc()
+			lastRegistration.SetToCurrentTime()
 			log.Info("Registered the webhooks")
 			return true, nil
 		})

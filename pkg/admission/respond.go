@@ -16,14 +16,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/finding"
 )
 
 const (
-	// maxText bounds the errors of one answer, in bytes: a person reads the first few, and finds the rest with capkit
-	// lint.
+	// maxText bounds the errors of one answer, in bytes: a person reads the first few; capkit lint lists the rest.
 	maxText = 64 << 10
 	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
 	maxErrorText = 8 << 10
@@ -132,9 +132,14 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 	return response.WithWarnings(warn(report.Warnings.Errors())...)
 }
 
-// failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why.
+// failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why, unless
+// that might quote the object.
 func failed(ctx context.Context, err error) admission.Response {
-	logFailure(ctx, err)
+	logged := err
+	if errors.As(err, new(undecodable)) {
+		logged = errors.New("the request could not be decoded")
+	}
+	logf.FromContext(ctx).Error(logged, "Not judged")
 	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), maxErrorText))))
 }
 

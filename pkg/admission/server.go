@@ -41,8 +41,7 @@ type server struct {
 // NeedLeaderElection says that every replica serves.
 func (s *server) NeedLeaderElection() bool { return false }
 
-// Start serves until ctx is done and the requests that are running then are answered. The manager calls it once the
-// informers are synced.
+// Start serves until ctx is done and the requests that run then are answered. The manager calls it once it is synced.
 func (s *server) Start(ctx context.Context) error {
 	listener, err := net.Listen("tcp", s.address())
 	if err != nil {

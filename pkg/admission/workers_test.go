@@ -185,7 +185,7 @@ func TestWhoIsWarned(t *testing.T) {
 	expectWarning := func(report finding.Report, err error, want string) {
 		t.Helper()
 		got := warn(report.Warnings.Errors())
-		if err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want+": they get no new machines") {
+		if err != nil || len(report.Errors) > 0 || len(got) != 1 || !strings.Contains(got[0], want) {
 			t.Errorf("got %q, %v and %v instead of %s", got, report.Errors, err, want)
 		}
 	}
@@ -201,6 +201,14 @@ func TestWhoIsWarned(t *testing.T) {
 		"garden-demo/bank, garden-demo/inherited")
 	report, err = c.checkNamespacedCloudProfile(t.Context(), childWithout, child)
 	expectWarning(report, err, "gardenlinux@2000.1.0: no image is left for worker pools of Shoot garden-demo/own")
+	// The image of own is not the CloudProfile's, but its machine type is.
+	untyped := profile.DeepCopy()
+	untyped.Spec.MachineTypes = slices.DeleteFunc(untyped.Spec.MachineTypes, func(m v1beta1.MachineType) bool {
+		return m.Name == shoot.Spec.Provider.Workers[0].Machine.Type
+	})
+	report, err = c.checkCloudProfile(t.Context(), untyped, profile)
+	expectWarning(report, err, "is removed and still used by Shoots garden-demo/asking, garden-demo/bank, "+
+		"garden-demo/inherited, garden-demo/other, garden-demo/own")
 	report, err = c.checkCloudProfile(t.Context(), profile, without)
 	if got := append(report.Errors, report.Warnings...); err != nil || len(got) > 0 {
 		t.Error("it is put back, and others go on booting what they boot:", got, err)

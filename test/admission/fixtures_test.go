@@ -10,7 +10,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -27,9 +26,8 @@ import (
 // writer sends manifests to the API as they are written, and demands strict validation of their fields. What it has
 // created goes away with its spec, so that another fixture may have objects of the same names.
 type writer struct {
+	hearing
 	client  rest.Interface
-	lock    sync.Mutex
-	heard   []string
 	created []string // paths
 }
 
@@ -45,15 +43,6 @@ func newWriter() *writer {
 	return w
 }
 
-// HandleWarningHeaderWithContext notes a warning.
-func (w *writer) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	if code == 299 {
-		w.heard = append(w.heard, text)
-	}
-}
-
 // path returns where objects of a kind are, and where the one of a manifest is.
 func path(d *fixtures.Document) (all, one string) {
 	all = "/apis/" + d.APIVersion
@@ -67,8 +56,8 @@ func path(d *fixtures.Document) (all, one string) {
 // write is a way to write the object of a manifest: create or update. If dry is set, nothing is stored.
 type write func(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer
 
-// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, for without that
-// there can be no Shoot.
+// create creates the object of a manifest. It waits until Gardener has rendered a NamespacedCloudProfile, for without
+// that there can be no Shoot.
 func (w *writer) create(ctx context.Context, d *fixtures.Document, dry bool) *fixtures.Answer {
 	GinkgoHelper()
 	all, one := path(d)
@@ -108,16 +97,12 @@ func (w *writer) update(ctx context.Context, d *fixtures.Document, dry bool) *fi
 
 func (w *writer) send(ctx context.Context, request *rest.Request, dry bool) *fixtures.Answer {
 	GinkgoHelper()
-	w.lock.Lock()
-	w.heard = nil
-	w.lock.Unlock()
+	w.heard()
 	if dry {
 		request = request.Param("dryRun", metav1.DryRunAll)
 	}
 	err := request.Param("fieldValidation", "Strict").Do(ctx).Error()
-	w.lock.Lock()
-	defer w.lock.Unlock()
-	answer := &fixtures.Answer{Warnings: w.heard}
+	answer := &fixtures.Answer{Warnings: w.heard()}
 	var refusal apierrors.APIStatus
 	if errors.As(err, &refusal) {
 		status := refusal.Status()

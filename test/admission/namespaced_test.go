@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// preview returns the NamespacedCloudProfile of the demo, which has the version 2000.0.0 of its own, under another name.
+// preview returns the NamespacedCloudProfile of the demo, which has the version 2000.0.0 of its own, under another
+// name.
 func preview(name, parent string) *v1beta1.NamespacedCloudProfile {
 	GinkgoHelper()
 	profile := read[v1beta1.NamespacedCloudProfile](root + "/hack/garden/demo/namespacedcloudprofile.yaml")
@@ -26,8 +27,8 @@ func preview(name, parent string) *v1beta1.NamespacedCloudProfile {
 	return profile
 }
 
-// images returns the versions of the first image in a provider config, in their order, each with the image ID of its first
-// flavor in the first region.
+// images returns the versions of the first image in a provider config, in their order, each with the image ID of its
+// first flavor in the first region.
 func images(spec *v1beta1.CloudProfileSpec) ([]string, error) {
 	if spec.ProviderConfig == nil {
 		return nil, nil
@@ -91,33 +92,6 @@ var _ = Describe("A NamespacedCloudProfile", func() {
 			Expect(profile.ResourceVersion).To(Equal(before.ResourceVersion), "the object was written again")
 		}
 	})
-
-	DescribeTable("is refused", func(ctx SpecContext, name string, change func(*v1beta1.NamespacedCloudProfile), fields ...string) {
-		create(ctx, openstack(name))
-		profile := preview(name, name)
-		profile.Spec.MachineImages[0].Versions[0].CapabilityFlavors = []v1beta1.MachineImageFlavor{
-			{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}},
-		}
-		change(profile)
-		Expect(u.Create(ctx, profile)).To(beRefusedAt(fields...))
-	},
-		Entry("if it maps versions of its parent", "mapping-of-parent",
-			func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = openstack("").Spec.ProviderConfig },
-			"spec.machineImages[0].versions[0]",
-			"spec.providerConfig.constraints",
-			"spec.providerConfig.keystoneURL",
-			"spec.providerConfig.machineImages[0].versions[0]",
-			"spec.providerConfig.machineImages[0].versions[1]"),
-		Entry("if it has a version and no provider config", "no-config",
-			func(p *v1beta1.NamespacedCloudProfile) { p.Spec.ProviderConfig = nil },
-			"spec.machineImages[0]"),
-		Entry("if its sides disagree", "other-flavor",
-			func(p *v1beta1.NamespacedCloudProfile) {
-				p.Spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities = v1beta1.Capabilities{"architecture": {"arm64"}}
-			},
-			"spec.machineImages[0].versions[0].capabilityFlavors[0]",
-			"spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[0]"),
-	)
 
 	It("keeps a version that its parent gains later", func(ctx SpecContext) {
 		parent := openstack("gains-version")

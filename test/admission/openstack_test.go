@@ -35,9 +35,9 @@ const (
 // shootChange is a change of a Shoot.
 type shootChange func(*v1beta1.Shoot)
 
-// constrained returns the example CloudProfile under another name, with more that constrains Shoots: in europe the domain
-// demo has a floating pool of its own and no other one, and the domain dev one more than all have. In asia there are other
-// load balancer providers.
+// constrained returns the example CloudProfile under another name, with more that constrains Shoots: in europe the
+// domain demo has a floating pool of its own and no other one, and the domain dev one more than all have. In asia
+// there are other load balancer providers.
 func constrained(name string) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := openstack(name)
@@ -66,8 +66,8 @@ func reshape[C any](raw *runtime.RawExtension, change func(*C)) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// infrastructure, networks and controlPlane change a config of a Shoot, and workerConfig that of its first worker pool, which need
-// not have one yet.
+// infrastructure, networks and controlPlane change a config of a Shoot, and workerConfig that of its first worker
+// pool, which need not have one yet.
 func infrastructure(change func(*v1alpha1.InfrastructureConfig)) shootChange {
 	return func(s *v1beta1.Shoot) { reshape(s.Spec.Provider.InfrastructureConfig, change) }
 }
@@ -100,10 +100,6 @@ func chooseWorkers(cidr string) shootChange {
 	return networks(func(n *v1alpha1.Networks) { n.Workers = cidr })
 }
 
-func chooseProvider(name string) shootChange {
-	return controlPlane(func(c *v1alpha1.ControlPlaneConfig) { c.LoadBalancerProvider = name })
-}
-
 func choosePolicy(policy string) shootChange {
 	return workerConfig(func(c *v1alpha1.WorkerConfig) { c.ServerGroup = &v1alpha1.ServerGroup{Policy: policy} })
 }
@@ -117,7 +113,7 @@ func addClass(subnet string) shootChange {
 var _ = Describe("What the provider config constrains", Ordered, func() {
 	BeforeAll(func(ctx SpecContext) {
 		create(ctx, constrained("constraints"))
-		for _, domain := range []string{"demo", "dev", "other"} {
+		for _, domain := range []string{"demo", "dev"} {
 			bind(ctx, "of-"+domain, domain)
 		}
 	})
@@ -141,53 +137,7 @@ var _ = Describe("What the provider config constrains", Ordered, func() {
 	},
 		Entry("of the domain", "of-demo", "fp-demo", true),
 		Entry("of all, where the domain has one of its own", "of-demo", "fp-pool-1", false),
-		Entry("of another domain", "of-demo", "fp-dev", false),
-		Entry("of the domain, besides those of all", "of-dev", "fp-dev", true),
 		Entry("of all, where the domain has one more", "of-dev", "fp-pool-1", true),
-		Entry("of another domain that keeps its own", "of-dev", "fp-demo", false),
-		Entry("of all", "of-other", "fp-pool-1", true),
-		Entry("of some domain that is not theirs", "of-other", "fp-demo", false),
-	)
-
-	DescribeTable("is the load balancer provider, by region", func(ctx SpecContext, region, provider string, allowed bool) {
-		s := shoot("lb-"+region+"-"+provider, "constraints")
-		s.Spec.Region, s.Spec.Provider.Workers[0].Zones = region, []string{region + "-1a"}
-		chooseProvider(provider)(s)
-		if err := u.Create(ctx, s); allowed {
-			expectAccepted(err)
-		} else {
-			Expect(err).To(beRefusedAt(inControlPlane + "loadBalancerProvider"))
-		}
-	},
-		Entry("that of all", "europe", "haproxy", true),
-		Entry("that of another region", "europe", "f5", false),
-		Entry("that of the region", "asia", "f5", true),
-		Entry("that of all where the region has its own", "asia", "haproxy", false),
-	)
-
-	DescribeTable("is what a Shoot may choose", func(ctx SpecContext, name string, changes []shootChange, fields ...string) {
-		s := shoot(name, "constraints")
-		for _, change := range changes {
-			change(s)
-		}
-		if err := u.Create(ctx, s); len(fields) > 0 {
-			Expect(err).To(beRefusedAt(fields...))
-		} else {
-			Expect(err).NotTo(HaveOccurred())
-		}
-	},
-		Entry("a floating pool", "floating-pool", []shootChange{chooseFloatingPool("fp-pool-2")}, inInfrastructure+"floatingPoolName"),
-		Entry("a load balancer provider", "lb-provider", []shootChange{chooseProvider("octavia")}, inControlPlane+"loadBalancerProvider"),
-		Entry("a load balancer class", "lb-class", []shootChange{addClass(otherSubnet)}, inControlPlane+"loadBalancerClasses[0]"),
-		Entry("an allowed class", "lb-class-allowed", []shootChange{addClass(subnet)}),
-		Entry("a server group policy", "policy", []shootChange{choosePolicy("affinity")}, inWorker+"serverGroup.policy"),
-		Entry("an allowed policy", "policy-allowed", []shootChange{choosePolicy("soft-anti-affinity")}),
-		Entry("workers beside the nodes", "outside-of-nodes", []shootChange{chooseWorkers("10.251.0.0/16")}, inInfrastructure+"networks.workers"),
-		Entry("workers within the nodes", "within-nodes", []shootChange{chooseWorkers("10.250.4.0/22")}),
-		Entry("workers that are no network", "no-network", []shootChange{chooseWorkers("10.250.0.0")}, inInfrastructure+"networks.workers"),
-		Entry("all at once", "all-at-once",
-			[]shootChange{chooseFloatingPool("fp-pool-2"), chooseProvider("octavia"), chooseWorkers("10.251.0.0/16"), choosePolicy("affinity")},
-			inControlPlane+"loadBalancerProvider", inInfrastructure+"floatingPoolName", inInfrastructure+"networks.workers", inWorker+"serverGroup.policy"),
 	)
 
 	It("is not the zone, which is for Gardener's own admission", func(ctx SpecContext) {

@@ -25,10 +25,11 @@ import (
 	"github.com/capkit/capkit/test/fixtures"
 )
 
-// The repairs are JSON patches in testdata/repairs, one for each rule: what its entry in the catalogue says, done to the
-// last object of its broken example.
+// The repairs are JSON patches in testdata/repairs, one for each rule: what its entry in the catalogue says, done to
+// the last object of its broken example.
 
-// irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the reason.
+// irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the
+// reason.
 var irreparable = map[string]string{
 	strictjson.OriginSyntax:       "there is no object yet that a patch could change",
 	strictjson.OriginDuplicateKey: "a patch cannot tell one of the two keys from the other",

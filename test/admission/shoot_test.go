@@ -44,50 +44,12 @@ func scale(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }
 func label(s *v1beta1.Shoot) { s.Labels = map[string]string{"a": "b"} }
 
 var _ = Describe("A Shoot", func() {
-	It("gets an image for each worker pool, or is refused with what would work", func(ctx SpecContext) {
-		create(ctx, gap("pools"))
-		s := bare("pools", "pools")
-		Expect(u.Create(ctx, s)).To(And(
-			beRefusedAt("spec.provider.workers[0].machine.type"),
-			MatchError(ContainSubstring("would work: version 1592.9.0, machine type medium_4_8")),
-		))
-		s.Spec.Provider.Workers[0].Machine.Type = "medium_4_8"
-		expectAccepted(u.Create(ctx, s))
-
-		// A pool more, which gets none. The first is not mentioned.
-		Expect(change(ctx, s, addPool("bare", func(w *v1beta1.Worker) { w.Machine.Type = "bare_8_16" }))).
-			To(beRefusedAt("spec.provider.workers[1].machine.type"))
-	})
-
 	It("may have no worker pools", func(ctx SpecContext) {
 		create(ctx, gap("without-pools"))
 		s := bare("workerless", "without-pools")
 		s.Spec.Provider = v1beta1.Provider{Type: "openstack"}
 		s.Spec.CredentialsBindingName, s.Spec.Networking = nil, nil
 		expectAccepted(u.Create(ctx, s))
-	})
-
-	It("boots an image of its NamespacedCloudProfile, which is warned about if it takes the image away", func(ctx SpecContext) {
-		create(ctx, openstack("of-namespaced"))
-		profile := preview("of-namespaced", "of-namespaced")
-		create(ctx, profile)
-		rendered(ctx, profile, "1877.5.0=1234-amd64-virt", "1592.9.0=1234-amd64-old", "2000.0.0=2000-amd64-virt")
-		s := shoot("of-namespaced", "of-namespaced")
-		s.Spec.CloudProfile.Kind = "NamespacedCloudProfile"
-		s.Spec.Provider.Workers[0].Machine.Image.Version = ptr.To("2000.0.0")
-		create(ctx, s)
-
-		Eventually(ctx, func(g Gomega) []string { // once the component knows that the Shoot uses the image
-			rename := func(region string) error {
-				return change(ctx, profile, func(p *v1beta1.NamespacedCloudProfile) {
-					edit(p.Spec.ProviderConfig, replace(flavorAt(0, 0)+"/regions/0/name", region))
-				})
-			}
-			g.Expect(rename("elsewhere")).To(Succeed())
-			heard := u.heard()
-			g.Expect(rename("europe")).To(Succeed())
-			return heard
-		}).Should(ContainElement(ContainSubstring("gardenlinux@2000.0.0: no image is left for worker pools of Shoot garden-demo/of-namespaced")))
 	})
 
 	It("is left in peace if the operator takes the image of a worker pool away", func(ctx SpecContext) {

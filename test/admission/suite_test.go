@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package admission tests the admission component on a real Gardener API: its binary runs beside a garden, and everything
-// goes through the API server.
+// Package admission tests the admission component on a real Gardener API: its binary runs beside a garden, and
+// everything goes through the API server.
 package admission
 
 import (
@@ -34,7 +34,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	g = suite.StartGarden(ctx, garden.Options{FeatureGates: []string{"InPlaceNodeUpdates"}})
 
-	// What is there before the component is installed: a project that can have Shoots, and objects that the component would refuse.
+	// What is there before the component is installed: a project that can have Shoots, and objects that the component
+	// would refuse.
 	_, err = g.NewProject(ctx, "demo")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())

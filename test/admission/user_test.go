@@ -26,11 +26,34 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// user writes objects as one with every right does, and notes what the API server warns about.
-type user struct {
-	client.Client
+// hearing notes what the API server warns about.
+type hearing struct {
 	lock     sync.Mutex
 	warnings []string
+}
+
+// HandleWarningHeaderWithContext notes a warning.
+func (h *hearing) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	if code == 299 {
+		h.warnings = append(h.warnings, text)
+	}
+}
+
+// heard returns the warnings since the last call.
+func (h *hearing) heard() []string {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	heard := h.warnings
+	h.warnings = nil
+	return heard
+}
+
+// user writes objects as one with every right does.
+type user struct {
+	client.Client
+	hearing
 }
 
 func newUser() *user {
@@ -42,24 +65,6 @@ func newUser() *user {
 	u.Client, err = client.New(config, client.Options{Scheme: g.Client().Scheme()})
 	Expect(err).NotTo(HaveOccurred())
 	return u
-}
-
-// HandleWarningHeaderWithContext notes a warning.
-func (u *user) HandleWarningHeaderWithContext(_ context.Context, code int, _, text string) {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	if code == 299 {
-		u.warnings = append(u.warnings, text)
-	}
-}
-
-// heard returns the warnings since the last call.
-func (u *user) heard() []string {
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	heard := u.warnings
-	u.warnings = nil
-	return heard
 }
 
 // read decodes the first object of a manifest.
@@ -146,7 +151,8 @@ func change[P client.Object](ctx context.Context, object P, change func(P)) erro
 	}
 }
 
-// destroy deletes an object as its owner does. There is nothing to be destroyed, so it is for the spec to remove finalizers.
+// destroy deletes an object as its owner does. There is nothing to be destroyed, so it is for the spec to remove
+// finalizers.
 func destroy(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	if s, ok := object.(*v1beta1.Shoot); ok {

@@ -24,7 +24,8 @@ const askingAt = "spec.provider.workers[0].providerConfig.trustedLaunch"
 // trustedLaunch is the path of this setting in a worker's providerConfig.
 const trustedLaunch = "/trustedLaunch"
 
-// launching returns the example CloudProfile whose gardenlinux 1877.5.0 has a flavor for trusted launch, under another name.
+// launching returns the example CloudProfile whose gardenlinux 1877.5.0 has a flavor for trusted launch, under
+// another name.
 func launching(name string) *v1beta1.CloudProfile {
 	GinkgoHelper()
 	profile := read[v1beta1.CloudProfile](root + "/example/cloudprofile-trusted-launch.yaml")
@@ -73,42 +74,8 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		destroy(ctx, s)
 	})
 
-	DescribeTable("is refused", func(ctx SpecContext, name string, change func(*v1beta1.Worker), want cause) {
-		create(ctx, launching(name))
-		s := trusting(name, name)
-		change(&s.Spec.Provider.Workers[0])
-		Expect(u.Create(ctx, s)).To(beRefusedFor(want))
-	},
-		Entry("for its machine type", "launch-type", setType("old_8_16"), cause{field.ErrorTypeInvalid, askingAt,
-			"worker pool ledger: trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled], " +
-				"and machine type old_8_16 has [disabled]; would work: machine type medium_4_8, machine type trusted_4_8"}),
-		Entry("for its version", "launch-version", setVersion("1592.9.0"), cause{field.ErrorTypeInvalid, askingAt,
-			"{architecture: [amd64]} does not declare openstack-trustedLaunch, so it has [disabled], the worker pool asks for [enabled]; " +
-				"would work: version 1877.5.0"}),
-		Entry("for a version whose flavors have reserved capabilities", "launch-reserved", setVersion("2150.1.0"), cause{field.ErrorTypeInvalid, askingAt,
-			"{architecture: [amd64], gardener-bootType: [secure, standard]} does not declare openstack-trustedLaunch, so it has [disabled]"}),
-		Entry("for a misspelt setting", "launch-spelling",
-			editWorker(operation{Op: "move", From: trustedLaunch, Path: "/trustedlaunch"}),
-			cause{field.ErrorTypeForbidden, "spec.provider.workers[0].providerConfig.trustedlaunch", `did you mean "trustedLaunch"?`}),
-		Entry("for the type of a value", "launch-value", editWorker(replace(trustedLaunch+"/enabled", "yes")),
-			cause{field.ErrorTypeInvalid, askingAt + ".enabled", "expected true or false, got a string"}),
-		Entry("for the kind of its config", "launch-kind", editWorker(replace("/kind", "InfrastructureConfig")),
-			cause{field.ErrorTypeNotSupported, "spec.provider.workers[0].providerConfig.kind", "this extension reads kind: WorkerConfig only"}),
-	)
-
-	It("is refused if the profile does not register it", func(ctx SpecContext) {
-		create(ctx, openstack("not-registered"))
-		s := shoot("no-launch", "not-registered")
-		s.Spec.Provider.Workers[0].ProviderConfig = trusting("", "").Spec.Provider.Workers[0].ProviderConfig
-		Expect(u.Create(ctx, s)).To(beRefusedFor(cause{field.ErrorTypeNotSupported, askingAt,
-			"asks for openstack-trustedLaunch [enabled], which the profile does not register; " +
-				"the operator has to register it in spec.machineCapabilities, with the values [enabled, disabled]"}))
-		s.Spec.Provider.Workers[0].ProviderConfig = nil
-		expectAccepted(u.Create(ctx, s))
-		destroy(ctx, s)
-	})
-
-	// Nobody is locked out by what an operator takes away: updates of Shoots that leave the pool in question alone are admitted.
+	// Nobody is locked out by what an operator takes away: updates of Shoots that leave the pool in question alone are
+	// admitted.
 	It("is left in peace if the operator takes it away", func(ctx SpecContext) {
 		profile := launching("taken-away")
 		create(ctx, profile)
@@ -225,36 +192,6 @@ var _ = Describe("A worker pool whose config was wrong before", func() {
 })
 
 var _ = Describe("Worker capabilities of a CloudProfile", func() {
-	// signed is the flavor with a reserved capability.
-	const signed = "spec.providerConfig.machineImages[0].versions[2].capabilityFlavors[1]"
-	bootType := flavorAt(2, 1) + "/capabilities/gardener-bootType"
-	editConfig := func(operations ...operation) func(*v1beta1.CloudProfile) {
-		return func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, operations...) }
-	}
-
-	DescribeTable("are refused", func(ctx SpecContext, name string, change func(*v1beta1.CloudProfile), want cause) {
-		profile := launching(name)
-		change(profile)
-		Expect(u.Create(ctx, profile)).To(beRefusedFor(want))
-	},
-		Entry("for a reserved name that there is not", "reserved-name",
-			editConfig(operation{Op: "move", From: bootType, Path: flavorAt(2, 1) + "/capabilities/gardener-boot"}),
-			cause{field.ErrorTypeNotSupported, signed + ".capabilities.gardener-boot",
-				"which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]"}),
-		Entry("for a value that a reserved capability does not have", "reserved-value", editConfig(replace(bootType+"/0", "signed")),
-			cause{field.ErrorTypeNotSupported, signed + ".capabilities.gardener-bootType[0]",
-				`with the values [secure, standard]; "signed" is none of them`}),
-		Entry("for a registered value that nobody asks for", "worker-value",
-			func(p *v1beta1.CloudProfile) {
-				p.Spec.MachineCapabilities[1].Values = []string{"enabled", "optional", "disabled"}
-			},
-			cause{field.ErrorTypeNotSupported, "spec.machineCapabilities[1].values[1]",
-				`openstack-trustedLaunch has the values [enabled, disabled]; nothing ever asks for "optional"`}),
-		Entry("for flavors that no pool can tell apart", "not-told-apart", editConfig(remove(bootType+"/0")),
-			cause{field.ErrorTypeDuplicate, signed,
-				"is the same flavor as spec.providerConfig.machineImages[0].versions[2].capabilityFlavors[0]"}),
-	)
-
 	It("are not filled in where core has no place for them", func(ctx SpecContext) {
 		// Several flavors of the provider config, which differ in reserved capabilities only, belong to one flavor of core.
 		profile, want := launching("reserved"), launching("").Spec.MachineImages[0].Versions

@@ -16,16 +16,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	admissionv1 "k8s.io/api/admission/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/test/garden/extension"
 )
 
-// directClient asks the component itself, as the API server does in a cluster: with HTTP/1.1 if oneAtATime, which it uses
-// for Services, and with connections that are used again. It trusts what the webhook configurations trust now.
+// directClient asks the component itself, as the API server does in a cluster: with HTTP/1.1 if oneAtATime, which it
+// uses for Services, and with connections that are used again. It trusts what the webhook configurations trust now.
 func directClient(ctx context.Context, oneAtATime bool) *http.Client {
 	GinkgoHelper()
 	validating, _ := configurations(ctx)
@@ -38,18 +37,11 @@ func directClient(ctx context.Context, oneAtATime bool) *http.Client {
 }
 
 // review returns the request of the API server about an object that is to be created.
-func review(object any, kind string) []byte {
+func review(object any) []byte {
 	GinkgoHelper()
 	raw, err := json.Marshal(object)
 	Expect(err).NotTo(HaveOccurred())
-	request := &admissionv1.AdmissionRequest{
-		UID: "5b1a", Operation: admissionv1.Create, Name: "direct",
-		Kind:   metav1.GroupVersionKind{Group: v1beta1.GroupName, Version: "v1beta1", Kind: kind},
-		Object: runtime.RawExtension{Raw: raw},
-	}
-	body, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: request,
-	})
+	body, err := extension.Review(raw)
 	Expect(err).NotTo(HaveOccurred())
 	return body
 }
@@ -126,7 +118,7 @@ func (r *repeated) expectNoProblems() {
 // askDirectly has clients ask the component over HTTP/1.1 all the time, who try nothing again.
 func askDirectly(ctx context.Context) *repeated {
 	GinkgoHelper()
-	client, body := directClient(ctx, true), review(profiles.fresh("direct"), "CloudProfile")
+	client, body := directClient(ctx, true), review(profiles.fresh("direct"))
 	return repeat(4, 2*time.Millisecond, func() error {
 		response, err := ask(client, entrance.address(), "validate-cloudprofile", bytes.NewReader(body))
 		if err == nil && !response.Allowed {

@@ -24,7 +24,8 @@ import (
 // root is that of the repository.
 const root = "../.."
 
-// follow runs the commands of the only block of docs/operations.md in which there is a text, as somebody would who follows it.
+// follow runs the commands of the only block of docs/operations.md in which there is a text, as somebody would who
+// follows it.
 func follow(ctx context.Context, text string) error {
 	document, err := os.ReadFile(filepath.Join(root, "docs/operations.md"))
 	Expect(err).NotTo(HaveOccurred())

@@ -19,9 +19,9 @@ import (
 // probePeriod is how often the front asks replicas whether they are ready.
 const probePeriod = 50 * time.Millisecond
 
-// front leads connections to the replicas of the component, as the Service of a cluster does: to those that were ready when
-// they were last asked, in turns. It looks at each connection once, when it is made. Without a replica that is ready it
-// closes connections.
+// front leads connections to the replicas of the component, as the Service of a cluster does: to those that were
+// ready when they were last asked, in turns. It looks at each connection once, when it is made. Without a replica
+// that is ready it closes connections.
 type front struct {
 	proxy    tcpproxy.Proxy
 	listener net.Listener

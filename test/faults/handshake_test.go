@@ -66,7 +66,7 @@ func shakeHandsOnce(r *replica) error {
 
 // serves reports whether the certificate in a secret is what a replica shows now.
 func serves(r *replica, secret *corev1.Secret) bool {
-	conn, err := tls.Dial("tcp", r.Address, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12})
+	conn, err := r.dial()
 	if err != nil {
 		return false
 	}

@@ -227,8 +227,8 @@ func (l *load) summary() string {
 	return strings.Join(lines, "\n")
 }
 
-// problemsAtTheEnd stops the writers and returns everything that went wrong: writes that should have ended in another way, and
-// stored objects that should not be there.
+// problemsAtTheEnd stops the writers and returns everything that went wrong: writes that should have ended in another
+// way, and stored objects that should not be there.
 func (l *load) problemsAtTheEnd(ctx context.Context) []string {
 	GinkgoHelper()
 	l.stop()

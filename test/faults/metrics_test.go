@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -21,16 +20,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-)
 
-// freeAddress returns an address on loopback that is free.
-func freeAddress() string {
-	GinkgoHelper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	Expect(listener.Close()).To(Succeed())
-	return listener.Addr().String()
-}
+	"github.com/capkit/capkit/test/garden/extension"
+)
 
 // get returns what a metrics server has at a path, and with which status.
 func get(ctx context.Context, address, path string) (int, string) {
@@ -58,8 +50,8 @@ func scrape(ctx context.Context, address string) scraped {
 	return families
 }
 
-// value returns the value of the series of a metric of the component that has these values of labels: those of a histogram
-// are numbers of observations. A series that is not there counts as 0.
+// value returns the value of the series of a metric of the component that has these values of labels: those of a
+// histogram are numbers of observations. A series that is not there counts as 0.
 func (s scraped) value(name string, labels ...string) float64 {
 	for _, series := range s["capkit_admission_"+name].GetMetric() {
 		has := map[string]bool{}
@@ -79,7 +71,9 @@ func (s scraped) value(name string, labels ...string) float64 {
 
 var _ = Describe("A replica", func() {
 	It("counts what it admits, refuses and cannot judge", func(ctx SpecContext) {
-		access, address := newAPIAccess(), freeAddress()
+		access := newAPIAccess()
+		address, err := extension.FreeAddress()
+		Expect(err).NotTo(HaveOccurred())
 		serve(ctx, access.newReplica("--metrics-bind-address="+address))
 		By("not serving Go's profiles, which nobody has asked for")
 		status, _ := get(ctx, address, "/debug/pprof/")
@@ -122,7 +116,8 @@ var _ = Describe("A replica", func() {
 	})
 
 	It("serves Go's profiles if it is asked to", func(ctx SpecContext) {
-		address := freeAddress()
+		address, err := extension.FreeAddress()
+		Expect(err).NotTo(HaveOccurred())
 		serve(ctx, newReplica("--metrics-bind-address="+address, "--profiling"))
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/metrics"} {
 			status, text := get(ctx, address, path)

@@ -40,7 +40,7 @@ var _ = Describe("A replica", func() {
 		serve(ctx, r)
 		profile := profiles.fresh("direct")
 		profile.SetAnnotations(map[string]string{"password": secret})
-		good := review(profile, "CloudProfile")
+		good := review(profile)
 		client := directClient(ctx, false)
 		for name, body := range map[string]string{ // "right" are those that can be understood nevertheless
 			"empty":                 "",
@@ -89,14 +89,14 @@ var _ = Describe("A replica", func() {
 		Entry("with HTTP/2", false),
 	)
 
-	// Many send the largest requests all the time. Each of them is answered, or refused for want of room; others are served
-	// meanwhile, and the memory that is used has bounds.
+	// Many send the largest requests all the time. Each of them is answered, or refused for want of room; others are
+	// served meanwhile, and the memory that is used has bounds.
 	It("serves others in a flood of the largest requests", Label("slow"), func(ctx SpecContext) {
 		r := newReplica()
 		serve(ctx, r)
 		profile := profiles.fresh("flood")
 		profile.SetAnnotations(map[string]string{"large": strings.Repeat("x", 2*largest)})
-		large, small := review(profile, "CloudProfile"), review(profiles.fresh("small"), "CloudProfile")
+		large, small := review(profile), review(profiles.fresh("small"))
 		var mu sync.Mutex
 		statuses := map[int]int{}
 		attacker, friend := directClient(ctx, true), directClient(ctx, false)
@@ -134,7 +134,8 @@ var _ = Describe("A replica", func() {
 // update returns the request of the API server about an object that is to be changed.
 func update(object client.Object, stored []byte) []byte {
 	GinkgoHelper()
-	return bytes.Replace(review(object, "CloudProfile"), []byte(`"operation":"CREATE"`), []byte(`"operation":"UPDATE","oldObject":`+string(stored)), 1)
+	updating := []byte(`"operation":"UPDATE","oldObject":` + string(stored))
+	return bytes.Replace(review(object), []byte(`"operation":"CREATE"`), updating, 1)
 }
 
 // memory returns how many bytes of memory a replica has used at most.

@@ -11,7 +11,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// patiently has a replica go on serving until nobody is led to it any more, also if the front is on a machine that is busy.
+// patiently has a replica go on serving until nobody is led to it any more, also if the front is on a machine that is
+// busy.
 const patiently = "--shutdown-delay-duration=5s"
 
 var _ = Describe("Writes go on", Label("slow"), func() {

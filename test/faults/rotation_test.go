@@ -30,8 +30,9 @@ const (
 	serverName    = "admission-openstack-webhook-server"
 )
 
-// settling is how long replicas wait before they serve with a certificate that has just become trusted: as long as they wait
-// between two looks at their certificates. It must be enough for an API server on a machine that is busy to learn of it.
+// settling is how long replicas wait before they serve with a certificate that has just become trusted: as long as
+// they wait between two looks at their certificates. It must be enough for an API server on a machine that is busy to
+// learn of it.
 const settling = 3 * time.Second
 
 var often = "--webhook-certificate-sync-period=" + settling.String()
@@ -65,8 +66,8 @@ var _ = Describe("A new certificate", Label("slow"), func() {
 		Expect(l.problemsAtTheEnd(ctx)).To(BeEmpty())
 	})
 
-	// The component cannot tell the API server about a new authority, as if it had been stopped at that point: nobody would
-	// trust the certificate that is signed by it.
+	// The component cannot tell the API server about a new authority, as if it had been stopped at that point: nobody
+	// would trust the certificate that is signed by it.
 	It("is served once it is trusted", func(ctx SpecContext) {
 		access := newAPIAccess()
 		r := access.newReplica(often)

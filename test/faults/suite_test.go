@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package faults tests what the admission component does when something goes wrong: when it is killed, restarted, given
-// new certificates or bad requests, and when it cannot reach what it needs. It runs beside a real garden, and mostly while
-// others write: what is to be refused must never pass, and what can be kept from failing must not fail.
+// Package faults tests what the admission component does when something goes wrong: when it is killed, restarted,
+// given new certificates or bad requests, and when it cannot reach what it needs. It runs beside a real garden, and
+// mostly while others write: what is to be refused must never pass, and what can be kept from failing must not fail.
 //
 //   - front_test.go: the address that the API server knows, before the replicas
 //   - load_test.go: writers, and what became of each write

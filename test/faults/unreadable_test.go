@@ -78,8 +78,8 @@ var _ = Describe("A write is refused with an internal error", func() {
 	})
 })
 
-// take takes all rights to resources from the component, until the function that it returns is called, or the spec ends. It
-// waits until the API server knows that, for which it reads an object of one of them.
+// take takes all rights to resources from the component, until the function that it returns is called, or the spec
+// ends. It waits until the API server knows that, for which it reads an object of one of them.
 func take(ctx context.Context, example client.Object, resources ...string) (giveBack func(context.Context)) {
 	GinkgoHelper()
 	role := &rbacv1.ClusterRole{}

@@ -13,11 +13,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
 	"github.com/capkit/capkit/test/garden/internal/process"
+	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
 // serverPackage is compiled into a program of the name serverName.
@@ -26,10 +26,10 @@ const (
 	serverName    = "garden-server"
 )
 
-// buildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there, which
-// takes minutes and is told to progress. hack/controlplane.sh says where it looks.
+// buildControlPlane returns the folder of etcd, kube-apiserver and kubectl, and builds them if they are not there,
+// which takes minutes and is told to progress. hack/controlplane.sh says where it looks.
 func buildControlPlane(ctx context.Context, progress io.Writer) (folder string, err error) {
-	root, err := repository(ctx)
+	root, err := repository.Root()
 	if err != nil {
 		return "", err
 	}
@@ -43,7 +43,7 @@ func buildControlPlane(ctx context.Context, progress io.Writer) (folder string, 
 
 // build returns the path of the server and the folder of the control plane, both up to date.
 func build(ctx context.Context, progress io.Writer) (server, assets string, err error) {
-	root, err := repository(ctx)
+	root, err := repository.Root()
 	if err != nil {
 		return "", "", err
 	}
@@ -57,10 +57,10 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 	return server, assets, err
 }
 
-// Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path. Its flags
-// are those of the Makefile, so that nothing is compiled that was compiled before for something else.
+// Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path.
+// Its flags are those of the Makefile, so that nothing is compiled that was compiled before for something else.
 func Compile(ctx context.Context, progress io.Writer, source, name string) (path string, err error) {
-	root, err := repository(ctx)
+	root, err := repository.Root()
 	if err != nil {
 		return "", err
 	}
@@ -80,54 +80,25 @@ func Compile(ctx context.Context, progress io.Writer, source, name string) (path
 	return path, err
 }
 
-// repository returns the root of this repository: where this file was when it was compiled, or around the working
-// directory if that was not recorded or is gone.
-func repository(ctx context.Context) (string, error) {
-	if _, file, _, ok := runtime.Caller(0); ok {
-		root := filepath.Dir(filepath.Dir(filepath.Dir(file)))
-		if isRepository(root) {
-			return root, nil
-		}
-	}
-	output, err := exec.CommandContext(ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	if root := filepath.Dir(strings.TrimSpace(string(output))); isRepository(root) {
-		return root, nil
-	}
-	return "", errors.New("the sources of the garden are not found: run this in a clone of the repository")
-}
-
-func isRepository(root string) bool {
-	_, err := os.Stat(filepath.Join(root, "hack", "controlplane.sh"))
-	return err == nil && filepath.IsAbs(root)
-}
-
 // noteDependencies opens the files of which the garden is made. That is how go test learns that it must not repeat an
 // old result after one of them has changed, since it does not see what run builds.
 func noteDependencies(root string) error {
-	files := []string{"go.mod", "go.sum", "hack/controlplane.sh", "hack/controlplane/go.mod", "hack/controlplane/go.sum"}
-	for _, folder := range []string{"test/garden/server", "test/garden/internal/process", "test/garden/internal/protocol"} {
-		sources, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.go"))
+	for _, pattern := range []string{
+		"go.mod", "go.sum", "hack/controlplane.sh", "hack/controlplane/go.*",
+		"test/garden/server/*.go", "test/garden/internal/*/*.go",
+	} {
+		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return err
 		}
-		for _, source := range sources {
-			relative, err := filepath.Rel(root, source)
+		for _, name := range files {
+			file, err := os.Open(name)
 			if err != nil {
 				return err
 			}
-			files = append(files, relative)
-		}
-	}
-	for _, name := range files {
-		file, err := os.Open(filepath.Join(root, name))
-		if err != nil {
-			return err
-		}
-		if err := file.Close(); err != nil {
-			return err
+			if err := file.Close(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

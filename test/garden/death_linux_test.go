@@ -149,8 +149,8 @@ func TestStartThatIsInterrupted(t *testing.T) {
 // found is a process that has to do with a folder.
 type found struct{ pid, name string }
 
-// processes returns all processes but this one that have a file open in a folder, or name it in their arguments. It asks
-// the kernel, not what it is to test.
+// processes returns all processes but this one that have a file open in a folder, or name it in their arguments. It
+// asks the kernel, not what it is to test.
 func processes(t *testing.T, folder string) []found {
 	t.Helper()
 	pids, err := filepath.Glob("/proc/[0-9]*")

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package garden starts a garden on this machine: etcd, kube-apiserver, gardener-apiserver with the admission plugins
-// that it has by default, and gardener-controller-manager. There are no seeds: Shoots are accepted and kept, and nobody
-// creates them. Tests use it, and hack/garden for people.
+// that it has by default, and gardener-controller-manager. There are no seeds: Shoots are accepted and kept, and
+// nobody creates them. Tests use it, and hack/garden for people.
 //
-// It needs nothing but Go and this repository. The first Start builds what is missing, which takes minutes; from then on
-// a garden is ready within seconds.
+// It needs nothing but Go and this repository. The first Start builds what is missing, which takes minutes; from then
+// on a garden is ready within seconds.
 //
 //   - garden.go: Start, Stop
 //   - life.go: gardens that outlive the process which started them
@@ -86,8 +86,8 @@ type Garden struct {
 }
 
 // Start starts a garden and waits until it is ready. The garden stops when Stop is called, and also when this process
-// ends without that, in whatever way. ctx is for the start only: if it ends before the garden is ready, Start stops what
-// it has started and returns the error. It leaves nothing behind if it fails.
+// ends without that, in whatever way. ctx is for the start only: if it ends before the garden is ready, Start stops
+// what it has started and returns the error. It leaves nothing behind if it fails.
 func Start(ctx context.Context, o Options) (*Garden, error) {
 	if o.Progress == nil {
 		o.Progress = os.Stderr
@@ -108,7 +108,7 @@ func Start(ctx context.Context, o Options) (*Garden, error) {
 	case ctx.Err() != nil:
 		return nil, errors.Join(err, g.Stop())
 	default:
-		err = fmt.Errorf("start a garden: %w; the last lines of its log:\n%s", err, g.LogTail(20))
+		err = fmt.Errorf("start a garden: %w; the last lines of its log:\n%s", err, g.logTail(20))
 		return nil, errors.Join(err, g.Stop())
 	}
 	if err := g.connect(); err != nil {

@@ -28,8 +28,8 @@ func (g *Garden) Logs() string { return filepath.Join(g.folder, protocol.Logs) }
 
 func (g *Garden) serverLog() string { return filepath.Join(g.Logs(), protocol.ServerLog) }
 
-// LogTail returns the last lines of gardener.log. It is empty if there is none.
-func (g *Garden) LogTail(lines int) string {
+// logTail returns the last lines of gardener.log. It is empty if there is none.
+func (g *Garden) logTail(lines int) string {
 	content, err := os.ReadFile(g.serverLog())
 	if err != nil {
 		return ""
@@ -38,10 +38,10 @@ func (g *Garden) LogTail(lines int) string {
 	return strings.Join(all[max(0, len(all)-lines):], "")
 }
 
-// Detach lets the garden live on when this process ends, until somebody calls Stop, or StopFolder. With it live programs,
-// which it starts now, in this order, and stops before it stops itself. KUBECONFIG is set for them. Whether they start well
-// is for the caller to find out; for a program that a test stops itself there is StartProcess. It detaches once: another call
-// does nothing.
+// Detach lets the garden live on when this process ends, until somebody calls Stop, or StopFolder. With it live
+// programs, which it starts now, in this order, and stops before it stops itself. KUBECONFIG is set for them. Whether
+// they start well is for the caller to find out; for a program that a test stops itself there is StartProcess. It
+// detaches once: another call does nothing.
 func (g *Garden) Detach(programs ...Program) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,8 +83,8 @@ func Open(ctx context.Context, folder string) (*Garden, error) {
 	return g, err
 }
 
-// StopFolder stops the garden in a folder, however it was started, and waits until every process of it is gone. It tells
-// whether there was one. The folder stays. When ctx ends, the garden is killed.
+// StopFolder stops the garden in a folder, however it was started, and waits until every process of it is gone. It
+// reports whether there was one. The folder stays. When ctx ends, the garden is killed.
 func StopFolder(ctx context.Context, folder string) (running bool, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {

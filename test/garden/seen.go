@@ -23,12 +23,14 @@ import (
 
 // seen makes writes wait until every server has seen what was written before.
 //
-// Gardener's API server and its controllers read profiles, bindings, Secrets, projects and registrations from caches. A cache
-// learns of a write after its author has been told that it succeeded: within milliseconds, or seconds if the machine is busy.
-// Until then, a write that refers to the object is refused: `secretbinding.core.gardener.cloud "x" not found`.
+// Gardener's API server and its controllers read profiles, bindings, Secrets, projects and registrations from caches.
+// A cache learns of a write after its author has been told that it succeeded: within milliseconds, or seconds if the
+// machine is busy. Until then, a write that refers to the object is refused: `secretbinding.core.gardener.cloud "x"
+// not found`.
 //
-// Hence seen notes what is written, and sends a write again while it is refused for want of an object that is there. It waits
-// for new objects only. Whether a server has seen a change of an object is for the caller to find out, with Eventually.
+// Hence seen notes what is written, and sends a write again while it is refused for want of an object that is there.
+// It waits for new objects only. Whether a server has seen a change of an object is for the caller to find out, with
+// Eventually.
 type seen struct {
 	mu      sync.Mutex
 	objects map[string]bool
@@ -42,7 +44,8 @@ const seeingPeriod = 50 * time.Millisecond
 
 func newSeen() *seen { return &seen{objects: map[string]bool{}} }
 
-// note notes that there is an object now, or none any more. A kind is written in lower case, in the singular or the plural.
+// note notes that there is an object now, or none any more. A kind is written in lower case, in the singular or the
+// plural.
 func (s *seen) note(kind, name string, exists bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,8 +76,8 @@ const (
 // registration is the kind under which the types of a ControllerRegistration are noted.
 const registration = "registration"
 
-// missing reports whether a refusal is for want of an object that is there. written is the manifest that was refused; nil if
-// it is not known.
+// missing reports whether a refusal is for want of an object that is there. written is the manifest that was refused;
+// nil if it is not known.
 func (s *seen) missing(refusal string, written []byte) bool {
 	for _, match := range notFound.FindAllStringSubmatch(refusal, -1) {
 		if s.exists(match[1], match[2]) {

@@ -41,19 +41,21 @@ func (g *Garden) Folder() string { return g.folder }
 // Kubeconfig is the path of a kubeconfig with every right, which only its owner may read.
 func (g *Garden) Kubeconfig() string { return filepath.Join(g.folder, protocol.Kubeconfig) }
 
-// RESTConfig returns a configuration with every right, without a limit of requests. It is the caller's. A write is answered
-// once every server has seen the objects that were created before: type seen says how, and what that leaves to the caller.
+// RESTConfig returns a configuration with every right, without a limit of requests. It is the caller's. A write is
+// answered once every server has seen the objects that were created before: type seen says how, and what that leaves
+// to the caller.
 func (g *Garden) RESTConfig() *rest.Config { return rest.CopyConfig(g.config) }
 
-// Client returns a client with every right and without a cache: it reads what is there, and writes as RESTConfig says. It knows
-// the kinds of Kubernetes, core.gardener.cloud/v1beta1 and security.gardener.cloud/v1alpha1.
+// Client returns a client with every right and without a cache: it reads what is there, and writes as RESTConfig
+// says. It knows the kinds of Kubernetes, core.gardener.cloud/v1beta1 and security.gardener.cloud/v1alpha1.
 func (g *Garden) Client() client.Client { return g.client }
 
 // Binary is the path of a program of the control plane, for example kubectl.
 func (g *Garden) Binary(name string) string { return filepath.Join(g.assets, name) }
 
-// Kubectl runs kubectl, with every right, and returns what it printed: standard output and standard error as a terminal
-// would show them. The error contains that, too. It runs again while a server has not seen an object that was created before.
+// Kubectl runs kubectl, with every right, and returns what it printed: standard output and standard error as a
+// terminal would show them. The error contains that, too. It runs again while a server has not seen an object that
+// was created before.
 func (g *Garden) Kubectl(ctx context.Context, args ...string) (string, error) {
 	return g.seen.untilSeen(ctx, func() (string, error) { return g.kubectl(ctx, args) })
 }
@@ -83,8 +85,8 @@ func (g *Garden) Apply(ctx context.Context, files ...string) error {
 	return err
 }
 
-// NewProject creates a Project with the namespace garden-<name> and waits until the controller manager has created that.
-// Use a name only once: nobody empties a deleted namespace here, so it would never go away.
+// NewProject creates a Project with the namespace garden-<name> and waits until the controller manager has created
+// that. Use a name only once: nobody empties a deleted namespace here, so it would never go away.
 func (g *Garden) NewProject(ctx context.Context, name string) (*v1beta1.Project, error) {
 	namespace := "garden-" + name
 	project := &v1beta1.Project{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta1.ProjectSpec{Namespace: &namespace}}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
 // requirements returns the version of each module in the go.mod of a folder.
@@ -36,7 +38,7 @@ func requirements(t *testing.T, folder string) map[string]string {
 // With equal versions, the control plane takes from the build cache what the main module has compiled already, which is
 // the greater part of it.
 func TestTheControlPlaneHasTheVersionsOfTheMainModule(t *testing.T) {
-	root, err := repository(t.Context())
+	root, err := repository.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,12 +22,10 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/tools/txtar"
-	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -62,9 +59,9 @@ func newProbe(ctx context.Context) *probe {
 // lease is the name of that of the leader.
 const lease = extension.Name + "-leader-election"
 
-// tidyUp removes the lease of the probe before, so that the next one leads at once, and its webhook configurations. Of its
-// certificates it leaves the authority, with a label too many, and one that nobody needs any more: the component makes a new
-// certificate, corrects the authority and deletes the other.
+// tidyUp removes the lease of the probe before, so that the next one leads at once, and its webhook configurations.
+// Of its certificates it leaves the authority, with a label too many, and one that nobody needs any more: the
+// component makes a new certificate, corrects the authority and deletes the other.
 func tidyUp(ctx context.Context) {
 	GinkgoHelper()
 	c := g.Client()
@@ -122,7 +119,12 @@ func (p *probe) ask(ctx context.Context) {
 	questions, err := txtar.ParseFile("testdata/questions.txtar")
 	Expect(err).NotTo(HaveOccurred())
 	for _, question := range questions.Files {
-		answer, err := send(ctx, browser, http.MethodPost, "https://"+p.Address+"/webhooks/"+path.Dir(question.Name), review(question.Data))
+		object, err := yaml.YAMLToJSON(question.Data)
+		Expect(err).NotTo(HaveOccurred())
+		body, err := extension.Review(object)
+		Expect(err).NotTo(HaveOccurred())
+		url := "https://" + p.Address + "/webhooks/" + path.Dir(question.Name)
+		answer, err := send(ctx, browser, http.MethodPost, url, body)
 		Expect(err).NotTo(HaveOccurred())
 		p.answers += answer + "\n"
 	}
@@ -145,21 +147,4 @@ func send(ctx context.Context, browser *http.Client, method, url string, body []
 		return "", fmt.Errorf("%s: %s", response.Status, content)
 	}
 	return string(content), err
-}
-
-// review returns the question whether an object may be created.
-func review(manifest []byte) []byte {
-	GinkgoHelper()
-	object := metav1.PartialObjectMetadata{}
-	Expect(yaml.Unmarshal(manifest, &object)).To(Succeed())
-	raw, err := yaml.YAMLToJSON(manifest)
-	Expect(err).NotTo(HaveOccurred())
-	body, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
-		Request: &admissionv1.AdmissionRequest{
-			UID: "5b1a", Operation: admissionv1.Create, Name: object.Name, Namespace: object.Namespace, Object: runtime.RawExtension{Raw: raw},
-		},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	return body
 }

@@ -37,8 +37,8 @@ const (
 	coordination  = "coordination.k8s.io"
 )
 
-// reading is the verbs list and watch, which informers need together: they ask for a watch that begins with a list, and API
-// servers that do not know that for a list and a watch. Which of the two fails first depends on the server.
+// reading is the verbs list and watch, which informers need together: they ask for a watch that begins with a list,
+// and API servers that do not know that for a list and a watch. Which of the two fails first depends on the server.
 const reading = "list and watch"
 
 // right is a verb on a resource, perhaps of one name only, which a role grants.

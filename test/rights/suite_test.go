@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rights tests that the charts grant the admission component nothing that it does not need. That they grant all it
-// needs is what every other test with a garden shows: the component has no other rights there.
+// Package rights tests that the charts grant the admission component nothing that it does not need. That they grant
+// all it needs is what every other test with a garden shows: the component has no other rights there.
 package rights
 
 import (

@@ -35,7 +35,8 @@ func StartGarden(ctx context.Context, o garden.Options) *garden.Garden {
 	return g
 }
 
-// shownLines and shownBytes are how much of each log a failure shows: that many lines, and of each line that many bytes.
+// shownLines and shownBytes are how much of each log a failure shows: that many lines, and of each line that many
+// bytes.
 const (
 	shownLines = 15
 	shownBytes = 500

@@ -2,11 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package suite is what the ginkgo suites of this repository have in common: how they run, the garden that all specs of a
-// suite share, and what a failure shows.
+// Package suite is what the ginkgo suites of this repository have in common: how they run, the garden that all specs
+// of a suite share, and what a failure shows.
 //
-// A suite has one Test function, which calls Run, and a BeforeSuite that calls StartGarden. Its specs run in any order: each
-// uses objects with names of its own.
+// A suite has one Test function, which calls Run, and a BeforeSuite that calls StartGarden. Its specs run in any
+// order: each uses objects with names of its own.
 package suite
 
 import (
@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// patience is how long Eventually waits unless it is told otherwise: long enough for a machine that is busy. Nothing that
-	// comes to pass takes that long, so it only ends what would hang.
+	// patience is how long Eventually waits unless it is told otherwise: long enough for a machine that is busy. Nothing
+	// that comes to pass takes that long, so it only ends what would hang.
 	patience = 2 * time.Minute
 	// period is the time between two looks of Eventually and Consistently.
 	period = 50 * time.Millisecond
@@ -35,8 +35,8 @@ const (
 // reports is the folder of the JUnit reports, one file for each suite, below the root of the repository.
 const reports = "bin/reports"
 
-// Run runs the specs of a package, in random order. folder is that of the package, below the root of the repository: the suite
-// is named after it. The labels are those of every spec in it.
+// Run runs the specs of a package, in random order. folder is that of the package, below the root of the repository:
+// the suite is named after it. The labels are those of every spec in it.
 func Run(t *testing.T, folder string, labels ...string) {
 	t.Helper()
 	gomega.RegisterFailHandler(ginkgo.Fail)

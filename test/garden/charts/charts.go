@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -22,6 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
 // The charts, as paths below the root of the repository.
@@ -35,20 +36,8 @@ const kubernetesVersion = "v1.36.0"
 
 // Folder returns where a chart is. Call it from anywhere below the root of the repository, as tests are run.
 func Folder(chart string) (string, error) {
-	folder, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return filepath.Join(folder, filepath.FromSlash(chart)), nil
-		}
-		parent := filepath.Dir(folder)
-		if parent == folder {
-			return "", errors.New("not below the root of the repository")
-		}
-		folder = parent
-	}
+	root, err := repository.Root()
+	return filepath.Join(root, filepath.FromSlash(chart)), err
 }
 
 // Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates, in that order. The values
@@ -67,7 +56,8 @@ func Render(chart, release, namespace string, values map[string]any) ([]*unstruc
 		return nil, err
 	}
 	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
-	complete, err := commonutil.ToRenderValues(loaded, values, options, &common.Capabilities{KubeVersion: *version, APIVersions: common.DefaultVersionSet})
+	cluster := &common.Capabilities{KubeVersion: *version, APIVersions: common.DefaultVersionSet}
+	complete, err := commonutil.ToRenderValues(loaded, values, options, cluster)
 	if err != nil {
 		return nil, fmt.Errorf("values of %s: %w", chart, err)
 	}

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extension installs the charts of the admission component of this project, gardener-extension-admission-openstack, in
-// a garden, and runs it beside the garden: as a process of its own with the arguments of the Deployment and the rights of the
-// charts' ServiceAccounts, and no others.
+// Package extension installs the charts of the admission component of this project,
+// gardener-extension-admission-openstack, in a garden, and runs it beside the garden: as a process of its own with
+// the arguments of the Deployment and the rights of the charts' ServiceAccounts, and no others.
 //
 //   - install.go: the charts, and who the component is
 //   - extension.go: its processes
@@ -12,6 +12,7 @@ package extension
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,14 +25,17 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	// What the program is made of, so that go test runs a test again after a change of it: it does not see what Build builds.
+	// What the program is made of, so that go test runs a test again after a change of it: it does not see what Build
+	// builds.
 	_ "github.com/capkit/capkit/pkg/admission"
 	_ "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden"
@@ -68,11 +72,11 @@ func Build(ctx context.Context) (string, error) {
 
 // New returns a replica of the program at this path, with addresses on loopback that are free.
 func (i *Installation) New(path string) (Replica, error) {
-	address, err := freeAddress()
+	address, err := FreeAddress()
 	if err != nil {
 		return Replica{}, err
 	}
-	health, err := freeAddress()
+	health, err := FreeAddress()
 	if err != nil {
 		return Replica{}, err
 	}
@@ -82,7 +86,8 @@ func (i *Installation) New(path string) (Replica, error) {
 	}, nil
 }
 
-func freeAddress() (string, error) {
+// FreeAddress returns an address on loopback that is free.
+func FreeAddress() (string, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
@@ -110,7 +115,8 @@ func (r Replica) Program() garden.Program {
 	return garden.Program{Name: Name, Path: r.Path, Args: args, Env: slices.Concat(r.installation.env, r.Env)}
 }
 
-// Run installs the charts in a garden, starts one replica of the program at this path, and waits until the API server asks it.
+// Run installs the charts in a garden, starts one replica of the program at this path, and waits until the API server
+// asks it.
 func Run(ctx context.Context, g *garden.Garden, path string) (*garden.Process, error) {
 	installation, err := Install(ctx, g)
 	if err != nil {
@@ -159,17 +165,20 @@ func LogFile(g *garden.Garden, r Replica) string {
 }
 
 // WaitUntilReady waits until /readyz says that all is well.
-func (r Replica) WaitUntilReady(ctx context.Context) error {
+func (r Replica) WaitUntilReady(ctx context.Context) error { return waitUntil(ctx, "ready", r.ready) }
+
+// waitUntil waits until a check finds nothing wrong. The error says what it found last.
+func waitUntil(ctx context.Context, what string, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := r.ready(ctx)
+		err := check(ctx)
 		if err == nil || ctx.Err() == nil {
 			last = err
 		}
 		return err == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not ready: %w", Name, errors.Join(context.Cause(ctx), err, last))
+		return fmt.Errorf("%s is not %s: %w", Name, what, errors.Join(context.Cause(ctx), err, last))
 	}
 	return nil
 }
@@ -191,21 +200,10 @@ func (r Replica) ready(ctx context.Context) error {
 	return nil
 }
 
-// WaitUntilInstalled waits until the API server asks the component: until the webhooks are registered with a certificate,
-// and a CloudProfile that only the component refuses is refused.
+// WaitUntilInstalled waits until the API server asks the component: until the webhooks are registered with a
+// certificate, and a CloudProfile that only the component refuses is refused.
 func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := installed(ctx, g)
-		if err == nil || ctx.Err() == nil {
-			last = err
-		}
-		return err == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("%s is not installed: %w", Name, errors.Join(err, last))
-	}
-	return nil
+	return waitUntil(ctx, "installed", func(ctx context.Context) error { return installed(ctx, g) })
 }
 
 func installed(ctx context.Context, g *garden.Garden) error {
@@ -230,4 +228,14 @@ func installed(ctx context.Context, g *garden.Garden) error {
 		return nil
 	}
 	return fmt.Errorf("a CloudProfile without provider config was answered with: %w", err)
+}
+
+// Review returns the request of the API server whether an object, given as JSON, may be created.
+func Review(object []byte) ([]byte, error) {
+	return json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Request: &admissionv1.AdmissionRequest{
+			UID: "5b1a", Operation: admissionv1.Create, Name: "direct", Object: runtime.RawExtension{Raw: object},
+		},
+	})
 }

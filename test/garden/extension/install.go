@@ -28,8 +28,8 @@ import (
 const (
 	// release is the name of the Extension in example/extension.yaml, and so that of the releases of its charts.
 	release = "admission-openstack"
-	// gardenNamespace is what gardener-operator makes of it: the namespace in the virtual garden that owns what the component
-	// registers there.
+	// gardenNamespace is what gardener-operator makes of it: the namespace in the virtual garden that owns what the
+	// component registers there.
 	gardenNamespace = "extension-" + release
 	// gardenAccount is the ServiceAccount that it requests there, in the namespace kube-system.
 	gardenAccount = "extension-admission-" + release
@@ -37,11 +37,11 @@ const (
 	tokenSeconds = 365 * 24 * 3600
 )
 
-// Installation is what a garden has once the charts are installed in it: the rights of the component, and how its container is
-// to be run.
+// Installation is what a garden has once the charts are installed in it: the rights of the component, and how its
+// container is to be run.
 type Installation struct {
-	// GardenKubeconfig and RuntimeKubeconfig are paths of kubeconfigs for whom the component is in the virtual garden and in
-	// the runtime cluster. A garden of tests is both.
+	// GardenKubeconfig and RuntimeKubeconfig are paths of kubeconfigs for whom the component is in the virtual garden
+	// and in the runtime cluster. A garden of tests is both.
 	GardenKubeconfig, RuntimeKubeconfig string
 
 	folder string
@@ -49,8 +49,8 @@ type Installation struct {
 	env    []string
 }
 
-// Install installs the charts as gardener-operator does, but for the VerticalPodAutoscaler, whose kind a garden does not know.
-// Nothing starts the pods of the Deployment; New takes their place.
+// Install installs the charts as gardener-operator does, but for the VerticalPodAutoscaler, whose kind a garden does
+// not know. Nothing starts the pods of the Deployment; New takes their place.
 func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
 	i := &Installation{
 		folder:            g.Folder(),

@@ -26,8 +26,8 @@ var (
 	errRemoved     = errors.New("the folder was removed")
 )
 
-// waitForEnd returns when the input ends, and not at all if the server is to outlive its parent: then it says which programs
-// are to be started.
+// waitForEnd returns when the input ends, and not at all if the server is to outlive its parent: then it says which
+// programs are to be started.
 func waitForEnd(stdin *bufio.Reader, programs chan<- []protocol.Program) error {
 	var detach protocol.Detach
 	if line, err := stdin.ReadBytes('\n'); err == nil && json.Unmarshal(line, &detach) == nil {

@@ -88,14 +88,6 @@ func expectNoPasswordInLogs() {
 }
 
 var _ = Describe("A Secret with credentials", func() {
-	It("is never logged", func(ctx SpecContext) {
-		s := secret("logged", "demo")
-		s.Labels = map[string]string{shootProvider: "true"}
-		create(ctx, s)
-		Expect(change(ctx, s, set("password", password+"\n"))).To(beRefusedAt("data[password]"))
-		expectNoPasswordInLogs()
-	})
-
 	It("is refused for what is wrong with it, without its values", func(ctx SpecContext) {
 		s := secret("written", "demo")
 		s.Labels = map[string]string{shootProvider: "true"}
@@ -109,16 +101,6 @@ var _ = Describe("A Secret with credentials", func() {
 		delete(s.Data, "applicationCredentialID")
 		expectAccepted(u.Create(ctx, s))
 		Expect(change(ctx, s, set("authURL", "https://anna:"+password+"@keystone.example.com"))).To(And(beRefusedAt("data[authURL]"), beDiscreet()))
-	})
-
-	It("may keep what was wrong with it before Gardener made it one with credentials", func(ctx SpecContext) {
-		s := secret("wrong", "demo\n")
-		create(ctx, s)
-		expectAccepted(change(ctx, s, func(s *corev1.Secret) { s.Labels = map[string]string{shootProvider: "true"} }))
-		expectAccepted(change(ctx, s, set("username", "berta")), "data[domainName]: it ends with a line break")
-		Expect(change(ctx, s, set("domainName", "other\n"))).To(beRefusedAt("data[domainName]"))
-		expectAccepted(change(ctx, s, set("domainName", "other")))
-		Expect(u.Delete(ctx, s)).To(Succeed())
 	})
 
 	It("is one from when a Shoot can use it", func(ctx SpecContext) {

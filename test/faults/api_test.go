@@ -28,13 +28,7 @@ type apiAccess struct {
 	mu      sync.Mutex
 	refuses func(*http.Request) bool
 	refused int
-	open    map[int]openRequest
-	last    int
-}
-
-type openRequest struct {
-	request *http.Request
-	cancel  context.CancelFunc
+	open    map[*http.Request]context.CancelFunc
 }
 
 // newAPIAccess returns a way to the API server of the virtual garden. Whoever uses it is the component there.
@@ -46,7 +40,7 @@ func newAPIAccess() *apiAccess {
 	Expect(err).NotTo(HaveOccurred())
 	target, err := url.Parse(config.Host)
 	Expect(err).NotTo(HaveOccurred())
-	a := &apiAccess{open: map[int]openRequest{}, kubeconfig: filepath.Join(GinkgoT().TempDir(), "kubeconfig")}
+	a := &apiAccess{open: map[*http.Request]context.CancelFunc{}, kubeconfig: filepath.Join(GinkgoT().TempDir(), "kubeconfig")}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
@@ -86,14 +80,12 @@ func (a *apiAccess) begin(r *http.Request) (context.Context, func()) {
 		cancel()
 		return ctx, func() {}
 	}
-	a.last++
-	number := a.last
-	a.open[number] = openRequest{r, cancel}
+	a.open[r] = cancel
 	return ctx, func() {
 		cancel()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		delete(a.open, number)
+		delete(a.open, r)
 	}
 }
 
@@ -110,9 +102,9 @@ func (a *apiAccess) refuse(which func(*http.Request) bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refuses, a.refused = which, 0
-	for _, o := range a.open {
-		if which != nil && which(o.request) {
-			o.cancel()
+	for r, cancel := range a.open {
+		if which != nil && which(r) {
+			cancel()
 		}
 	}
 }

@@ -45,13 +45,10 @@ var _ = Describe("A replica", func() {
 		for name, body := range map[string]string{ // "right" are those that can be understood nevertheless
 			"empty":                 "",
 			"text":                  secret,
-			"YAML":                  "apiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nrequest: {uid: 5b1a, object: {spec: " + secret + "}}\n",
 			"another kind":          strings.ReplaceAll(string(good), "CloudProfile", secret),
 			"right, another review": strings.Replace(string(good), "AdmissionReview", secret, 1),
-			"truncated":             string(good[:len(good)-20]),
 			"right, not UTF-8":      strings.ReplaceAll(string(good), secret, secret+"\xff\xfe"),
 			"brackets":              `{"request": {"` + secret + `": ` + strings.Repeat("[", 1e6),
-			"closed brackets":       `{"request": {"object": {"` + secret + `": ` + strings.Repeat("[", 1e6) + strings.Repeat("]", 1e6) + "}}}",
 			"3 MiB of garbage":      strings.Repeat(secret, 3<<20/len(secret)),
 			"right, 3 MiB":          strings.Replace(string(good), secret, strings.Repeat(secret+" ", 3<<20/len(secret)), 1),
 		} {

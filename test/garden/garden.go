@@ -29,6 +29,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -144,7 +145,7 @@ func (g *Garden) startServer(ctx context.Context, path string, o Options) error 
 	// A session of its own: what the terminal says to this process, Ctrl-C for example, is not for the server. It ends
 	// when its input does.
 	cmd := exec.Command(path)
-	cmd.SysProcAttr = session()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Stderr = log
 	life, err := cmd.StdinPipe()
 	if err != nil {
@@ -199,7 +200,7 @@ func (g *Garden) connect() (err error) {
 	}
 	g.config.QPS, g.config.Burst = -1, -1 // no limit: nobody else uses this garden
 	g.config.ContentType = runtime.ContentTypeJSON
-	g.seen = newSeen()
+	g.seen = &seen{}
 	g.config.Wrap(g.seen.wrap)
 	g.client, err = client.New(g.config, client.Options{Scheme: scheme})
 	return err

@@ -19,9 +19,6 @@ import (
 	"github.com/capkit/capkit/test/garden/internal/protocol"
 )
 
-// session makes the server the leader of a session, apart from the terminal of its parent.
-func session() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
 // Logs is the folder of the log files: gardener.log (API server and controller manager), kube-apiserver.log, etcd.log,
 // and one for each program of the options.
 func (g *Garden) Logs() string { return filepath.Join(g.folder, protocol.Logs) }
@@ -148,22 +145,14 @@ func findServer(folder string) (*os.Process, error) {
 	return server, nil
 }
 
-// isLocked reports whether a process of a garden holds the lock of an open file.
-func isLocked(file *os.File) (bool, error) {
-	err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return true, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return false, syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
-}
-
-// waitUntilGone waits until no process of the garden is left.
+// waitUntilGone waits until no process of the garden is left: until nobody holds the lock of an open file.
 func waitUntilGone(alive *os.File) error {
 	for range 200 {
-		if locked, err := isLocked(alive); !locked || err != nil {
+		err := syscall.Flock(int(alive.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		if err == nil {
+			return syscall.Flock(int(alive.Fd()), syscall.LOCK_UN)
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return err
 		}
 		time.Sleep(50 * time.Millisecond)

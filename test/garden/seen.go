@@ -32,8 +32,8 @@ import (
 // It waits for new objects only. Whether a server has seen a change of an object is for the caller to find out, with
 // Eventually.
 type seen struct {
-	mu      sync.Mutex
-	objects map[string]bool
+	// objects has whether there is an object, by its kind and name.
+	objects sync.Map
 }
 
 // seeingTimeout ends the wait for a server that never sees an object. Then the last refusal is returned.
@@ -42,20 +42,13 @@ const seeingTimeout = 2 * time.Minute
 // seeingPeriod is the time between two tries.
 const seeingPeriod = 50 * time.Millisecond
 
-func newSeen() *seen { return &seen{objects: map[string]bool{}} }
-
 // note notes that there is an object now, or none any more. A kind is written in lower case, in the singular or the
 // plural.
-func (s *seen) note(kind, name string, exists bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.objects[key(kind, name)] = exists
-}
+func (s *seen) note(kind, name string, exists bool) { s.objects.Store(key(kind, name), exists) }
 
 func (s *seen) exists(kind, name string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.objects[key(kind, name)]
+	exists, noted := s.objects.Load(key(kind, name))
+	return noted && exists.(bool)
 }
 
 func key(kind, name string) string { return strings.TrimSuffix(kind, "s") + "/" + name }

@@ -20,7 +20,7 @@ import (
 )
 
 func TestMissing(t *testing.T) {
-	s := newSeen()
+	s := &seen{}
 	s.note("secretbindings", "there", true)
 	s.note("cloudprofile", "there", true)
 	s.note("cloudprofile", "gone", true)
@@ -77,7 +77,7 @@ func TestWritesWaitUntilSeen(t *testing.T) {
 	}))
 	defer server.Close()
 	config := &rest.Config{Host: server.URL}
-	config.Wrap(newSeen().wrap)
+	config.Wrap((&seen{}).wrap)
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(v1beta1.SchemeGroupVersion.WithKind("CloudProfile"), meta.RESTScopeRoot)
 	mapper.Add(v1beta1.SchemeGroupVersion.WithKind("Shoot"), meta.RESTScopeNamespace)
@@ -99,7 +99,7 @@ func TestWritesWaitUntilSeen(t *testing.T) {
 }
 
 func TestWhatKubectlHasWritten(t *testing.T) {
-	s := newSeen()
+	s := &seen{}
 	s.noteOutput("Warning: x\ncloudprofile.core.gardener.cloud/a created\nsecret/b configured\nshoot.core.gardener.cloud/c unchanged\n" +
 		"cloudprofile.core.gardener.cloud/d created (server dry run)\nproject.core.gardener.cloud/e deleted\n")
 	var got []string

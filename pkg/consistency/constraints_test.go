@@ -24,7 +24,7 @@ import (
 
 // ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes
 // that the config lists, one of them for a single domain.
-type ruled struct{ given }
+type ruled struct{ fake }
 
 type ruledConfig struct {
 	metav1.TypeMeta `json:",inline"`
@@ -35,7 +35,7 @@ type ruledConfig struct {
 }
 
 func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
-	read, report := r.given.Decode(raw, at)
+	read, report := r.fake.Decode(raw, at)
 	config := &ruledConfig{}
 	kind := schema.GroupVersionKind{Group: "ruled", Version: "v1", Kind: "CloudProfileConfig"}
 	report.Errors = append(report.Errors, provider.Decode(raw, kind, config, at)...)
@@ -77,7 +77,7 @@ func ruledProfile(c *cases.Case) (*consistency.Profile[string], finding.Report) 
 	spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("config.yaml")}
 	spec.Regions = []v1beta1.Region{{Name: "europe"}}
 	spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: ptr.To("amd64")}}
-	return consistency.Compile(ruled{given{{}}}, spec, field.NewPath("spec"))
+	return consistency.Compile(ruled{given(v1beta1.Capabilities{})}, spec, field.NewPath("spec"))
 }
 
 func TestOwnRulesAboutTheConfig(t *testing.T) {

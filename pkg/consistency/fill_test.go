@@ -71,16 +71,16 @@ func fillNamespacedProfiles(t *testing.T, archive string) {
 
 // given hands out the very maps that it was given, as a provider may.
 func TestWhatIsFilledInIsTheCallers(t *testing.T) {
-	flavors := given{{"architecture": {"amd64"}, "c0": {"x"}}}
+	flavors := []v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}
 	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "c0", Values: []string{"x", "y"}}}, nil)
 	s.ProviderConfig = &runtime.RawExtension{}
-	filled := consistency.FillCloudProfile(flavors, s)
+	filled := consistency.FillCloudProfile(given(flavors...), s)
 	if len(filled) != 1 {
 		t.Fatal(filled)
 	}
 	c := filled[0].Flavors[0].Capabilities
 	c["c0"][0], c["more"] = "changed", v1beta1.CapabilityValues{"z"}
-	if diff := cmp.Diff(given{{"architecture": {"amd64"}, "c0": {"x"}}}, flavors); diff != "" {
+	if diff := cmp.Diff([]v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}, flavors); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -107,12 +107,12 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 		}
 		s := coreSpec(defs, nil)
 		s.ProviderConfig = &runtime.RawExtension{}
-		filled := consistency.FillCloudProfile(given(flavors), s)
+		filled := consistency.FillCloudProfile(given(flavors...), s)
 		for _, f := range filled {
 			s.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 			filledIn++
 		}
-		_, report := consistency.Compile(given(flavors), s, field.NewPath("spec"))
+		_, report := consistency.Compile(given(flavors...), s, field.NewPath("spec"))
 		if len(filled) > 0 && len(report.Errors) > 0 {
 			t.Fatal(report.Errors)
 		}
@@ -122,7 +122,7 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 				t.Fatalf("nothing was filled in for %v", flavors)
 			}
 		}
-		if again := consistency.FillCloudProfile(given(flavors), s); len(filled) > 0 && len(again) > 0 {
+		if again := consistency.FillCloudProfile(given(flavors...), s); len(filled) > 0 && len(again) > 0 {
 			t.Fatalf("filled again: %+v", again)
 		}
 	})

@@ -13,39 +13,12 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/provider"
 )
-
-// given is a provider whose images are already there: linux@1 in the flavors given.
-type given []v1beta1.Capabilities
-
-func (given) Type() string { return "given" }
-
-func (g given) Decode(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
-	image := at.Child("machineImages").Index(0)
-	version := image.Child("versions").Index(0)
-	flavors := make([]imageselector.Flavor[string], 0, len(g))
-	for i, c := range g {
-		path := version.Child("capabilityFlavors").Index(i)
-		flavors = append(flavors, imageselector.Flavor[string]{
-			Capabilities: c, Path: path, Global: &imageselector.Global[string]{Ref: fmt.Sprint(i), Path: path.Child("image")},
-		})
-	}
-	return provider.Config[string]{Images: []imageselector.Image[string]{{Name: "linux", Path: image,
-		Versions: []imageselector.Version[string]{{Version: "1", Path: version, Flavors: flavors}}}}}, finding.Report{}
-}
-
-func (given) Encode(imageselector.Version[string], provider.Format) ([]any, error) { return nil, nil }
-
-func (given) ValidateReference(string, *field.Path) field.ErrorList { return nil }
 
 func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
@@ -244,5 +217,3 @@ func without(sets, others map[string]bool) []string {
 	}
 	return rest
 }
-
-func (given) Workers() provider.Workers { return provider.Workers{} }

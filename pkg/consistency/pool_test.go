@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -99,42 +99,6 @@ func cutImage(image string) (name, version string) {
 	return image, ""
 }
 
-// What a pool leaves to Gardener is no reason to deny it; everything else is.
-func TestOpenPools(t *testing.T) {
-	p := profileOfPools(t)
-	for _, tc := range []struct {
-		pool provider.Pool
-		open bool
-	}{
-		{provider.Pool{MachineType: "virt", Region: "europe"}, true},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl"}, true},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10"}, true},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0"}, true},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "1"}, false},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "latest"}, false},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "gl", Version: "10.0.1"}, false},
-		{provider.Pool{MachineType: "virt", Region: "europe", Image: "none"}, false},
-		{provider.Pool{MachineType: "huge", Region: "europe"}, false},
-		{provider.Pool{MachineType: "arm", Architecture: "amd64", Region: "europe"}, false},
-		{provider.Pool{MachineType: "bare", Region: "europe", Image: "gl", Version: "10.0.0"}, false},
-	} {
-		if r := p.ResolvePool(tc.pool); r.Err == nil || r.Open != tc.open {
-			t.Errorf("%+v: open %t, %v", tc.pool, r.Open, r.Err)
-		}
-	}
-}
-
-// A version that the profile has is not left to Gardener, whatever longer ones there are.
-func TestAVersionThatIsThereIsNotOpen(t *testing.T) {
-	s := profileNamed(t, "part-of-a-version")
-	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
-	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-	r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: "1.0", Region: "europe"})
-	if r.Open || r.Err == nil || r.Err.Origin != "no-image-fits" {
-		t.Errorf("open %t, %v", r.Open, r.Err)
-	}
-}
-
 func TestCheckRegion(t *testing.T) {
 	p, at := profileOfPools(t), field.NewPath("spec", "region")
 	if err := p.CheckRegion("asia", at); err != nil {
@@ -146,17 +110,6 @@ func TestCheckRegion(t *testing.T) {
 	}
 }
 
-func TestOrderOfAPool(t *testing.T) {
-	s := profileNamed(t, "orders-that-differ")
-	p, _ := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-	for order, want := range map[capability.Order]string{capability.GEP33: "b", capability.Gardener: "a"} {
-		r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: "1", Region: "europe", Order: order})
-		if r.Decision.Reference.Name != want {
-			t.Errorf("%s: got %s, want %s", order, r.Decision.Reference.Name, want)
-		}
-	}
-}
-
 // agreesWith checks that a pool gets the same answer whether or not it is explained.
 func agreesWith[R any](t interface{ Errorf(string, ...any) }, explained, r consistency.Resolution[R]) {
 	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen && explained.Reason == r.Reason &&
@@ -164,4 +117,29 @@ func agreesWith[R any](t interface{ Errorf(string, ...any) }, explained, r consi
 	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
 		t.Errorf("explained: %+v\nresolved: %+v", explained, r)
 	}
+}
+
+// A profile, and what worker pools boot: an image, or the error and whether it is left to Gardener.
+func TestChoices(t *testing.T) {
+	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
+		spec := &v1beta1.CloudProfileSpec{}
+		if c.Has("profile") {
+			spec = specFrom(c.T(), strings.TrimSpace(c.Text("profile")))
+		} else {
+			spec = specOf(c, "profile.yaml")
+		}
+		p, report := consistency.Compile(imagesOnly{}, spec, field.NewPath("spec"))
+		lines := brief(report.Errors)
+		for line := range strings.Lines(c.Text("pools")) {
+			words := strings.Fields(line)
+			pool := asking(words[0], words[1], strings.Join(words[2:], " "))
+			r := p.ResolvePool(pool)
+			got := fmt.Sprintf("%s%s", r.Reference.Name, r.Reference.ID)
+			if r.Err != nil {
+				got = fmt.Sprintf("%s (%s, open: %t) %s", r.Err.Origin, r.Reason, r.Open, r.Err.Detail)
+			}
+			lines = append(lines, strings.TrimSpace(line)+": "+got)
+		}
+		return cases.Fold(lines...)
+	})
 }

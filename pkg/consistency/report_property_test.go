@@ -24,7 +24,6 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
 )
 
 // drawSpec draws a whole profile for the local provider with a bit of everything that can be wrong in it.
@@ -174,25 +173,16 @@ func TestCompileDoesNotChangeTheImages(t *testing.T) {
 		core, cloud := drawFlavors(t, defs, "core"), drawFlavors(t, defs, "provider")
 		legacy := rapid.Bool().Draw(t, "legacy")
 		images := func() []imageselector.Image[string] {
-			images, _ := given(cloud).Decode(nil, field.NewPath("spec", "providerConfig"))
-			images.Images[0].Versions[0].Legacy = legacy
-			return images.Images
+			images := given(cloud...).images
+			images[0].Versions[0].Legacy = legacy
+			return images
 		}
 		handed, untouched := images(), images()
-		consistency.Compile(fixed{images: handed}, coreSpec(defs, core), field.NewPath("spec"))
+		consistency.Compile(fake{images: handed}, coreSpec(defs, core), field.NewPath("spec"))
 		if !reflect.DeepEqual(handed, untouched) {
 			t.Fatal(gocmp.Diff(untouched, handed))
 		}
 	})
-}
-
-type fixed struct {
-	given
-	images []imageselector.Image[string]
-}
-
-func (f fixed) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
-	return provider.Config[string]{Images: f.images}, finding.Report{}
 }
 
 type fatal interface{ Fatalf(string, ...any) }

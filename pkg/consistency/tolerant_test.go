@@ -6,65 +6,23 @@ package consistency_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// What exists keeps booting, though it would not be admitted today (semantics S7).
-func TestTolerantToChoose(t *testing.T) {
-	p, report := consistency.Compile(imagesOnly{}, specFrom(t, "testdata/tolerant.yaml"), field.NewPath("spec"))
-	for at, want := range map[string]struct{ id, reason string }{
-		"image-twice europe":   {id: "first"},
-		"image-twice asia":     {id: "second"},
-		"region-twice europe":  {id: "last"},
-		"unknown-name europe":  {id: "first"},
-		"legacy-twice europe":  {id: "last"},
-		"unknown-value europe": {reason: string(imageselector.ReasonCapability)},
-		"other-flavors europe": {reason: string(imageselector.ReasonCapability)},
-	} {
-		version, region, _ := strings.Cut(at, " ")
-		r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "gl", Version: version, Region: region})
-		if r.Reference.ID != want.id || string(r.Reason) != want.reason || (r.Err == nil) != (want.id != "") {
-			t.Errorf("%s: %q, reason %q, %v", at, r.Reference.ID, r.Reason, r.Err)
-		}
-		if r.Err != nil && !strings.Contains(r.Err.Detail, "no flavor that is both in the profile's machineImages and in its provider config") {
-			t.Errorf("%s: %s", at, r.Err.Detail)
-		}
-	}
-	var rules []string
-	for _, err := range report.Errors {
-		rules = append(rules, err.Origin)
-	}
-	slices.Sort(rules)
-	want := []string{
-		"capability-unregistered", "capability-value-unregistered", "provider-flavor-duplicate", "provider-flavor-missing",
-		"provider-flavor-unexpected", "provider-image-duplicate", "region-duplicate", "region-duplicate",
-	}
-	if diff := cmp.Diff(want, rules); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// implying is a provider whose legacy entries of one version have these fields.
-type implying struct {
-	given
-	implied []v1beta1.Capabilities
-}
-
-func (p implying) Decode(_ *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
-	image := imageselector.Image[string]{Name: "linux", Path: at.Child("machineImages").Index(0)}
-	for i, implied := range p.implied {
+// implying has linux@1 in legacy entries with these fields.
+func implying(fields ...v1beta1.Capabilities) fake {
+	cloud := given()
+	image := &cloud.images[0]
+	image.Versions = nil
+	for i, implied := range fields {
 		path := image.Path.Child("versions").Index(i)
 		image.Versions = append(image.Versions, imageselector.Version[string]{
 			Version: "1", Legacy: true, Path: path, Flavors: []imageselector.Flavor[string]{{
@@ -73,7 +31,7 @@ func (p implying) Decode(_ *runtime.RawExtension, at *field.Path) (provider.Conf
 			}},
 		})
 	}
-	return provider.Config[string]{Images: []imageselector.Image[string]{image}}, finding.Report{}
+	return cloud
 }
 
 // Two images that differ in what a legacy field implies are two where that is registered, and no error where it is not.
@@ -109,7 +67,7 @@ func TestLegacyFieldsThatImply(t *testing.T) {
 			definitions := append([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, tc.registered...)
 			spec := coreSpec(definitions, tc.core)
 			spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: tc.machine}}
-			p, report := consistency.Compile(implying{nil, tc.implied}, spec, field.NewPath("spec"))
+			p, report := consistency.Compile(implying(tc.implied...), spec, field.NewPath("spec"))
 			var rules []string
 			for _, err := range report.Errors {
 				rules = append(rules, err.Origin)

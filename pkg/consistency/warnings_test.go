@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/test/cases"
@@ -32,15 +31,6 @@ func TestWarnings(t *testing.T) {
 	cases.Run(t, "testdata/warnings.txtar", func(c *cases.Case) string {
 		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
 	})
-}
-
-func TestImageUnknownToCore(t *testing.T) {
-	s := profileNamed(t, "plain")
-	s.MachineImages = nil
-	want := []string{"NotSupported spec.providerConfig.machineImages[0] provider-image-unused: image gl is not listed in spec.machineImages: nobody can use it"}
-	if diff := cmp.Diff(want, warnings(t, s)); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // What would be chosen is not worth a warning while the profile has errors.

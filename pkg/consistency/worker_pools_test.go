@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -31,7 +32,8 @@ func profileOfWorkerPools(t *testing.T) *consistency.Profile[openstack.Image] {
 	return p
 }
 
-// asking makes a pool in europe from what it asks for: secure, inPlace, gpu, trusted.
+// asking makes a pool in europe from what it says besides: secure, inPlace, gpu, trusted; asia, amd64, and
+// gardener for the other order.
 func asking(machine, image, wishes string) provider.Pool {
 	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
 	pool.Image, pool.Version = cutImage(image)
@@ -42,6 +44,12 @@ func asking(machine, image, wishes string) provider.Pool {
 	}
 	if strings.Contains(wishes, "asia") {
 		pool.Region = "asia"
+	}
+	if strings.Contains(wishes, "amd64") {
+		pool.Architecture = "amd64"
+	}
+	if strings.Contains(wishes, "gardener") {
+		pool.Order = capability.Gardener
 	}
 	return pool
 }
@@ -95,8 +103,7 @@ func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 
 // An architecture that the machine type does not have counts first. Nothing is suggested that would not work.
 func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
-	pool := asking("arm", "gl@10.0.0", "trusted")
-	pool.Architecture = "amd64"
+	pool := asking("arm", "gl@10.0.0", "trusted amd64")
 	r := profileOfPools(t).ResolvePool(pool)
 	if r.Err == nil || r.Err.Origin != "pool-architecture-mismatch" || len(r.Further) != 1 || r.Further[0].Origin != "worker-capability-not-registered" {
 		t.Error(r.Err, r.Further)
@@ -157,7 +164,7 @@ func TestPathsWithoutAManifest(t *testing.T) {
 func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{{}})
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-	p, _ := consistency.Compile(given{{}}, s, field.NewPath("spec"))
+	p, _ := consistency.Compile(given(v1beta1.Capabilities{}), s, field.NewPath("spec"))
 	r := p.ResolvePool(provider.Pool{MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: []byte("{")}})
 	if r.Err != nil || len(r.Further) > 0 || len(r.Requirements) != 2 {
 		t.Error(r.Err, r.Further, r.Requirements)
@@ -167,16 +174,16 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 // Two settings that ask for values of one capability have to be met by one value.
 func TestTwoSettingsOfOneCapability(t *testing.T) {
 	disk := func(values ...string) v1beta1.Capabilities { return v1beta1.Capabilities{"given-disk": values} }
-	cloud := workingWith(disk("slow"), disk("fast"), disk("fast", "slow"))
-	cloud.workers = workersWith(definitions, append([]provider.Request[workerConfig]{
+	flavors := []v1beta1.Capabilities{disk("slow"), disk("fast"), disk("fast", "slow")}
+	cloud := fake{given(flavors...).images, workersWith(append([]provider.Request[workerConfig]{
 		{
 			Setting: "trusted: true, which is slow", Field: "trusted", Capability: "given-disk", Values: []string{"slow"},
 			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
 		},
-	}, rules[1:]...))
+	}, rules[1:]...))}
 	s := coreSpec([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
-	}, cloud.given)
+	}, flavors)
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
 	p, report := consistency.Compile(cloud, s, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
@@ -234,7 +241,7 @@ func TestARuleForOff(t *testing.T) {
 				s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: "given-trusted", Values: tc.registered})
 			}
 			s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-			p, report := consistency.Compile(working{tc.flavors, workersWith(definitions, trustedOff)}, s, field.NewPath("spec"))
+			p, report := consistency.Compile(fake{given(tc.flavors...).images, workersWith(trustedOff)}, s, field.NewPath("spec"))
 			warned := len(report.Warnings) == 1 && report.Warnings[0].Origin == "worker-capability-value-unasked"
 			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)
@@ -255,36 +262,6 @@ func TestARuleForOff(t *testing.T) {
 				t.Errorf("%+v", asked)
 			}
 		})
-	}
-}
-
-// In legacy mode nothing is declared, so that only what core says about updates in place can be asked for.
-func TestLegacyProfilesThatAreAsked(t *testing.T) {
-	for _, supported := range []bool{false, true} {
-		s := profileNamed(t, "legacy")
-		s.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: new("arm64")}}
-		s.MachineImages[0].Versions[0].InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: supported}
-		p, report := consistency.Compile(imagesOnly{}, s, field.NewPath("spec"))
-		if len(report.Errors) > 0 {
-			t.Fatal(report.Errors)
-		}
-		inPlace := ""
-		if !supported {
-			inPlace = "worker-request-unmet"
-		}
-		for wishes, want := range map[string]string{
-			"": "", "inPlace": inPlace, "secure": "worker-request-unmet", "gpu": "worker-request-unmet",
-			"trusted": "worker-capability-not-registered",
-		} {
-			r := p.ResolvePool(asking("m", "gl@1", wishes))
-			got := ""
-			if r.Err != nil {
-				got = r.Err.Origin
-			}
-			if got != want || got == "" && r.Decision.Reference.ID != "z" {
-				t.Errorf("supported %t, %q: %+v, %v", supported, wishes, r.Decision.Reference, r.Err)
-			}
-		}
 	}
 }
 

@@ -25,16 +25,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// drawn is a provider with workers whose images are drawn.
-type drawn struct {
-	working
-	images []imageselector.Image[string]
-}
-
-func (d drawn) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
-	return provider.Config[string]{Images: d.images}, finding.Report{}
-}
-
 var declarable = []v1beta1.CapabilityDefinition{
 	{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "given-trusted", Values: []string{"on", "off"}},
 	{Name: "given-disk", Values: []string{"fast", "slow"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
@@ -43,14 +33,14 @@ var declarable = []v1beta1.CapabilityDefinition{
 
 // drawProfile draws a profile that core and its provider agree on. Worker capabilities of the provider are registered
 // or not, reserved ones are sometimes registered.
-func drawProfile(t *rapid.T) (drawn, *v1beta1.CloudProfileSpec) {
+func drawProfile(t *rapid.T) (fake, *v1beta1.CloudProfileSpec) {
 	s := &v1beta1.CloudProfileSpec{Regions: []v1beta1.Region{{Name: "eu"}, {Name: "us"}}, MachineCapabilities: slices.Clone(declarable[:1])}
 	for _, def := range declarable[1:] {
 		if rapid.Bool().Draw(t, "registered") {
 			s.MachineCapabilities = append(s.MachineCapabilities, def)
 		}
 	}
-	cloud := drawn{working: workingWith()}
+	cloud := fake{workers: workersWith(rules)}
 	for i, name := range []string{"a", "b"} {
 		image, mapped := v1beta1.MachineImage{Name: name}, imageselector.Image[string]{Name: name, Path: field.NewPath("images").Index(i)}
 		for k := range rapid.IntRange(1, 3).Draw(t, "versions") {
@@ -316,7 +306,7 @@ func TestOfferingAFeatureWarnsNobody(t *testing.T) {
 
 // offer adds a flavor to the first version of the first image, on both sides: the first one, with values of a
 // capability that it leaves out.
-func offer(cloud drawn, s *v1beta1.CloudProfileSpec, name string, values []string) (drawn, *v1beta1.CloudProfileSpec) {
+func offer(cloud fake, s *v1beta1.CloudProfileSpec, name string, values []string) (fake, *v1beta1.CloudProfileSpec) {
 	update := s.DeepCopy()
 	image := cloud.images[0]
 	image.Versions = slices.Clone(image.Versions)

@@ -9,64 +9,12 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
-
-// workerConfig is the WorkerConfig of a provider with two settings.
-type workerConfig struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Trusted bool   `json:"trusted,omitempty"`
-	Disk    string `json:"disk,omitempty"`
-	Nested  *bool  `json:"nested,omitempty"`
-}
-
-var (
-	workerKind  = schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"}
-	definitions = []capability.Definition{
-		{Name: "given-trusted", Values: []string{"on", "off"}, Undeclared: "off"},
-		{Name: "given-disk", Values: []string{"fast", "slow"}},
-	}
-	rules = []provider.Request[workerConfig]{
-		{
-			Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
-		},
-		{
-			Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "fast" },
-		},
-		{
-			Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "any" },
-		},
-	}
-)
-
-// working is the provider given with workers.
-type working struct {
-	given
-	workers provider.Workers
-}
-
-func (w working) Workers() provider.Workers { return w.workers }
-
-// workersWith are workers with definitions and requests.
-func workersWith(definitions []capability.Definition, requests []provider.Request[workerConfig]) provider.Workers {
-	return provider.WorkersOf(provider.WorkerConfig[workerConfig]{Kind: workerKind, Capabilities: definitions, Requests: requests})
-}
-
-func workingWith(flavors ...v1beta1.Capabilities) working {
-	return working{given(flavors), workersWith(definitions, rules)}
-}
 
 func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 	cases.Run(t, "testdata/worker-definitions.txtar", func(c *cases.Case) string {

@@ -6,9 +6,9 @@ package consistency_test
 
 import (
 	"encoding/json"
-	"os"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -19,18 +19,10 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
 )
-
-// specs are what fuzzing starts from: a sound one, some with what can be wrong, one in legacy mode, and some that
-// cannot be read.
-func specs(t testing.TB) (all [][]byte) {
-	t.Helper()
-	return seeds(t, "testdata/seeds/specs.txtar")
-}
 
 // seeds reads the YAML files of an archive, as JSON.
 func seeds(t testing.TB, archive string) (all [][]byte) {
@@ -49,8 +41,10 @@ func seeds(t testing.TB, archive string) (all [][]byte) {
 	return all
 }
 
+// FuzzCheckCloudProfile starts from a sound spec, some with what can be wrong, one in legacy mode, and some that cannot
+// be read.
 func FuzzCheckCloudProfile(f *testing.F) {
-	for _, spec := range specs(f) {
+	for _, spec := range seeds(f, "testdata/seeds/specs.txtar") {
 		f.Add(spec)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -84,13 +78,7 @@ func exercise[R any](t *testing.T, cloud provider.Provider[R], profile *v1beta1.
 			if len(profile.Spec.Regions) > 0 {
 				pool.Region = profile.Spec.Regions[0].Name
 			}
-			r := p.ResolvePool(pool)
-			if (r.Err == nil) != (r.Decision.Chosen >= 0) {
-				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
-			}
-			if r.Err != nil {
-				checkFindings(t, finding.List{*r.Err})
-			}
+			answerTo(t, p, pool)
 		}
 	}
 	if !reflect.DeepEqual(before, profile) {
@@ -100,19 +88,12 @@ func exercise[R any](t *testing.T, cloud provider.Provider[R], profile *v1beta1.
 
 // FuzzResolvePool asks for an image with whatever bytes as the worker's providerConfig, and as its strategy and GPU.
 func FuzzResolvePool(f *testing.F) {
-	var spec, legacy v1beta1.CloudProfileSpec
-	content, err := os.ReadFile("testdata/worker-pools.yaml")
-	if err == nil {
-		err = yaml.Unmarshal(content, &spec)
-	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	var legacy v1beta1.CloudProfileSpec
 	legacy.MachineTypes = []v1beta1.MachineType{{Name: "any"}}
 	legacy.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
 		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "10.0.0"}},
 	}}}
-	with, _ := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	with, _ := consistency.Compile(openstack.Provider{}, specFrom(f, "testdata/worker-pools.yaml"), field.NewPath("spec"))
 	without, _ := consistency.Compile(openstack.Provider{}, &legacy, field.NewPath("spec"))
 	const broken = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
 		"trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`
@@ -122,21 +103,10 @@ func FuzzResolvePool(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, config []byte, strategy, gpu, image string) {
 		pool := provider.Pool{Name: "w", MachineType: "any", Region: "europe", Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: config}}
-		pool.Image, pool.Version = cutImage(image)
+		pool.Image, pool.Version, _ = strings.Cut(image, "@")
 		pool.Worker = capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy), GPU: &gpu}
 		for _, p := range []*consistency.Profile[openstack.Image]{with, without} {
-			r := p.ResolvePool(pool)
-			if (r.Err == nil) != (r.Decision.Chosen >= 0) {
-				t.Fatalf("chosen %d, but %v", r.Decision.Chosen, r.Err)
-			}
-			for _, err := range r.Further {
-				checkFindings(t, finding.List{err})
-			}
-			for _, s := range r.Suggestions {
-				if again := p.ResolvePool(applied(pool, s)); again.Err != nil {
-					t.Fatalf("%+v: %v", s, again.Err)
-				}
-			}
+			answerTo(t, p, pool)
 		}
 	})
 }
@@ -144,7 +114,7 @@ func FuzzResolvePool(f *testing.F) {
 // What fuzzing starts from must reach the checks, or it starts from nothing.
 func TestSpecsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
-	for i, spec := range specs(t) {
+	for i, spec := range seeds(t, "testdata/seeds/specs.txtar") {
 		var profile v1beta1.CloudProfile
 		if err := json.Unmarshal(spec, &profile.Spec); err != nil {
 			t.Fatal(err)

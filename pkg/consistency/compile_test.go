@@ -47,13 +47,19 @@ func manifest(t *testing.T, name string) string {
 	return ""
 }
 
-func parse(t *testing.T, text string) *v1beta1.CloudProfileSpec {
+func parse(t testing.TB, text string) *v1beta1.CloudProfileSpec {
 	t.Helper()
-	spec := &v1beta1.CloudProfileSpec{}
-	if err := yaml.UnmarshalStrict([]byte(text), spec); err != nil {
+	return decoded[v1beta1.CloudProfileSpec](t, text)
+}
+
+// decoded reads YAML.
+func decoded[T any](t testing.TB, text string) *T {
+	t.Helper()
+	into := new(T)
+	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	return spec
+	return into
 }
 
 // brief renders findings as type, field and rule. It shortens the paths of the one image.

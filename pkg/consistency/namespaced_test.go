@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
@@ -22,15 +21,6 @@ import (
 	"github.com/capkit/capkit/pkg/render"
 	"github.com/capkit/capkit/test/cases"
 )
-
-func namespaced(t *testing.T, text string) *v1beta1.NamespacedCloudProfile {
-	t.Helper()
-	profile := &v1beta1.NamespacedCloudProfile{}
-	if err := yaml.UnmarshalStrict([]byte(text), &profile.Spec); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return profile
-}
 
 // parentOf decodes the spec of the CloudProfile that stands above: the file "parent" tells which.
 func parentOf(c *cases.Case) *v1beta1.CloudProfileSpec {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
@@ -29,7 +30,7 @@ func profileOfPools(t *testing.T) *consistency.Profile[openstack.Image] {
 }
 
 // specFrom reads the spec of a CloudProfile from a file.
-func specFrom(t *testing.T, path string) *v1beta1.CloudProfileSpec {
+func specFrom(t testing.TB, path string) *v1beta1.CloudProfileSpec {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -46,10 +47,9 @@ func TestResolvePool(t *testing.T) {
 		if pool.Name != "" {
 			pool.Path = field.NewPath("spec", "provider", "workers").Index(2)
 		}
-		r := p.ResolvePool(pool)
-		agreesWith(c.T(), p.ExplainPool(pool), r)
-		if (r.Err == nil) != (r.Decision.Chosen >= 0) || (r.Err == nil) != (len(r.Suggestions) == 0) && c.Name != "nothing asked" {
-			c.T().Errorf("chosen %d, suggestions %v, error %v", r.Decision.Chosen, r.Suggestions, r.Err)
+		r := answerTo(c.T(), p, pool)
+		if r.Err != nil && len(r.Suggestions) == 0 && c.Name != "nothing asked" {
+			c.T().Errorf("nothing is suggested: %v", r.Err)
 		}
 		switch image := r.Decision.Reference; {
 		case r.Err != nil && image == openstack.Image{}:
@@ -63,42 +63,6 @@ func TestResolvePool(t *testing.T) {
 	})
 }
 
-// Everything that a refusal suggests does work.
-func TestSuggestionsWork(t *testing.T) {
-	p := profileOfPools(t)
-	for _, machine := range []string{"virt", "bare", "arm", "either", "huge"} {
-		for _, image := range []string{"gl@10.0.0", "gl@7.0.0", "gl@1.0.0", "ubuntu@24.4.0", "unmapped@1.0.0", "none@1.0.0"} {
-			for _, region := range []string{"europe", "asia", "nowhere"} {
-				pool := provider.Pool{MachineType: machine, Region: region}
-				pool.Image, pool.Version = cutImage(image)
-				for _, s := range p.ResolvePool(pool).Suggestions {
-					changed := pool
-					switch s.Kind {
-					case "version":
-						changed.Version = s.Value
-					case "image":
-						changed.Image, changed.Version = cutImage(s.Value)
-					case "machine-type":
-						changed.MachineType = s.Value
-					}
-					if r := p.ResolvePool(changed); r.Err != nil {
-						t.Errorf("%+v, for %+v: %v", s, pool, r.Err)
-					}
-				}
-			}
-		}
-	}
-}
-
-func cutImage(image string) (name, version string) {
-	for i := range image {
-		if image[i] == '@' {
-			return image[:i], image[i+1:]
-		}
-	}
-	return image, ""
-}
-
 func TestCheckRegion(t *testing.T) {
 	p, at := profileOfPools(t), field.NewPath("spec", "region")
 	if err := p.CheckRegion("asia", at); err != nil {
@@ -107,15 +71,6 @@ func TestCheckRegion(t *testing.T) {
 	want := `spec.region: Unsupported value: "mars": region mars is not in the profile, which has europe, asia`
 	if err := p.CheckRegion("mars", at); err == nil || err.Error.Error() != want {
 		t.Error(err)
-	}
-}
-
-// agreesWith checks that a pool gets the same answer whether or not it is explained.
-func agreesWith[R any](t interface{ Errorf(string, ...any) }, explained, r consistency.Resolution[R]) {
-	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen && explained.Reason == r.Reason &&
-		explained.Open == r.Open && explained.Message == r.Message && fmt.Sprint(explained.Err, explained.Further) == fmt.Sprint(r.Err, r.Further)
-	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
-		t.Errorf("explained: %+v\nresolved: %+v", explained, r)
 	}
 }
 
@@ -133,7 +88,7 @@ func TestChoices(t *testing.T) {
 		for line := range strings.Lines(c.Text("pools")) {
 			words := strings.Fields(line)
 			pool := asking(words[0], words[1], strings.Join(words[2:], " "))
-			r := p.ResolvePool(pool)
+			r := answerTo(c.T(), p, pool)
 			got := fmt.Sprintf("%s%s", r.Reference.Name, r.Reference.ID)
 			if r.Err != nil {
 				got = fmt.Sprintf("%s (%s, open: %t) %s", r.Err.Origin, r.Reason, r.Open, r.Err.Detail)
@@ -142,4 +97,53 @@ func TestChoices(t *testing.T) {
 		}
 		return cases.Fold(lines...)
 	})
+}
+
+// A few machine types, image versions and regions in all combinations.
+func TestAnswers(t *testing.T) {
+	p := profileOfPools(t)
+	for _, machine := range []string{"virt", "bare", "arm", "either", "huge"} {
+		for _, image := range []string{"gl@10.0.0", "gl@7.0.0", "gl@1.0.0", "ubuntu@24.4.0", "unmapped@1.0.0", "none@1.0.0"} {
+			for _, region := range []string{"europe", "asia", "nowhere"} {
+				pool := provider.Pool{MachineType: machine, Region: region}
+				pool.Image, pool.Version, _ = strings.Cut(image, "@")
+				answerTo(t, p, pool)
+			}
+		}
+	}
+}
+
+// answerTo asks for the image of a pool, in both ways. The answers have to agree, and what is suggested has to work.
+func answerTo[R any](t fatal, p *consistency.Profile[R], pool provider.Pool) consistency.Resolution[R] {
+	r, explained := p.ResolvePool(pool), p.ExplainPool(pool)
+	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen &&
+		explained.Reason == r.Reason && explained.Open == r.Open && explained.Message == r.Message &&
+		fmt.Sprint(explained.Err, explained.Further) == fmt.Sprint(r.Err, r.Further)
+	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
+		t.Fatalf("explained: %+v\nresolved: %+v", explained, r)
+	}
+	if (r.Err == nil) != (r.Decision.Chosen >= 0) || r.Err == nil && len(r.Suggestions) > 0 {
+		t.Fatalf("flavor %d, suggestions %v, %v", r.Decision.Chosen, r.Suggestions, r.Err)
+	}
+	if r.Err != nil {
+		checkFindings(t, finding.List{*r.Err})
+	}
+	for _, err := range r.Further {
+		checkFindings(t, finding.List{err})
+	}
+	for _, s := range r.Suggestions {
+		changed := pool
+		switch s.Kind {
+		case "version":
+			changed.Version = s.Value
+		case "image":
+			changed.Image, changed.Version, _ = strings.Cut(s.Value, "@")
+		case "machine-type":
+			changed.MachineType = s.Value
+		}
+		if again := p.ResolvePool(changed); again.Err != nil {
+			t.Fatalf("%v\n%+v: %v", r.Err, s, again.Err)
+		}
+	}
+	return explained
 }

@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
@@ -60,18 +59,6 @@ func lines(changes []render.Change) []string {
 	return lines
 }
 
-func raw(t *testing.T, text string) *runtime.RawExtension {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	converted, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &runtime.RawExtension{Raw: converted}
-}
-
 // Merging looks at nothing but the names of images and versions.
 func TestRenderConfig(t *testing.T) {
 	cases.Run(t, "testdata/render.txtar", func(c *cases.Case) string {
@@ -95,28 +82,15 @@ func TestRenderConfig(t *testing.T) {
 }
 
 func TestRenderConfigRefuses(t *testing.T) {
-	const sound = `{machineImages: [{name: a, versions: [{version: "1"}]}]}`
-	for name, tc := range map[string]struct{ own, base, want string }{
-		"a list":                  {`[]`, sound, "spec.providerConfig: not an object"},
-		"images that are none":    {`{machineImages: 5}`, sound, "spec.providerConfig: machineImages: not a list"},
-		"an image that is none":   {`{machineImages: [a]}`, sound, "spec.providerConfig: machineImages[0]: not an object"},
-		"a name that is none":     {`{machineImages: [{name: 5}]}`, sound, "spec.providerConfig: machineImages[0].name: not a string"},
-		"no name":                 {`{machineImages: [{name: a}, {}]}`, sound, "spec.providerConfig: machineImages[1]: no name"},
-		"no version":              {`{machineImages: [{name: a, versions: [{image: x}]}]}`, sound, "spec.providerConfig: machineImages[0].versions[0]: no version"},
-		"versions that are none":  {`{machineImages: [{name: a, versions: {}}]}`, sound, "spec.providerConfig: machineImages[0].versions: not a list"},
-		"a parent that is a list": {sound, `[]`, "the provider config of the parent: not an object"},
-		"a parent's versions": {
-			sound, `{machineImages: [{name: a, versions: [5]}]}`, "the provider config of the parent: machineImages[0].versions[0]: not an object",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			profile := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: raw(t, tc.own)}}
-			changes, err := render.Config(local.Provider{}, nil, profile, raw(t, tc.base))
-			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || changes != nil {
-				t.Errorf("%v, %v", err, lines(changes))
-			}
-		})
-	}
+	cases.Run(t, "testdata/render-refuses.txtar", func(c *cases.Case) string {
+		profile := &v1beta1.NamespacedCloudProfile{}
+		profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("own.yaml")}
+		changes, err := render.Config(local.Provider{}, nil, profile, &runtime.RawExtension{Raw: c.JSON("base.yaml")})
+		if err == nil || changes != nil {
+			c.T().Fatal(err, lines(changes))
+		}
+		return err.Error()
+	})
 }
 
 // What the profile does not define keeps its bytes, whatever is in it, and what it does define is written as it stands.

@@ -5,7 +5,6 @@
 package consistency_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -133,35 +132,6 @@ func TestReportsAreTheSameOnEveryRunAndSorted(t *testing.T) {
 		}
 		for _, list := range []finding.List{first.Errors, first.Warnings} {
 			checkFindings(t, list)
-		}
-	})
-}
-
-// Paths are ordered step by step, names as text and indices as numbers, a parent before what is below it.
-func TestComparePaths(t *testing.T) {
-	type step struct {
-		name  string
-		index int
-	}
-	compareSteps := func(a, b step) int { return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.name, b.name)) }
-	draw := func(t *rapid.T) (steps []step, path *field.Path) {
-		path = field.NewPath("spec")
-		for i := range rapid.IntRange(0, 4).Draw(t, "steps") {
-			if i%2 == 1 {
-				index := rapid.SampledFrom([]int{0, 1, 2, 9, 10, 11, 20, 100}).Draw(t, "index")
-				steps, path = append(steps, step{index: index}), path.Index(index)
-			} else {
-				name := rapid.SampledFrom([]string{"a", "b", "aa"}).Draw(t, "name")
-				steps, path = append(steps, step{name: name}), path.Child(name)
-			}
-		}
-		return steps, path
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		a, first := draw(t)
-		b, second := draw(t)
-		if got, want := finding.ComparePaths(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
-			t.Fatalf("%s and %s: %d, want %d", first, second, got, want)
 		}
 	})
 }

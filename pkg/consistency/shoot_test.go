@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -18,11 +17,7 @@ import (
 
 func shoot(t *testing.T, text string) *v1beta1.Shoot {
 	t.Helper()
-	s := &v1beta1.Shoot{}
-	if err := yaml.UnmarshalStrict([]byte(text), &s.Spec); err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return &v1beta1.Shoot{Spec: *decoded[v1beta1.ShootSpec](t, text)}
 }
 
 func shootOf(c *cases.Case, name string) *v1beta1.Shoot {

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
@@ -62,20 +61,9 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 
 func updatedTo(t *testing.T, before, after string) finding.Report {
 	t.Helper()
-	old, object := profileFrom(t, before), profileFrom(t, after)
-	_, was := consistency.ValidateCloudProfile(imagesOnly{}, old)
-	_, is := consistency.ValidateCloudProfile(imagesOnly{}, object)
-	if len(was.Errors) == 0 {
+	old, updated := decoded[v1beta1.CloudProfile](t, before), decoded[v1beta1.CloudProfile](t, after)
+	if _, report := consistency.ValidateCloudProfile(imagesOnly{}, old); len(report.Errors) == 0 {
 		t.Fatal("there was no error before")
 	}
-	return excused(is, was, object, old)
-}
-
-func profileFrom(t *testing.T, content string) *v1beta1.CloudProfile {
-	t.Helper()
-	profile := &v1beta1.CloudProfile{}
-	if err := yaml.UnmarshalStrict([]byte(content), profile); err != nil {
-		t.Fatal(err)
-	}
-	return profile
+	return ratcheted(imagesOnly{}, &updated.Spec, &old.Spec)
 }

@@ -27,8 +27,12 @@ func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	return lines
 }
 
-func TestWarnings(t *testing.T) {
-	cases.Run(t, "testdata/warnings.txtar", func(c *cases.Case) string {
+func TestWarnings(t *testing.T) { checkWarnings(t, "testdata/warnings.txtar") }
+
+// checkWarnings shows the warnings about the CloudProfile of each case, which has no errors.
+func checkWarnings(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
 		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
 	})
 }

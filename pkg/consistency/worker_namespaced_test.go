@@ -31,7 +31,7 @@ func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
 // A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	above, _ := consistency.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
-	old, update := namespaced(t, manifest(t, "namespaced-with-secure-boot")), namespaced(t, manifest(t, "namespaced-without"))
+	old, update := namespacedNamed(t, "namespaced-with-secure-boot"), namespacedNamed(t, "namespaced-without")
 	pool := provider.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
 	wants := pool
 	wants.Worker = capability.Worker{SecureBoot: true}
@@ -54,4 +54,9 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 
 func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
 	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar")
+}
+
+func namespacedNamed(t *testing.T, name string) *v1beta1.NamespacedCloudProfile {
+	t.Helper()
+	return &v1beta1.NamespacedCloudProfile{Spec: *decoded[v1beta1.NamespacedCloudProfileSpec](t, manifest(t, name))}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,7 +35,7 @@ func profileOfWorkerPools(t *testing.T) *consistency.Profile[openstack.Image] {
 // gardener for the other order.
 func asking(machine, image, wishes string) provider.Pool {
 	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
-	pool.Image, pool.Version = cutImage(image)
+	pool.Image, pool.Version, _ = strings.Cut(image, "@")
 	for i, wish := range []string{"secure", "inPlace", "gpu", "trusted"} {
 		if strings.Contains(wishes, wish) {
 			features[i].wanted(&pool)
@@ -64,21 +63,15 @@ func askingOf(c *cases.Case) provider.Pool {
 func TestResolvePoolsThatAsk(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	cases.Run(t, "testdata/resolve-pool-that-asks.txtar", func(c *cases.Case) string {
-		r := p.ResolvePool(askingOf(c))
+		r := answerTo(c.T(), p, askingOf(c))
 		if len(r.Further) > 0 {
 			c.T().Error(r.Further)
 		}
 		if r.Err == nil {
 			return r.Decision.Reference.Name + r.Decision.Reference.ID
 		}
-		checkFindings(c.T(), finding.List{*r.Err})
 		return cases.Fold(r.Err.Error.Error())
 	})
-}
-
-// config is a WorkerConfig with the given rest.
-func config(rest string) *runtime.RawExtension {
-	return &runtime.RawExtension{Raw: []byte(strings.TrimSuffix(trustedLaunch, "}") + rest + "}")}
 }
 
 // What nobody registered no image can ever meet. That is said before anything else, and beside what is wrong with the
@@ -115,37 +108,13 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 
 // What is wrong with the providerConfig itself is said beside the answer, and counts as far as it can be read.
 func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
-	const at = "spec.provider.workers[2].providerConfig"
 	p := profileOfWorkerPools(t)
-	for name, tc := range map[string]struct {
-		config *runtime.RawExtension
-		image  string
-		want   []string
-	}{
-		"sound":              {config(""), "gl-9-trusted", nil},
-		"more that is sound": {config(`, "serverGroup": {"policy": "anti-affinity"}`), "gl-9-trusted", nil},
-		"an unknown field":   {config(`, "serverGroups": {}`), "gl-9-trusted", []string{"Forbidden " + at + ".serverGroups unknown-field"}},
-		"an unknown field in it": {config(`, "trustedLaunch": {"enable": true}`), "gl-9-trusted", []string{
-			"Duplicate " + at + ".trustedLaunch duplicate-key", "Forbidden " + at + ".trustedLaunch.enable unknown-field",
-		}},
-		"nothing in it": {&runtime.RawExtension{Raw: []byte(" ")}, "gl-9", nil},
-		"another kind": {&runtime.RawExtension{Raw: []byte(strings.Replace(trustedLaunch, "WorkerConfig", "Worker", 1))}, "gl-9-trusted", []string{
-			"NotSupported " + at + ".kind provider-config-kind",
-		}},
-		"no JSON": {&runtime.RawExtension{Raw: []byte("{")}, "gl-9", []string{"Invalid " + at + " syntax"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			pool := asking("any", "gl@9.0.0", "")
-			pool.Config = tc.config
-			r := p.ResolvePool(pool)
-			if r.Err != nil || r.Decision.Reference.Name != tc.image {
-				t.Errorf("%+v, %v", r.Decision.Reference, r.Err)
-			}
-			if diff := cmp.Diff(tc.want, plainly(r.Further)); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
+	cases.Run(t, "testdata/worker-configs.txtar", func(c *cases.Case) string {
+		pool := asking("any", "gl@9.0.0", "")
+		pool.Config = &runtime.RawExtension{Raw: []byte(strings.TrimSuffix(c.Text("config.json"), "\n"))}
+		r := answerTo(c.T(), p, pool)
+		return cases.Fold(append([]string{r.Reference.Name}, plainly(r.Further)...)...)
+	})
 }
 
 // A pool that stands in no manifest has paths of its own.

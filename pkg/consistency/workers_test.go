@@ -5,14 +5,12 @@
 package consistency_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -34,20 +32,5 @@ func TestHowWorkerCapabilitiesAreRegistered(t *testing.T) {
 
 // An image version that boots only for those who ask is none that Gardener should choose for others.
 func TestVersionsOnlyOnRequest(t *testing.T) {
-	cases.Run(t, "testdata/only-on-request.txtar", func(c *cases.Case) string {
-		_, report := consistency.ValidateCloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *specOf(c, "profile.yaml")})
-		if len(report.Errors) > 0 {
-			c.T().Error(report.Errors)
-		}
-		var got finding.List
-		for _, err := range report.Warnings {
-			if err.Origin == "image-version-only-on-request" {
-				got = append(got, err)
-				if !strings.Contains(err.Detail, "on machine type m,") {
-					c.T().Error(err)
-				}
-			}
-		}
-		return cases.Fold(plainly(got)...)
-	})
+	checkWarnings(t, "testdata/only-on-request.txtar")
 }

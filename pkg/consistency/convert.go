@@ -16,6 +16,7 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -116,23 +117,19 @@ func withoutNulls(entry any) (json.RawMessage, error) {
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
 func (p *compiler[R]) agreedOn(id imageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
-	var agreed []imageselector.Flavor[R]
-	places := map[*field.Path]bool{}
+	places := sets.New[*field.Path]()
 	for i := range version.Flavors {
-		places[version.Flavors[i].Path] = true
+		places.Insert(version.Flavors[i].Path)
 	}
+	var agreed []imageselector.Flavor[R]
+	found := sets.New[*field.Path]()
 	for _, flavor := range p.catalog.Flavors(id.image, id.version) {
-		if _, mine := places[flavor.Path]; mine && !p.doubtful[flavor.Path] {
+		if places.Has(flavor.Path) && !p.doubtful[flavor.Path] {
 			agreed = append(agreed, flavor)
-			places[flavor.Path] = false
+			found.Insert(flavor.Path)
 		}
 	}
-	for _, missing := range places {
-		if missing {
-			return nil, false
-		}
-	}
-	return agreed, len(agreed) > 0
+	return agreed, len(agreed) > 0 && len(found) == len(places)
 }
 
 // listedByCore returns an error if core lists other flavors than these: one, say, that leaves out its architecture, for

@@ -24,28 +24,30 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// document holds the lists of a provider config that are merged, with their entries as they are written. All providers have
-// machine images in the same list, with their versions in another.
+// document holds the lists of a provider config that are merged. All providers have machine images in the same list, with
+// their versions in another.
 type document struct {
-	images []image
+	images []entry
 	// lists are those of a provider.ListExtender, in its order.
 	lists [][]entry
-}
-
-// image is one of machineImages. If its versions are changed, raw is nil.
-type image struct {
-	name     string
-	versions []entry
-	raw      json.RawMessage
 }
 
 // entry is an object in a list, known by a key.
 type entry struct {
 	key string
+	// versions are those of an image; none for other entries.
+	versions []entry
+	// raw is the entry as it is written; nil if the versions are others.
 	raw json.RawMessage
 }
 
-// UnmarshalJSON keeps an image as it is written.
+// image is one of machineImages, version an entry of its versions. Both keep what is written.
+type (
+	image   struct{ entry }
+	version struct{ entry }
+)
+
+// UnmarshalJSON reads an image.
 func (i *image) UnmarshalJSON(raw []byte) error {
 	var written struct {
 		Name     string    `json:"name"`
@@ -54,26 +56,21 @@ func (i *image) UnmarshalJSON(raw []byte) error {
 	if err := strictjson.Unmarshal(raw, &written); err != nil {
 		return err
 	}
-	i.name, i.raw = written.Name, bytes.Clone(raw)
+	i.entry = entry{key: written.Name, raw: bytes.Clone(raw)}
 	for _, v := range written.Versions {
 		i.versions = append(i.versions, v.entry)
 	}
 	return nil
 }
 
-// version is an entry of an image's versions.
-type version struct{ entry }
-
-// UnmarshalJSON keeps a version as it is written.
+// UnmarshalJSON reads a version.
 func (v *version) UnmarshalJSON(raw []byte) error {
 	var written struct {
 		Version string `json:"version"`
 	}
-	if err := strictjson.Unmarshal(raw, &written); err != nil {
-		return err
-	}
-	v.entry = entry{written.Version, bytes.Clone(raw)}
-	return nil
+	err := strictjson.Unmarshal(raw, &written)
+	v.entry = entry{key: written.Version, raw: bytes.Clone(raw)}
+	return err
 }
 
 func read(config *runtime.RawExtension, lists []provider.List) (*document, error) {
@@ -83,7 +80,10 @@ func read(config *runtime.RawExtension, lists []provider.List) (*document, error
 	if err := strictjson.Unmarshal(config.Raw, &written); err != nil {
 		return nil, misfit(err)
 	}
-	d := &document{images: written.MachineImages}
+	d := &document{}
+	for _, i := range written.MachineImages {
+		d.images = append(d.images, i.entry)
+	}
 	if len(lists) == 0 {
 		return d, nil
 	}
@@ -128,7 +128,7 @@ func readList(raw json.RawMessage, key string) ([]entry, error) {
 		if name == "" {
 			return nil, fmt.Errorf("[%d]: no %s", i, key)
 		}
-		entries = append(entries, entry{name, raw})
+		entries = append(entries, entry{key: name, raw: raw})
 	}
 	return entries, nil
 }
@@ -136,7 +136,7 @@ func readList(raw json.RawMessage, key string) ([]entry, error) {
 // checkNames demands that images and versions have names, without which nobody can use them.
 func (d *document) checkNames() error {
 	for i, image := range d.images {
-		if image.name == "" {
+		if image.key == "" {
 			return fmt.Errorf("machineImages[%d]: no name", i)
 		}
 		for k, version := range image.versions {
@@ -155,7 +155,7 @@ func (d *document) convert(conversions []consistency.Conversion) {
 		versions := &d.images[c.Image].versions
 		entries := make([]entry, 0, len(c.Entries))
 		for _, raw := range c.Entries {
-			entries = append(entries, entry{(*versions)[c.Version].key, raw})
+			entries = append(entries, entry{key: (*versions)[c.Version].key, raw: raw})
 		}
 		*versions = slices.Replace(*versions, c.Version, c.Version+1, entries...)
 	}
@@ -163,9 +163,9 @@ func (d *document) convert(conversions []consistency.Conversion) {
 
 // unite puts the versions of images with one name into the first of them.
 func (d *document) unite() {
-	var united []image
+	var united []entry
 	for _, i := range d.images {
-		if at := indexOf(united, i.name); at < 0 {
+		if at := indexOf(united, i.key); at < 0 {
 			united = append(united, i)
 		} else if len(i.versions) > 0 {
 			united[at].versions, united[at].raw = slices.Concat(united[at].versions, i.versions), nil
@@ -181,30 +181,28 @@ func (d *document) whole(config *runtime.RawExtension) (json.RawMessage, error) 
 		return nil, err
 	}
 	if len(d.images) > 0 {
-		members["machineImages"] = listOf(d.images, image.written)
+		members["machineImages"] = listOf(d.images)
 	}
 	return marshal(members), nil
 }
 
-func indexOf(images []image, name string) int {
-	return slices.IndexFunc(images, func(i image) bool { return i.name == name })
+func indexOf(entries []entry, key string) int {
+	return slices.IndexFunc(entries, func(e entry) bool { return e.key == key })
 }
 
-// written returns the image as it is written or, if its versions are changed, with these.
-func (i image) written() json.RawMessage {
-	if i.raw != nil {
-		return i.raw
+// written returns the entry as it is written or, if its versions are others, with these.
+func (e entry) written() json.RawMessage {
+	if e.raw != nil {
+		return e.raw
 	}
-	return slices.Concat([]byte(`{"name":`), marshal(i.name), []byte(`,"versions":`), listOf(i.versions, entry.written), []byte("}"))
+	return slices.Concat([]byte(`{"name":`), marshal(e.key), []byte(`,"versions":`), listOf(e.versions), []byte("}"))
 }
-
-func (e entry) written() json.RawMessage { return e.raw }
 
 // listOf writes a list, whose elements keep their bytes.
-func listOf[T any](elements []T, written func(T) json.RawMessage) json.RawMessage {
-	raws := make([][]byte, 0, len(elements))
-	for _, e := range elements {
-		raws = append(raws, written(e))
+func listOf(entries []entry) json.RawMessage {
+	raws := make([][]byte, 0, len(entries))
+	for _, e := range entries {
+		raws = append(raws, e.written())
 	}
 	return slices.Concat([]byte("["), bytes.Join(raws, []byte(",")), []byte("]"))
 }
@@ -227,14 +225,14 @@ func misfit(err error) error {
 	if path.Len() > 0 {
 		path.WriteString(": ")
 	}
+	what := "not an object"
 	switch semantic.GoType.Kind() {
 	case reflect.String:
-		return errors.New(path.String() + "not a string")
+		what = "not a string"
 	case reflect.Slice:
-		return errors.New(path.String() + "not a list")
-	default:
-		return errors.New(path.String() + "not an object")
+		what = "not a list"
 	}
+	return errors.New(path.String() + what)
 }
 
 // marshal writes what was read as JSON, which cannot fail.

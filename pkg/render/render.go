@@ -81,11 +81,11 @@ func (d *document) merge(own *document) []Change {
 		if len(own.images) == 0 {
 			return nil
 		}
-		return []Change{{"add", "/machineImages", listOf(own.images, image.written)}}
+		return []Change{{"add", "/machineImages", listOf(own.images)}}
 	}
 	var changes []Change
 	for _, image := range own.images {
-		if at := indexOf(d.images, image.name); at >= 0 {
+		if at := indexOf(d.images, image.key); at >= 0 {
 			changes = append(changes, d.images[at].merge(image.versions, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
 		} else {
 			changes = append(changes, Change{"add", "/machineImages/-", image.written()})
@@ -97,17 +97,17 @@ func (d *document) merge(own *document) []Change {
 // merge returns the changes that put versions into an image, whose versions stand at the pointer at. The first entry of a
 // version replaces the first one that the image has, the second the second, and so on. If the image has more of them, the
 // list is written anew without those.
-func (i *image) merge(own []entry, at string) []Change {
-	if len(i.versions) == 0 && len(own) > 0 {
-		return []Change{{"add", at, listOf(own, entry.written)}}
+func (e *entry) merge(own []entry, at string) []Change {
+	if len(e.versions) == 0 && len(own) > 0 {
+		return []Change{{"add", at, listOf(own)}}
 	}
 	replacements, used := map[string][]entry{}, map[string]int{}
 	for _, v := range own {
 		replacements[v.key] = append(replacements[v.key], v)
 	}
 	var changes []Change
-	merged := make([]entry, 0, len(i.versions))
-	for k, v := range i.versions {
+	merged := make([]entry, 0, len(e.versions))
+	for k, v := range e.versions {
 		entries, n := replacements[v.key], used[v.key]
 		if len(entries) > 0 && n == len(entries) {
 			continue
@@ -121,7 +121,7 @@ func (i *image) merge(own []entry, at string) []Change {
 		}
 		merged = append(merged, v)
 	}
-	surplus := len(i.versions) > len(merged)
+	surplus := len(e.versions) > len(merged)
 	for _, v := range own {
 		if used[v.key] > 0 {
 			used[v.key]--
@@ -131,7 +131,7 @@ func (i *image) merge(own []entry, at string) []Change {
 		changes = append(changes, Change{"add", at + "/-", v.raw})
 	}
 	if surplus {
-		return []Change{{"replace", at, listOf(merged, entry.written)}}
+		return []Change{{"replace", at, listOf(merged)}}
 	}
 	return changes
 }
@@ -140,7 +140,7 @@ func (i *image) merge(own []entry, at string) []Change {
 // two with one key, which the check refuses, the first counts.
 func mergeEntries(at string, list, own []entry) []Change {
 	if len(list) == 0 && len(own) > 0 {
-		return []Change{{"add", at, listOf(own, entry.written)}}
+		return []Change{{"add", at, listOf(own)}}
 	}
 	index := make(map[string]int, len(list))
 	for i := len(list) - 1; i >= 0; i-- {

@@ -26,17 +26,27 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
-func cloudProfile(t *testing.T, file string) *v1beta1.CloudProfile {
+// object reads a sample.
+func object[T any](t *testing.T, file string) *T {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile := &v1beta1.CloudProfile{}
-	if err := yaml.UnmarshalStrict(text, profile); err != nil {
+	read := new(T)
+	if err := yaml.UnmarshalStrict(text, read); err != nil {
 		t.Fatal(err)
 	}
-	return profile
+	return read
+}
+
+func cloudProfile(t *testing.T, file string) *v1beta1.CloudProfile {
+	return object[v1beta1.CloudProfile](t, file)
+}
+
+// shootOf is a Shoot in the region north.
+func shootOf(workers ...v1beta1.Worker) *v1beta1.Shoot {
+	return &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: workers}}}
 }
 
 func compiled(t *testing.T) *consistency.Profile[acme.Template] {
@@ -138,10 +148,10 @@ func TestValidateCloudProfile(t *testing.T) {
 
 func TestValidateShoot(t *testing.T) {
 	profile := compiled(t)
-	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
-		{Name: "web", Machine: machine("m.large", "1877.5.0")},
-		{Name: "db", Machine: machine("m.large", "1.0.0")},
-	}}}}
+	shoot := shootOf(
+		v1beta1.Worker{Name: "web", Machine: machine("m.large", "1877.5.0")},
+		v1beta1.Worker{Name: "db", Machine: machine("m.large", "1.0.0")},
+	)
 	_, err := acme.ValidateShoot(shoot, profile)
 	if err == nil || !strings.Contains(err.Error(), "spec.provider.workers[1].machine.image.version") || strings.Contains(err.Error(), "web") {
 		t.Error(err)

@@ -7,7 +7,6 @@ package acme_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
@@ -47,15 +45,7 @@ func configOf(t *testing.T, raw *runtime.RawExtension) (config *acme.CloudProfil
 
 func namespacedProfile(t *testing.T) *v1beta1.NamespacedCloudProfile {
 	t.Helper()
-	text, err := os.ReadFile("namespacedcloudprofile.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile := &v1beta1.NamespacedCloudProfile{}
-	if err := yaml.UnmarshalStrict(text, profile); err != nil {
-		t.Fatal(err)
-	}
-	return profile
+	return object[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
 }
 
 // said returns the rules and places of findings.
@@ -111,6 +101,13 @@ func TestRenderIntoLegacy(t *testing.T) {
 	if diff := cmp.Diff(want, rendered(t, nil, profile, base), asJSON); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// boots returns the template that a machine type boots in the region north.
+func boots(profile *consistency.Profile[acme.Template], machineType string) string {
+	return profile.ResolvePool(provider.Pool{
+		MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north",
+	}).Decision.Reference.ID
 }
 
 // asJSON compares text by what it says as JSON, in whatever order of keys.
@@ -173,9 +170,8 @@ func TestFastNetwork(t *testing.T) {
 			fast = "tpl-01d00001"
 		}
 		for machineType, want := range map[string]string{"m.small": c.basic, "m.fast": fast} {
-			answer := profile.ResolvePool(provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north"})
-			if answer.Decision.Reference.ID != want {
-				t.Errorf("%s on %s: %q, want %q", c.name, machineType, answer.Decision.Reference.ID, want)
+			if got := boots(profile, machineType); got != want {
+				t.Errorf("%s on %s: %q, want %q", c.name, machineType, got, want)
 			}
 		}
 	}
@@ -201,10 +197,9 @@ func TestFastAndOrdinaryNetwork(t *testing.T) {
 	if len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
-	for machineType, want := range map[string]string{"m.large": "tpl-fa500001", "m.small": "tpl-fa500001"} {
-		answer := profile.ResolvePool(provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north"})
-		if answer.Decision.Reference.ID != want {
-			t.Errorf("%s: %q, want %q", machineType, answer.Decision.Reference.ID, want)
+	for _, machineType := range []string{"m.large", "m.small"} {
+		if got := boots(profile, machineType); got != "tpl-fa500001" {
+			t.Errorf("%s: %q", machineType, got)
 		}
 	}
 }
@@ -276,8 +271,7 @@ func TestEnclave(t *testing.T) {
 		if len(report.Errors) > 0 {
 			t.Errorf("%s: %v", c.name, said(report.Errors))
 		}
-		worker := v1beta1.Worker{Name: "web", Machine: machine(c.machineType, "1877.5.0")}
-		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{worker}}}}
+		shoot := shootOf(v1beta1.Worker{Name: "web", Machine: machine(c.machineType, "1877.5.0")})
 		found := profile.ValidateShoot(shoot, nil)
 		if diff := cmp.Diff(c.errors, said(found.Errors)); diff != "" || len(found.Warnings) != c.warnings {
 			t.Errorf("%s: warnings %v, errors: %s", c.name, said(found.Warnings), diff)
@@ -299,10 +293,10 @@ func TestMachineTypes(t *testing.T) {
 	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
 		t.Error(diff)
 	}
-	profile, shoot := compiled(t), &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
-		{Name: "web", Machine: machine("m.large", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
-		{Name: "db", Machine: machine("m.small", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
-	}}}}
+	profile, shoot := compiled(t), shootOf(
+		v1beta1.Worker{Name: "web", Machine: machine("m.large", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
+		v1beta1.Worker{Name: "db", Machine: machine("m.small", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
+	)
 	want = []string{acme.RuleVolumes + " spec.provider.workers[1].dataVolumes"}
 	if diff := cmp.Diff(want, said(profile.ValidateShoot(shoot, nil).Errors)); diff != "" {
 		t.Error(diff)

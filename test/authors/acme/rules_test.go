@@ -30,10 +30,10 @@ func TestCatalogue(t *testing.T) {
 func TestMaxMachines(t *testing.T) {
 	profile := compiled(t) // with a maximum of 20
 	for maximum, want := range map[int32]string{10: "", 11: acme.RuleMachines} {
-		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
-			{Name: "web", Maximum: 10, Machine: machine("m.large", "1877.5.0")},
-			{Name: "db", Maximum: maximum, Machine: machine("m.large", "1877.5.0")},
-		}}}}
+		shoot := shootOf(
+			v1beta1.Worker{Name: "web", Maximum: 10, Machine: machine("m.large", "1877.5.0")},
+			v1beta1.Worker{Name: "db", Maximum: maximum, Machine: machine("m.large", "1877.5.0")},
+		)
 		got := ""
 		for _, err := range profile.ValidateShoot(shoot, nil).Errors {
 			got += err.Origin

@@ -5,7 +5,6 @@
 package acme_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -74,9 +73,9 @@ func TestWorkerRequests(t *testing.T) {
 		{"not registered", "m.large", "1877.5.0", "confidential: {enabled: true}", unregistered, "worker-capability-not-registered", setting},
 		{"misspelt", "m.large", "1877.5.0", "confidental: {enabled: true}", offered, "unknown-field", "spec.provider.workers[0].providerConfig.confidental"},
 	} {
-		shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{{
+		shoot := shootOf(v1beta1.Worker{
 			Name: "vault", Machine: machine(c.machineType, c.version), ProviderConfig: workerConfig(t, c.settings),
-		}}}}}
+		})
 		rule, at := "", ""
 		for _, err := range c.profile.ValidateShoot(shoot, nil).Errors {
 			rule, at = rule+err.Origin, at+err.Field
@@ -89,14 +88,7 @@ func TestWorkerRequests(t *testing.T) {
 
 // The webhook answers as the checks do, and the worker controller finds what the webhook let in.
 func TestShoot(t *testing.T) {
-	profile, shoot := compiled(t), &v1beta1.Shoot{}
-	text, err := os.ReadFile("shoot.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, shoot); err != nil {
-		t.Fatal(err)
-	}
+	profile, shoot := compiled(t), object[v1beta1.Shoot](t, "shoot.yaml")
 	if warnings, err := acme.ValidateShoot(shoot, profile); len(warnings) > 0 || err != nil {
 		t.Error(warnings, err)
 	}

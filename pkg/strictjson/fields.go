@@ -18,8 +18,7 @@ import (
 type structField struct {
 	name   string
 	typ    reflect.Type
-	depth  int  // how many structs it is embedded in
-	tagged bool // the name comes from a json tag
+	rank   int  // of several members of one name the lowest wins
 	quoted bool // the json tag says ",string"
 }
 
@@ -40,14 +39,14 @@ func fieldsOf(t reflect.Type) *structFields {
 	}
 	all := membersOf(t, nil)
 	slices.SortFunc(all, func(a, b structField) int {
-		return cmp.Or(strings.Compare(a.name, b.name), byRank(a, b))
+		return cmp.Or(strings.Compare(a.name, b.name), a.rank-b.rank)
 	})
 	fields := &structFields{byName: map[string]structField{}}
 	for i, f := range all {
 		if i > 0 && all[i-1].name == f.name {
 			continue // it has lost
 		}
-		if i+1 < len(all) && all[i+1].name == f.name && byRank(f, all[i+1]) == 0 {
+		if i+1 < len(all) && all[i+1].name == f.name && all[i+1].rank == f.rank {
 			continue // nobody wins
 		}
 		fields.names, fields.byName[f.name] = append(fields.names, f.name), f
@@ -56,25 +55,12 @@ func fieldsOf(t reflect.Type) *structFields {
 	return cached.(*structFields)
 }
 
-// byRank compares two members of one name: the one that comes first wins.
-func byRank(a, b structField) int {
-	switch {
-	case a.depth != b.depth:
-		return a.depth - b.depth
-	case a.tagged == b.tagged:
-		return 0
-	case a.tagged:
-		return -1
-	}
-	return 1
-}
-
 // membersOf returns what the struct type t and those that it embeds declare as members. The types in within embed t.
 func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 	if slices.Contains(within, t) {
 		return nil
 	}
-	depth, within := len(within), append(within, t)
+	rank, within := 2*len(within), append(within, t)
 	for i := range t.NumField() {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
@@ -86,7 +72,11 @@ func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 			members = append(members, membersOf(embedded, within)...)
 		case f.IsExported():
 			quoted := slices.Contains(strings.Split(options, ","), "string") && isScalar(embedded.Kind())
-			members = append(members, structField{cmp.Or(name, f.Name), f.Type, depth, name != "", quoted})
+			if name == "" { // the name does not come from a tag
+				members = append(members, structField{f.Name, f.Type, rank + 1, quoted})
+			} else {
+				members = append(members, structField{name, f.Type, rank, quoted})
+			}
 		}
 	}
 	return members

@@ -69,8 +69,8 @@ func TestDecodeAcceptsMarshalled(t *testing.T) {
 	when := metav1.NewTime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Local())
 	rapid.Check(t, func(t *rapid.T) {
 		in := sample{
-			TypeMeta: metav1.TypeMeta{Kind: "K"}, Text: "\u2028\"", Flag: &flag, Ratio: 0.5, Lists: [][]int{{1}, {}}, Pair: [2]bool{true},
-			Size: &size, Wait: metav1.Duration{Duration: time.Minute}, When: &when, Port: &port,
+			TypeMeta: metav1.TypeMeta{Kind: "K"}, Text: "\u2028\"", Flag: &flag, Ratio: 0.5,
+			Lists: [][]int{{1}, {}}, Pair: [2]bool{true}, Size: &size, Wait: metav1.Duration{Duration: time.Minute}, When: &when, Port: &port,
 			Raw: &runtime.RawExtension{Raw: []byte(`{"q":1}`)}, Any: map[string]any{"n": int64(1)},
 			Inner:    inner.Draw(t, "inner"),
 			Small:    rapid.Int8().Draw(t, "small"),

@@ -78,26 +78,20 @@ func describe(t reflect.Type) wording {
 // misfit says in the user's words why the JSON value raw, which failed to decode with err, is no t.
 func misfit(t reflect.Type, raw []byte, err error) string {
 	want, got := describe(t), kindOf(raw)
+	problem := "must be " + want.one
 	switch {
 	case want.kinds != "" && !strings.Contains(want.kinds, got):
-		one := want.one
 		if isInteger(t.Kind()) {
-			one = "a whole number"
+			want.one = "a whole number"
 		}
-		one = strings.TrimSuffix(one, " within the range of the field")
-		return fmt.Sprintf("expected %s, got %s", one, got) + quoting(want, got)
+		problem = fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(want.one, " within the range of the field"), got)
+		if want.one == "a string" && (got == "a number" || got == "a boolean") {
+			problem += "; put it in quotes" // a version like 1.33, or in YAML the letter n
+		}
 	case want.cause:
-		return "must be " + want.one + because(err)
+		problem += because(err)
 	}
-	return "must be " + want.one
-}
-
-// quoting says how to make a string of what is taken for something else: a version like 1.33, or in YAML the letter n.
-func quoting(want wording, got string) string {
-	if want.one == "a string" && (got == "a number" || got == "a boolean") {
-		return "; put it in quotes"
-	}
-	return ""
+	return problem
 }
 
 func isList(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }

@@ -77,17 +77,14 @@ const ignoreFile = ".capkitignore"
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	name := filepath.Join(dir, ignoreFile)
 	content, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return patternmatcher.New(nil)
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	var ignored *patternmatcher.PatternMatcher
 	patterns, err := ignorefile.ReadAll(bytes.NewReader(content))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+	if err == nil {
+		ignored, err = patternmatcher.New(patterns)
 	}
-	ignored, err := patternmatcher.New(patterns)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

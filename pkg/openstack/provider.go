@@ -74,6 +74,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
 	}
 	flavors := at.Child("capabilityFlavors")
+	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
 		f, path := &written.CapabilityFlavors[i], flavors.Index(i)
 		regions := path.Child("regions")

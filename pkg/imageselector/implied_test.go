@@ -29,13 +29,15 @@ func TestSupported(t *testing.T) {
 		vocabulary              *capability.Vocabulary
 		declared, implied, want caps
 	}{
-		"nothing":                      {storageAndNet(t), nil, nil, nil},
-		"nothing implied":              {storageAndNet(t), caps{"net": {"basic"}}, nil, caps{"net": {"basic"}}},
-		"nothing declared":             {storageAndNet(t), nil, caps{"net": {"basic"}}, caps{"net": {"basic"}}},
-		"not registered":               {storage, nil, caps{"net": {"basic"}}, nil},
-		"declared ones win":            {storageAndNet(t), caps{"net": {"basic"}}, caps{"net": {"accelerated"}}, caps{"net": {"basic"}}},
-		"an empty list is declared":    {storageAndNet(t), caps{"net": {}}, caps{"net": {"basic"}}, caps{"net": {}}},
-		"reserved, and not registered": {storage, nil, caps{"gardener-bootType": {"secure"}}, nil},
+		"nothing":                        {storageAndNet(t), nil, nil, nil},
+		"nothing implied":                {storageAndNet(t), caps{"net": {"basic"}}, nil, caps{"net": {"basic"}}},
+		"nothing declared":               {storageAndNet(t), nil, caps{"net": {"basic"}}, caps{"net": {"basic"}}},
+		"not registered":                 {storage, nil, caps{"net": {"basic"}}, nil},
+		"declared ones win":              {storageAndNet(t), caps{"net": {"basic"}}, caps{"net": {"accelerated"}}, caps{"net": {"basic"}}},
+		"an empty list is declared":      {storageAndNet(t), caps{"net": {}}, caps{"net": {"basic"}}, caps{"net": {}}},
+		"reserved, and not registered":   {storage, nil, caps{"gardener-bootType": {"secure"}}, nil},
+		"values that are not registered": {storage, nil, caps{"storage": {"tape", "SCSI"}}, caps{"storage": {"SCSI"}}},
+		"no value that is registered":    {storage, nil, caps{"storage": {"tape"}}, caps{"storage": {"tape"}}},
 		"some of each": {
 			storageAndNet(t), caps{"architecture": {"amd64"}}, caps{"net": {"basic"}, "storage": {"SCSI"}, "gpu": {"x"}},
 			caps{"architecture": {"amd64"}, "net": {"basic"}, "storage": {"SCSI"}},

@@ -76,6 +76,9 @@ func (c *converter) content(n *yaml.Node, depth int) {
 		}
 	}
 	c.leave(n)
+	if len(c.open) == 0 && target.Anchor == "" {
+		target.Content = nil // nobody asks for it again, and the parser's nodes are large
+	}
 }
 
 // members writes the members of a mapping, and reports whether each of their keys is certain to occur only once.

@@ -7,7 +7,7 @@ package ratchet
 import (
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,18 +36,15 @@ func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
 		return updated.Report
 	}
-	was, is := treeOf(stored.Object), treeOf(updated.Object)
-	excused, alike := make(map[identity]int, len(stored.Report.Errors)), make(map[identity]bool, len(stored.Report.Errors))
+	shared := numbers{}
+	was, is := treeOf(stored.Object, shared), treeOf(updated.Object, shared)
+	excused := make(map[identity]int, len(stored.Report.Errors))
 	for _, f := range stored.Report.Errors {
 		excused[was.identify(f)]++
-		alike[likeness(f)] = true
 	}
 	left := finding.Report{Warnings: slices.Clone(updated.Report.Warnings)}
 	for _, f := range updated.Report.Errors {
-		var id identity
-		if alike[likeness(f)] { // there may be thousands that are not
-			id = is.identify(f)
-		}
+		id := is.identify(f)
 		if excused[id] == 0 {
 			left.Errors = append(left.Errors, f)
 			continue
@@ -60,61 +57,21 @@ func Excuse(updated, stored Judged) finding.Report {
 
 // identity is what makes two findings the same.
 type identity struct {
-	rule, about string
-	kind        field.ErrorType
-	place       string
-	value       string
-	extent      string
+	rule, about  string
+	kind         field.ErrorType
+	place, value string
+	extent       int
 }
 
-// likeness is what findings that are the same have in common in any case. It takes no look at the object.
-func likeness(f finding.Finding) identity {
-	var place strings.Builder
-	for _, segment := range f.Place {
-		place.WriteString("." + segment.Name)
-	}
-	return identity{rule: f.Origin, kind: f.Type, place: place.String()}
-}
-
-func (o *tree) identify(f finding.Finding) identity {
-	place, flavor := o.known(f.Place, f.Type == field.ErrorTypeDuplicate)
-	id := identity{rule: f.Origin, about: f.About, kind: f.Type, place: place, extent: o.extent(f.Extent)}
+func (t *tree) identify(f finding.Finding) identity {
+	place, flavor := t.known(f.Place, f.Type == field.ErrorTypeDuplicate)
+	id := identity{rule: f.Origin, about: f.About, kind: f.Type, place: place, extent: t.extent(f.Extent)}
 	switch _, omitted := f.BadValue.(field.OmitValueType); {
 	case f.BadValue == nil || flavor: // a flavor is quoted in the order of the vocabulary, which may change
 	case omitted: // too long to be shown, or a secret
-		id.value = text(o.at(f.Place))
+		id.value = strconv.Itoa(t.says(t.at(f.Place)))
 	default:
 		id.value = fmt.Sprint(f.BadValue)
 	}
 	return id
-}
-
-// extent returns what the parts of an object say, in which the order of lists means nothing.
-func (o *tree) extent(parts []finding.Path) string {
-	if len(parts) == 0 {
-		return ""
-	}
-	said := make([]string, 0, len(parts))
-	for _, part := range parts {
-		said = append(said, o.says(part))
-	}
-	slices.Sort(said)
-	return strings.Join(said, "\n")
-}
-
-// says returns where a part of the object stands, and what it says.
-func (o *tree) says(part finding.Path) string {
-	if len(part) == 0 {
-		return text(unordered(o.root))
-	}
-	said, found := o.said[&part[0]]
-	if !found {
-		place, _ := o.known(part, false)
-		said = place + " " + text(unordered(o.at(part)))
-		if o.said == nil {
-			o.said = map[*finding.Segment]string{}
-		}
-		o.said[&part[0]] = said
-	}
-	return said
 }

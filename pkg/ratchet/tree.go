@@ -5,173 +5,252 @@
 package ratchet
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// tree is an object as JSON values: what encoding/json decodes into an any.
-type tree struct {
-	root any
-	// said holds what the method says has returned, by the address of the path: findings share what they are about.
-	said map[*finding.Segment]string
+// numbers gives every text a number of its own, so that what is large is compared once, however often it is asked for.
+type numbers map[string]int
+
+func (n numbers) of(text string) int {
+	number, found := n[text]
+	if !found {
+		number = len(n) + 1
+		n[text] = number
+	}
+	return number
 }
 
-func treeOf(object any) *tree {
-	raw, err := json.Marshal(object)
-	if err != nil {
-		return &tree{}
-	}
-	t := &tree{}
-	if json.Unmarshal(raw, &t.root) != nil {
-		return &tree{}
+// node is a JSON value: an object if it has members, a list if it has elements, and a text otherwise. nil is no value.
+type node struct {
+	members  map[string]*node
+	elements []*node
+	text     string
+	// says and knownBy keep what the methods of tree have returned; 0 before.
+	says, knownBy int
+}
+
+// tree is an object as JSON. Trees that are compared share their numbers.
+type tree struct {
+	root    *node
+	numbers numbers
+	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
+	extents map[*finding.Path]int
+}
+
+// treeOf returns an object as JSON; what cannot be written as such has no parts.
+func treeOf(object any, shared numbers) *tree {
+	t := &tree{numbers: shared, extents: map[*finding.Path]int{}}
+	if raw, err := json.Marshal(object); err == nil {
+		decoder := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		t.root, _ = read(decoder) // encoding/json has written it
 	}
 	return t
 }
 
+// read returns the next value of a document. Of members with the same name the last one counts.
+func read(decoder *jsontext.Decoder) (*node, error) {
+	token, err := decoder.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	n := &node{}
+	switch token.Kind() {
+	case '{':
+		n.members = map[string]*node{}
+		for err == nil && decoder.PeekKind() != '}' {
+			var name jsontext.Token
+			if name, err = decoder.ReadToken(); err == nil {
+				key := name.String()
+				n.members[key], err = read(decoder)
+			}
+		}
+	case '[':
+		n.elements = []*node{}
+		for err == nil && decoder.PeekKind() != ']' {
+			var element *node
+			element, err = read(decoder)
+			n.elements = append(n.elements, element)
+		}
+	default:
+		n.text = string(rune(token.Kind())) + token.String()
+		return n, nil
+	}
+	if err == nil {
+		_, err = decoder.ReadToken()
+	}
+	return n, err
+}
+
+// says returns a number for what a node says, in which the order of lists means nothing. Nodes that say the same have the
+// same one.
+func (t *tree) says(n *node) int {
+	switch {
+	case n == nil:
+		return 0
+	case n.says != 0:
+	case n.members != nil:
+		n.says = t.numbers.of("{" + t.fields(n, slices.Sorted(maps.Keys(n.members))))
+	case n.elements != nil:
+		n.says = t.numbers.of("[" + join(t.said(n.elements)))
+	default:
+		n.says = t.numbers.of(n.text)
+	}
+	return n.says
+}
+
+// said returns what each of some nodes says, in order.
+func (t *tree) said(nodes []*node) []int {
+	said := make([]int, 0, len(nodes))
+	for _, n := range nodes {
+		said = append(said, t.says(n))
+	}
+	slices.Sort(said)
+	return said
+}
+
+// fields writes what an object says in these members, as far as it has them.
+func (t *tree) fields(object *node, names []string) string {
+	var text strings.Builder
+	for _, name := range names {
+		if member, found := object.members[name]; found {
+			text.WriteString(strconv.Quote(name) + ":" + strconv.Itoa(t.says(member)) + ",")
+		}
+	}
+	return text.String()
+}
+
+func join(numbers []int) string {
+	var text strings.Builder
+	for _, n := range numbers {
+		text.WriteString(strconv.Itoa(n) + ",")
+	}
+	return text.String()
+}
+
 // at returns what stands at a path; nil if there is nothing.
-func (o *tree) at(path finding.Path) any {
-	value := o.root
+func (t *tree) at(path finding.Path) *node {
+	n := t.root
 	for len(path) > 0 {
-		value, path, _ = step(value, path)
+		n, path = step(n, path)
 	}
-	return value
+	return n
 }
 
-// step goes down a path by one segment, or by as many as make up a name with dots that the object has. found reports
-// whether there is anything.
-func step(value any, path finding.Path) (next any, rest finding.Path, found bool) {
-	if path[0].IsIndex() {
-		if list, _ := value.([]any); path[0].Index < len(list) {
-			return list[path[0].Index], path[1:], true
+// step goes down a path by one segment, or by as many as make up a name with dots that the object has. The result is nil if
+// there is nothing.
+func step(n *node, path finding.Path) (next *node, rest finding.Path) {
+	rest = path[1:]
+	switch {
+	case n == nil:
+	case path[0].IsIndex():
+		if path[0].Index < len(n.elements) {
+			next = n.elements[path[0].Index]
 		}
-		return nil, path[1:], false
-	}
-	object, _ := value.(map[string]any)
-	name := path[0].Name
-	next, rest, found = object[name], path[1:], hasKey(object, name)
-	for i := 1; i < len(path) && !path[i].IsIndex(); i++ {
-		if name += "." + path[i].Name; hasKey(object, name) {
-			next, rest, found = object[name], path[i+1:], true
+	default:
+		name := path[0].Name
+		next = n.members[name]
+		for i := 1; i < len(path) && !path[i].IsIndex(); i++ {
+			name += "." + path[i].Name
+			if longer, found := n.members[name]; found {
+				next, rest = longer, path[i+1:]
+			}
 		}
 	}
-	return next, rest, found
-}
-
-func hasKey(object map[string]any, name string) bool {
-	_, found := object[name]
-	return found
+	return next, rest
 }
 
 // known returns a path in which elements of lists are known by what they say, not by their index, and reports whether it
 // ends at a flavor. duplicate is said of a finding about a name that is there twice.
-func (o *tree) known(path finding.Path, duplicate bool) (place string, flavor bool) {
+func (t *tree) known(path finding.Path, duplicate bool) (place string, flavor bool) {
 	var known strings.Builder
-	value, list, inConfig := o.root, "", false
+	n, list, inConfig := t.root, "", false
 	for len(path) > 0 {
-		next, rest, found := step(value, path)
+		next, rest := step(n, path)
 		switch {
 		case !path[0].IsIndex():
-			list = path[len(path)-len(rest)-1].Name
-			known.WriteString("." + names(path[:len(path)-len(rest)]))
+			for _, segment := range path[:len(path)-len(rest)] {
+				list = segment.Name
+				known.WriteString("." + list)
+			}
 			inConfig = inConfig || list == "providerConfig"
-		case !found:
-			fmt.Fprintf(&known, "[%d]", path[0].Index)
-		case list == "regions" && len(rest) == 0, duplicate && list != "capabilityFlavors" && list != "workers" && !hasIndex(rest):
+		case next == nil:
+			known.WriteString("[" + strconv.Itoa(path[0].Index) + "]")
+		case list == "regions" && len(rest) == 0,
+			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, finding.Segment.IsIndex):
 			known.WriteString("[]") // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
-			known.WriteString("[" + elementName(list, next, inConfig) + "]")
+			known.WriteString("[#" + strconv.Itoa(t.knownBy(next, list, inConfig)) + "]")
 			flavor = list == "capabilityFlavors" && len(rest) == 0
 		}
-		value, path = next, rest
+		n, path = next, rest
 	}
 	return known.String(), flavor
 }
 
-func names(path finding.Path) string {
-	var names []string
-	for _, segment := range path {
-		names = append(names, segment.Name)
+// knownBy returns a number for what an element of a list is known by.
+func (t *tree) knownBy(element *node, list string, inConfig bool) int {
+	if element.knownBy != 0 {
+		return element.knownBy
 	}
-	return strings.Join(names, ".")
-}
-
-func hasIndex(path finding.Path) bool { return slices.ContainsFunc(path, finding.Segment.IsIndex) }
-
-// elementName returns what an element of a list is known by.
-func elementName(list string, element any, inConfig bool) string {
-	object, isObject := element.(map[string]any)
-	if !isObject {
-		return text(element)
-	}
-	keys := []string{"name", "version", "region", "domain"}
+	var text string
 	switch list {
 	case "capabilityFlavors":
+		capabilities := element
 		if inConfig { // in core a flavor is the map of its capabilities
-			object, _ = object["capabilities"].(map[string]any)
+			capabilities = element.members["capabilities"]
 		}
-		return text(withSortedValues(object))
+		text = t.declared(capabilities)
 	case "regions":
-		keys = []string{"name", capability.Architecture}
+		text = t.fields(element, []string{"name", capability.Architecture})
+	default:
+		text = t.fields(element, []string{"name", "version", "region", "domain"})
 	}
-	known := map[string]any{}
-	for _, key := range keys {
-		if value, found := object[key]; found {
-			known[key] = value
-		}
+	if text == "" && list != "capabilityFlavors" {
+		element.knownBy = t.says(element)
+	} else {
+		element.knownBy = t.numbers.of("known by " + text)
 	}
-	if len(known) == 0 {
-		known = object
-	}
-	return text(known)
+	return element.knownBy
 }
 
-// withSortedValues returns capabilities with their values in lexical order and once each, since order and repetition mean
-// nothing (semantics S2).
-func withSortedValues(capabilities map[string]any) map[string]any {
-	sorted := make(map[string]any, len(capabilities))
-	for name, declared := range capabilities {
-		list, _ := declared.([]any)
-		values := make([]string, 0, len(list))
-		for _, value := range list {
-			values = append(values, text(value))
-		}
-		slices.Sort(values)
-		sorted[name] = slices.Compact(values)
-	}
-	return sorted
-}
-
-// unordered returns a JSON value with the elements of all lists in an order of their own, so that it is equal for all
-// orders.
-func unordered(value any) any {
-	switch v := value.(type) {
-	case []any:
-		list := make([]string, 0, len(v))
-		for _, element := range v {
-			list = append(list, text(unordered(element)))
-		}
-		slices.Sort(list)
-		return list
-	case map[string]any:
-		object := make(map[string]any, len(v))
-		for name, m := range v {
-			object[name] = unordered(m)
-		}
-		return object
-	}
-	return value
-}
-
-// text writes a JSON value, with sorted keys.
-func text(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
+// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2).
+func (t *tree) declared(capabilities *node) string {
+	if capabilities == nil {
 		return ""
 	}
-	return string(raw)
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(capabilities.members)) {
+		values := slices.Compact(t.said(capabilities.members[name].elements))
+		text.WriteString(strconv.Quote(name) + ":" + join(values) + ";")
+	}
+	return text.String()
+}
+
+// extent returns a number for where some parts of the object stand, and what they say; 0 for no parts.
+func (t *tree) extent(parts []finding.Path) int {
+	if len(parts) == 0 {
+		return 0
+	}
+	number, found := t.extents[&parts[0]]
+	if !found {
+		said := make([]string, 0, len(parts))
+		for _, part := range parts {
+			place, _ := t.known(part, false)
+			said = append(said, place+"="+strconv.Itoa(t.says(t.at(part))))
+		}
+		slices.Sort(said)
+		number = t.numbers.of(strings.Join(said, "\n"))
+		t.extents[&parts[0]] = number
+	}
+	return number
 }

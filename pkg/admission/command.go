@@ -19,6 +19,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
+	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -153,7 +154,7 @@ func (o *options) complete() error {
 
 // run serves the webhooks until ctx is done; entries are those of this package, which may be disabled.
 func (o *options) run(ctx context.Context, providerType string, entries []entry) error {
-	source, err := o.sourceCluster()
+	source, err := o.sourceCluster(providerType)
 	if err != nil {
 		return fmt.Errorf("the cluster of the certificates: %w", err)
 	}
@@ -234,9 +235,20 @@ func (o *options) cache(providerType string) cache.Options {
 		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
 	}
 	if namespace := o.webhooks.Server.Completed().Namespace; namespace != "" {
-		byObject[&corev1.Secret{}] = cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
+		secrets := certificateSecrets(providerType)
+		secrets.Namespaces = map[string]cache.Config{namespace: {}}
+		byObject[&corev1.Secret{}] = secrets
 	}
 	return cache.Options{ByObject: byObject, DefaultTransform: cache.TransformStripManagedFields()}
+}
+
+// certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may be
+// many others, which are nobody's business.
+func certificateSecrets(providerType string) cache.ByObject {
+	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{
+		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,
+		secretsmanager.LabelKeyManagerIdentity: configurationName(componentName(providerType)) + "-webhook",
+	})}
 }
 
 // stripShoot leaves of a Shoot what says which profile it uses, and how.
@@ -271,7 +283,7 @@ func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 }
 
 // sourceCluster returns the cluster of the certificates; nil if it is the one that is served.
-func (o *options) sourceCluster() (cluster.Cluster, error) {
+func (o *options) sourceCluster(providerType string) (cluster.Cluster, error) {
 	if os.Getenv("SOURCE_CLUSTER") == "" {
 		return nil, nil
 	}
@@ -282,5 +294,6 @@ func (o *options) sourceCluster() (cluster.Cluster, error) {
 	return cluster.New(config, func(opts *cluster.Options) {
 		opts.Logger = o.manager.Completed().Logger
 		opts.Cache.DefaultNamespaces = map[string]cache.Config{o.webhooks.Server.Completed().Namespace: {}}
+		opts.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Secret{}: certificateSecrets(providerType)}
 	})
 }

@@ -6,12 +6,17 @@ package admission
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -27,6 +32,35 @@ type registering struct {
 
 // GetWebhookServer returns the server.
 func (r registering) GetWebhookServer() webhook.Server { return r.server }
+
+// GetClient returns a client that creates webhook configurations by applying them.
+func (r registering) GetClient() client.Client { return applying{r.Manager.GetClient()} }
+
+// applying is a client that creates webhook configurations by server-side apply. Of the ways to create an object it is the
+// one that a right with a name suffices for: a request to create something has its name in the body, which no authorizer
+// sees.
+type applying struct{ client.Client }
+
+// Create creates an object. A webhook configuration that is there already becomes what it is to be.
+func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	var kind string
+	switch object.(type) {
+	case *admissionregistrationv1.ValidatingWebhookConfiguration:
+		kind = "ValidatingWebhookConfiguration"
+	case *admissionregistrationv1.MutatingWebhookConfiguration:
+		kind = "MutatingWebhookConfiguration"
+	default:
+		return a.Client.Create(ctx, object, options...)
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return fmt.Errorf("writing the %s: %w", kind, err)
+	}
+	applied := &unstructured.Unstructured{Object: content}
+	applied.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
+	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied),
+		client.FieldOwner(object.GetName()), client.ForceOwnership)
+}
 
 // Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.
 func (r registering) Add(runnable manager.Runnable) error {

@@ -12,9 +12,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,10 +66,10 @@ var needed = []right{
 	{inGarden, "get", security, "credentialsbindings", ""},
 	{inGarden, "get", core, "secrets", ""},
 	{inGarden, "get", core, "namespaces", "extension-admission-openstack"},
-	{inGarden, "create", registrations, "mutatingwebhookconfigurations", ""},
+	{inGarden, "create", registrations, "mutatingwebhookconfigurations", extension.Name},
 	{inGarden, reading, registrations, "mutatingwebhookconfigurations", extension.Name},
 	{inGarden, "patch", registrations, "mutatingwebhookconfigurations", extension.Name},
-	{inGarden, "create", registrations, "validatingwebhookconfigurations", ""},
+	{inGarden, "create", registrations, "validatingwebhookconfigurations", extension.Name},
 	{inGarden, reading, registrations, "validatingwebhookconfigurations", extension.Name},
 	{inGarden, "patch", registrations, "validatingwebhookconfigurations", extension.Name},
 	{inRuntime, "get", core, "secrets", ""},
@@ -89,6 +92,22 @@ var _ = Describe("The admission component", func() {
 		p := newProbe(ctx)
 		Eventually(ctx, p.says).Should(ContainSubstring(`"allowed":false`))
 		Consistently(ctx, p.says).ShouldNot(MatchRegexp(`cannot [a-z]+ resource`))
+	})
+
+	// Whoever may create any webhook configuration may read and change every write in the garden.
+	It("cannot create webhook configurations of another name, in either way", func(ctx SpecContext) {
+		config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
+		Expect(err).NotTo(HaveOccurred())
+		component, err := client.New(config, client.Options{})
+		Expect(err).NotTo(HaveOccurred())
+		for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+			object := &unstructured.Unstructured{Object: map[string]any{"webhooks": []any{}}}
+			object.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
+			object.SetName("catch-all")
+			Expect(component.Create(ctx, object.DeepCopy())).To(MatchError(apierrors.IsForbidden, "IsForbidden"))
+			Expect(component.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("somebody"))).
+				To(MatchError(apierrors.IsForbidden, "IsForbidden"))
+		}
 	})
 
 	for _, r := range needed {

@@ -14,11 +14,13 @@ import (
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -137,6 +139,38 @@ var _ = Describe("Gardener", func() {
 	})
 
 	// Pods and Services have the labels and annotations that Gardener gives to its own.
+	It("has a NetworkPolicy that opens the ports of the webhooks and the metrics, and the way to API servers", func() {
+		rendered := render(charts.Runtime, runtimeNamespace, values("full"))
+		policy := &networkingv1.NetworkPolicy{}
+		Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(find(rendered, "NetworkPolicy").Object, policy)).To(Succeed())
+		deployment := &appsv1.Deployment{}
+		Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(find(rendered, "Deployment").Object, deployment)).To(Succeed())
+		Expect(policy.Spec.PodSelector).To(Equal(*deployment.Spec.Selector))
+		Expect(policy.Spec.PolicyTypes).To(ConsistOf(networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress))
+
+		port := func(protocol corev1.Protocol, port intstr.IntOrString) networkingv1.NetworkPolicyPort {
+			return networkingv1.NetworkPolicyPort{Protocol: &protocol, Port: &port}
+		}
+		named := func(name string) []networkingv1.NetworkPolicyPort {
+			Expect(deployment.Spec.Template.Spec.Containers[0].Ports).To(ContainElement(HaveField("Name", name)))
+			return []networkingv1.NetworkPolicyPort{port(corev1.ProtocolTCP, intstr.FromString(name))}
+		}
+		garden := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: v1beta1constants.GardenNamespace}}
+		Expect(policy.Spec.Ingress).To(ConsistOf(
+			networkingv1.NetworkPolicyIngressRule{Ports: named("webhooks")},
+			networkingv1.NetworkPolicyIngressRule{Ports: named("metrics"), From: []networkingv1.NetworkPolicyPeer{
+				{NamespaceSelector: garden}, {PodSelector: &metav1.LabelSelector{}},
+			}},
+		))
+		Expect(policy.Spec.Egress).To(ConsistOf(
+			networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{
+				port(corev1.ProtocolUDP, intstr.FromInt32(53)), port(corev1.ProtocolUDP, intstr.FromInt32(8053)),
+				port(corev1.ProtocolTCP, intstr.FromInt32(53)), port(corev1.ProtocolTCP, intstr.FromInt32(8053)),
+			}},
+			networkingv1.NetworkPolicyEgressRule{Ports: []networkingv1.NetworkPolicyPort{port(corev1.ProtocolTCP, intstr.FromInt32(8443))}},
+		))
+	})
+
 	Describe("lets through its NetworkPolicies what has to pass", func() {
 		var service *corev1.Service
 

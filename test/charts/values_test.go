@@ -103,7 +103,7 @@ var _ = Describe("The values of", func() {
 		}
 		leaves(full, nil, func(path []string, value any) {
 			switch name := strings.Join(path, "."); {
-			case name == "vpa.enabled", name == "gardener.virtualCluster.enabled":
+			case name == "vpa.enabled", name == "networkPolicy.enabled", name == "gardener.virtualCluster.enabled":
 				changes(path, false)
 			case path[0] == "projectedKubeconfig":
 				changes(path[:1], full[path[0]])

@@ -186,9 +186,10 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	if err != nil {
 		return err
 	}
+	limits := newLimits(mgr.GetLogger())
 	serving := &server{
 		log: mgr.GetLogger().WithName("webhook-server"), registered: registered, certificate: certificate,
-		tls: &o.tls, limits: newLimits(mgr.GetLogger()), signalled: ctx,
+		handler: limits.reviews(registered.WebhookMux()), tls: &o.tls, limits: limits, signalled: ctx,
 	}
 	watched := watch(ctx, mgr, source, o.webhooks.Server.Completed().Namespace)
 	if err := errors.Join(mgr.Add(serving), watched, serving.addChecks(mgr, source)); err != nil {

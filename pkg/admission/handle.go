@@ -30,8 +30,7 @@ type object[T any] interface {
 // function that returns the one that is stored, nil on creation, which is decoded only if it is asked for. Objects that
 // are being deleted need not be right, and are admitted as they are.
 //
-// A request that has arrived gets as much time as the API server gives it. The context that the server hands out is
-// done as soon as the server is to stop, and what the request still has to read would fail.
+// A request gets as much time as the API server gives it, unless that hangs up before.
 func handle[T any, P object[T]](
 	kind schema.GroupVersionKind,
 	respond func(ctx context.Context, object P, old func() (P, error)) admission.Response,
@@ -44,7 +43,7 @@ func handle[T any, P object[T]](
 		default: // there may be no request at all
 			return unusable("the request has no operation that is known")
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeoutSeconds*time.Second)
+		ctx, cancel := context.WithTimeout(ctx, timeoutSeconds*time.Second)
 		defer cancel()
 		object, err := decode[T, P](kind, req.Object)
 		if err != nil {

@@ -20,8 +20,19 @@ import (
 // maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
 const maxReceived = 7<<20 - 1
 
+const (
+	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
+	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
+	maxValues = 300_000
+	// maxHeldValues is how many all requests may have that are served at the same moment.
+	maxHeldValues = 2 * maxValues
+)
+
 // errCrowded is about a request for which there is no room.
 var errCrowded = errors.New("too many large requests at the same time")
+
+// errTooManyValues is about a request that would take too much memory once it is decoded.
+var errTooManyValues = fmt.Errorf("the request has more than %d JSON values", maxValues)
 
 // The reasons for which requests are refused before they are looked at.
 const (
@@ -29,6 +40,7 @@ const (
 	refusedTooSlow  = "too-slow"
 	refusedCrowded  = "crowded"
 	refusedBroken   = "broken"
+	refusedForeign  = "foreign" // no API server sends the like
 )
 
 // limits keep clients that are slow, or send much, from taking what the others need.
@@ -42,8 +54,8 @@ type limits struct {
 	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
 	maxAnswering time.Duration
 
-	// held is the number of bytes received of requests that are not answered yet.
-	held atomic.Int64
+	// held is the number of bytes received of requests that are not answered yet, and heldValues that of their values.
+	held, heldValues atomic.Int64
 }
 
 // newLimits returns limits with room for nine of the largest requests. The API server waits for an answer no longer
@@ -72,9 +84,39 @@ func (l *limits) limited(handler http.Handler) http.Handler {
 		}
 		// What the server reads next on this connection is not a part of this request.
 		_ = connection.SetReadDeadline(time.Time{})
-		r.Body = http.NoBody
-		if len(body) > 0 {
-			r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = heldBody{bytes.NewReader(body), body}
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// heldBody is a body that has been read.
+type heldBody struct {
+	io.Reader
+	text []byte
+}
+
+// Close does nothing.
+func (heldBody) Close() error { return nil }
+
+// reviews returns a handler that serves the requests of API servers as another one does, and refuses all others. Their
+// bodies are held.
+func (l *limits) reviews(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := r.Body.(heldBody)
+		values := valuesIn(body.text)
+		held := l.heldValues.Add(values)
+		defer l.heldValues.Add(-values)
+		err := errors.Join(checkHeader(r), checkEnvelope(body.text))
+		switch {
+		case err != nil:
+		case values > maxValues:
+			err = errTooManyValues
+		case held > maxHeldValues:
+			err = errCrowded
+		}
+		if err != nil {
+			l.refuse(w, r, err)
+			return
 		}
 		handler.ServeHTTP(w, r)
 	})
@@ -83,7 +125,12 @@ func (l *limits) limited(handler http.Handler) http.Handler {
 // refuse answers a request whose body could not be received.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	reason, status, message := refusedBroken, http.StatusBadRequest, "the request could not be read"
+	var foreign misaddressed
 	switch {
+	case errors.As(err, &foreign):
+		reason, status, message = refusedForeign, foreign.status, foreign.reason
+	case errors.Is(err, errTooManyValues):
+		reason, status, message = refusedTooLarge, http.StatusRequestEntityTooLarge, err.Error()
 	case errors.As(err, new(*http.MaxBytesError)):
 		reason, status = refusedTooLarge, http.StatusRequestEntityTooLarge
 		message = fmt.Sprintf("the request has more than %d bytes", maxReceived)

@@ -59,8 +59,8 @@ var (
 	requestDuration = duration("request_duration_seconds", "Time from a decoded request to its answer.", "webhook",
 		.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10)
 	refusedTotal = counterOf("refused_requests_total",
-		"Requests refused before they were read to the end, by reason: too-large, too-slow, crowded or broken.",
-		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken)
+		"Requests refused before they were decoded, by reason: too-large, too-slow, crowded, broken or foreign.",
+		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken, refusedForeign)
 	findingsTotal = counter("findings_total",
 		"Findings in answers of validating webhooks, by kind of object, rule and severity.", "kind", "rule", "severity")
 	lookupFailuresTotal = counterOf("lookup_failures_total",

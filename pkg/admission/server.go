@@ -30,7 +30,9 @@ const (
 // itself: it has no limits that could be set.
 type server struct {
 	log         logr.Logger
+	// registered says which address to serve at.
 	registered  *webhook.DefaultServer
+	handler     http.Handler
 	certificate *certificate
 	tls         *tlsOptions
 	limits      *limits
@@ -48,8 +50,8 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("the webhook server: %w", err)
 	}
 	serving := &http.Server{
-		Handler:           drained(s.signalled, s.limits.limited(s.registered.WebhookMux())),
-		BaseContext:       func(net.Listener) context.Context { return ctx },
+		Handler:           drained(s.signalled, s.limits.limited(s.handler)),
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
 		TLSConfig:         s.tlsConfig(),
 		ReadHeaderTimeout: s.limits.maxReceiving, // and of the handshake
 		IdleTimeout:       maxIdle,

@@ -44,7 +44,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: port}}
 	registered.Register(servedPath, handler)
 	s := &server{
-		log: logr.Discard(), registered: registered, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
+		log: logr.Discard(), registered: registered, handler: registered.WebhookMux(), certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
 		limits: newLimits(logr.Discard()), signalled: t.Context(),
 	}
 	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+)
+
+const (
+	reviewMeta = `"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1"`
+	jsonType   = "application/json"
+)
+
+// TestReviewsOnly sends what no API server sends.
+func TestReviewsOnly(t *testing.T) {
+	aliases := "k: &a [x, x, x, x, x, x, x, x, x]\nl: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nm: [*b, *b, *b, *b, *b, *b]\n"
+	for _, row := range []struct {
+		name, method, media, body string
+		status                    int
+		says                      string
+	}{
+		{"a review", http.MethodPost, jsonType, "{" + reviewMeta + `,"request":{}}`, http.StatusOK, "served"},
+		{"its kind behind the rest", http.MethodPost, jsonType, `{"request":{"kind":{}},` + reviewMeta + "}", http.StatusOK, "served"},
+		{"with a charset", http.MethodPost, jsonType + "; charset=utf-8", " \r\n\t{" + reviewMeta + "}", http.StatusOK, "served"},
+		{"another method", http.MethodPut, jsonType, "{" + reviewMeta + "}", http.StatusMethodNotAllowed, "POST, not PUT"},
+		{"a method for people", http.MethodGet, "", "", http.StatusMethodNotAllowed, "POST, not GET"},
+		{"YAML, by its media type", http.MethodPost, "application/yaml", aliases, http.StatusUnsupportedMediaType, "application/json only"},
+		{"no media type", http.MethodPost, "", "{" + reviewMeta + "}", http.StatusUnsupportedMediaType, "application/json only"},
+		{"YAML in disguise", http.MethodPost, jsonType, aliases, http.StatusUnsupportedMediaType, "must be a JSON object"},
+		{"YAML with a review", http.MethodPost, jsonType, "---\n{" + reviewMeta + "}", http.StatusUnsupportedMediaType, "must be a JSON object"},
+		{"YAML that looks like JSON", http.MethodPost, jsonType, "{kind: AdmissionReview}", http.StatusBadRequest, "not JSON"},
+		{"protobuf", http.MethodPost, jsonType, "k8s\x00{", http.StatusUnsupportedMediaType, "must be a JSON object"},
+		{"nothing", http.MethodPost, jsonType, "", http.StatusUnsupportedMediaType, "must be a JSON object"},
+		{"a list", http.MethodPost, jsonType, "[{" + reviewMeta + "}]", http.StatusUnsupportedMediaType, "must be a JSON object"},
+		{"half of it", http.MethodPost, jsonType, `{"request":{"uid":`, http.StatusBadRequest, "not JSON"},
+		{"an older version", http.MethodPost, jsonType, `{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1beta1"}`,
+			http.StatusBadRequest, `not "AdmissionReview" and "admission.k8s.io/v1beta1"`},
+		{"another kind", http.MethodPost, jsonType, `{"kind":"ConversionReview","apiVersion":"admission.k8s.io/v1"}`,
+			http.StatusBadRequest, `not "ConversionReview"`},
+		{"no kind", http.MethodPost, jsonType, `{"request":{}}`, http.StatusBadRequest, `not "" and ""`},
+		{"a kind that is none", http.MethodPost, jsonType, `{"kind":{"a":1},"apiVersion":7}`, http.StatusBadRequest, `not "" and ""`},
+		{"many small values", http.MethodPost, jsonType, "{" + reviewMeta + `,"x":[` + strings.Repeat("{},", maxValues/2) + "{}]}",
+			http.StatusRequestEntityTooLarge, "more than 300000 JSON values"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			l := newLimits(logr.Discard())
+			status, text := answerOf(l, row.method, row.media, row.body)
+			if status != row.status || !strings.Contains(text, row.says) {
+				t.Errorf("answered with %d %q; it should be %d %q", status, text, row.status, row.says)
+			}
+			if held := l.heldValues.Load(); held != 0 {
+				t.Errorf("%d values are held", held)
+			}
+		})
+	}
+}
+
+// answerOf sends a request through the limits to a handler that says how much is held.
+func answerOf(l *limits, method, media, body string) (int, string) {
+	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprint(w, "served with ", l.heldValues.Load())
+	})
+	request, answer := httptest.NewRequest(method, servedPath, nil), httptest.NewRecorder()
+	request.Header.Set("Content-Type", media)
+	request.Body = heldBody{strings.NewReader(body), []byte(body)}
+	l.reviews(served).ServeHTTP(answer, request)
+	return answer.Code, answer.Body.String()
+}
+
+// TestManyValuesAtOnceAreRefused sends a review while others hold most of what there is room for.
+func TestManyValuesAtOnceAreRefused(t *testing.T) {
+	l := newLimits(logr.Discard())
+	review := "{" + reviewMeta + `,"x":["a","b","c"]}`
+	l.heldValues.Store(maxHeldValues - 7) // its own are 7: as many as commas and opening brackets, and one
+	if status, text := answerOf(l, http.MethodPost, jsonType, review); status != http.StatusOK {
+		t.Errorf("what there is just room for is answered with %d %q", status, text)
+	}
+	l.heldValues.Add(1)
+	status, text := answerOf(l, http.MethodPost, jsonType, review)
+	if status != http.StatusServiceUnavailable || !strings.Contains(text, errCrowded.Error()) {
+		t.Errorf("what there is no room for is answered with %d %q", status, text)
+	}
+	if held := l.heldValues.Load(); held != maxHeldValues-6 {
+		t.Errorf("%d values are held", held)
+	}
+}

@@ -95,7 +95,6 @@ func (p *compiler[R]) read() finding.Report {
 	if p.vocabulary.Legacy() && p.parent == nil { // flavors do not belong there at all, which is reported
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
 	}
-	p.extend(report.Errors)
 	p.aboutVersions(report.Errors)
 	p.aboutVersions(report.Warnings)
 	return report
@@ -174,6 +173,5 @@ func (p *compiler[R]) validateConfig() finding.Report {
 	if p.validator == nil || p.parent != nil {
 		return finding.Report{}
 	}
-	report := p.validator.ValidateCloudProfile(p.spec, config)
-	return finding.Report{Errors: p.unread.Without(report.Errors), Warnings: p.unread.Without(report.Warnings)}
+	return p.unread.Silence(p.validator.ValidateCloudProfile(p.spec, config))
 }

@@ -29,10 +29,13 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 		image := &p.spec.MachineImages[i]
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
-		if !found && !p.maybeUnreadImage() && p.definesVersions(image) {
-			errs = append(errs, finding.New(ruleImageMissing, field.ErrorTypeRequired, path, nil, fmt.Sprintf(
-				"%s: the provider config has no image of that name; add it, with its versions, under %s",
-				image.Name, p.at.Child("providerConfig", "machineImages"))))
+		if !found && p.definesVersions(image) {
+			missing := p.imageMissing(image, path)
+			if p.maybeUnreadImage() {
+				p.silence(missing)
+			} else {
+				errs = append(errs, missing)
+			}
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
@@ -59,6 +62,32 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 	return usable, errs
 }
 
+// silence takes down errors that others explain.
+func (p *compiler[R]) silence(errs ...finding.Finding) {
+	p.report.Silenced = append(p.report.Silenced, errs...)
+}
+
+// imageMissing returns the error for an image of core, which stands at the path at, that the provider config lacks. It
+// stands for the errors that its versions are missing.
+func (p *compiler[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
+	list := p.at.Child("providerConfig", "machineImages")
+	missing := finding.New(ruleImageMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+		"%s: the provider config has no image of that name; add it, with its versions, under %s", image.Name, list))
+	for i := range image.Versions {
+		if id := (imageVersion{image.Name, image.Versions[i].Version}); !p.inherits(id) {
+			missing.Parts = append(missing.Parts, versionMissing(id, at.Child("versions").Index(i), list))
+		}
+	}
+	return missing
+}
+
+// versionMissing returns the error for an image version of core, which stands at the path at, that the provider config
+// lacks. It belongs to the list under.
+func versionMissing(id imageVersion, at, under *field.Path) finding.Finding {
+	return finding.New(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
+		fmt.Sprintf("%s: the provider config has no entry for this version; add one under %s", id, under))
+}
+
 // correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
 // nil if the provider config does not have the image.
 func (p *compiler[R]) correspondVersion(
@@ -71,15 +100,21 @@ func (p *compiler[R]) correspondVersion(
 	c.entries = entries.versions[version.Version]
 	switch {
 	case len(c.entries) > 0:
-		ofCore := c.errs
+		ofCore := len(c.errs)
 		c.check()
 		if slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return p.unread.Touches(e.Path) }) {
-			c.errs = ofCore
+			p.silence(c.errs[ofCore:]...)
+			c.errs = c.errs[:ofCore]
 		}
-	case !p.maybeUnreadVersion(entries):
-		c.report(ruleVersionMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
-			"the provider config has no entry for this version; add one under %s", entries.images[0].Path.Child("versions")))
+	default:
+		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
+		if p.maybeUnreadVersion(entries) {
+			p.silence(missing)
+		} else {
+			c.errs = append(c.errs, missing)
+		}
 	}
+	p.silence(c.silenced...)
 	p.doubt(c.doubtful)
 	return c.usable, c.errs
 }
@@ -180,6 +215,7 @@ func (p *compiler[R]) byName() (map[string]*imageEntries[R], finding.List) {
 // nameMissing reports a name that is not there, unless that is because the entry could not be read.
 func (p *compiler[R]) nameMissing(at *field.Path, name, what string) finding.List {
 	if p.unread.Touches(at) {
+		p.silence(nameMissing(at, name, what))
 		return nil
 	}
 	return finding.List{nameMissing(at, name, what)}

@@ -55,6 +55,8 @@ type correspondence[R any] struct {
 	usable   []imageselector.Flavor[R]
 	doubtful []*field.Path
 	errs     finding.List
+	// silenced are errors about flavors that others may explain: those with errors of their own.
+	silenced finding.List
 }
 
 // coreFlavor is one flavor of a core image version.
@@ -66,6 +68,8 @@ type coreFlavor[R any] struct {
 	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
 	// one or to another one of the same architecture.
 	matched, ambiguous bool
+	// meant is the first provider flavor with errors of its own that corresponds to this one but for these.
+	meant *imageselector.Flavor[R]
 	// legacy is the last provider flavor that corresponds to this one and takes over what it supports: one of a legacy
 	// version, which states its architecture only. Nil if there is none.
 	legacy *imageselector.Flavor[R]
@@ -223,11 +227,19 @@ func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, 
 }
 
 func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
-	if _, found := c.bySet[c.asCore(flavor.Capabilities, set)]; found {
-		c.addDoubtful(flavor)
-	}
-	c.errs = append(c.errs, about(c.name, c.withExtent(finding.Of(errs)...))...)
+	c.errs = append(c.errs, about(c.name, finding.Of(errs))...)
 	c.unclear = append(c.unclear, set)
+	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
+	if !found {
+		c.silenced = append(c.silenced, c.unexpected(flavor, set))
+		return
+	}
+	c.addDoubtful(flavor)
+	if first := cmp.Or(c.core[i].meant, c.taken[set]); first != nil {
+		c.silenced = append(c.silenced, c.duplicate(flavor, set, first.Path))
+		return
+	}
+	c.core[i].meant = flavor
 }
 
 // matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture.

@@ -17,12 +17,19 @@ import (
 )
 
 func (c *correspondence[R]) reportDuplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
+	c.errs = append(c.errs, c.duplicate(flavor, set, first))
+}
+
+// duplicate returns the error about the second of two flavors that are the same.
+func (c *correspondence[R]) duplicate(
+	flavor *imageselector.Flavor[R], set capability.Set, first *field.Path,
+) finding.Finding {
 	repair := "remove one of the two"
 	if len(flavor.Regional) > 0 {
 		repair += ", or put their regions together"
 	}
-	c.report(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"%s is the same flavor as %s; %s", c.format(flavor.Capabilities, set), first, repair))
+	return finding.New(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		fmt.Sprintf("%s: %s is the same flavor as %s; %s", c.name, c.format(flavor.Capabilities, set), first, repair))
 }
 
 // reportUnexpected reports a provider flavor that core does not list. The second of two equal ones is a duplicate.
@@ -32,17 +39,23 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 		return
 	}
 	c.stray[set] = flavor
-	if c.unclearCore {
-		return // core may mean this one
+	if c.unclearCore { // core may mean this one
+		c.silenced = append(c.silenced, c.unexpected(flavor, set))
+		return
 	}
+	c.errs = append(c.errs, c.unexpected(flavor, set))
+}
+
+// unexpected returns the error about a provider flavor that core does not list.
+func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
 	place := c.at.Child("capabilityFlavors")
 	if c.architectures {
 		place = c.at.Child("architectures")
 	}
 	all := list(len(c.core), func(i int) *coreFlavor[R] { return &c.core[i] })
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
-	c.report(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities), fmt.Sprintf(
-		"core does not list a flavor %s, only %s; add it to %s, or remove it here", ofCore, all, place))
+	return finding.New(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		fmt.Sprintf("%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, all, place))
 }
 
 // reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
@@ -53,15 +66,20 @@ func (c *correspondence[R]) reportMissing() {
 	}
 	for i := range c.core {
 		core := &c.core[i]
-		if core.matched || core.ambiguous || c.maybeMeant(core.set) {
+		if core.matched || core.ambiguous || core.meant != nil {
 			continue
 		}
 		where := c.entries[0].Path.Child("capabilityFlavors")
 		if c.entries[0].Legacy {
 			where = c.entries[0].Path
 		}
-		c.report(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
-			"no provider image for %s; add it under %s", c.format(core.written, core.set), where))
+		missing := finding.New(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
+			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where))
+		if c.maybeMeant(core.set) {
+			c.silenced = append(c.silenced, missing)
+		} else {
+			c.errs = append(c.errs, missing)
+		}
 	}
 }
 

@@ -18,17 +18,20 @@ import (
 func (p *compiler[R]) checkReferences() finding.List {
 	var errs finding.List
 	for id, version := range mappingsOf(p.images) {
-		if p.unread.Touches(version.Path) {
-			continue
-		}
 		name := id.String()
+		var found finding.List
 		if len(version.Flavors) == 0 {
-			errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+			found = append(found, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
 				name+": the version has no image: add capabilityFlavors, or a reference in the legacy format").
 				In(p.placesOf(id)...))
 		}
 		for i := range version.Flavors {
-			errs = append(errs, checkFlavorReferences(p.provider, name, &version.Flavors[i])...)
+			found = append(found, checkFlavorReferences(p.provider, name, &version.Flavors[i])...)
+		}
+		if p.unread.Touches(version.Path) {
+			p.silence(found...)
+		} else {
+			errs = append(errs, found...)
 		}
 	}
 	return errs

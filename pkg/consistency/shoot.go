@@ -37,7 +37,11 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	withoutImages := unknown != nil && !p.imageRegions[shoot.Spec.Region]
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
-		if r.Err != nil && !r.Open && (!withoutImages || !r.lacksRegion()) {
+		switch {
+		case r.Err == nil || r.Open:
+		case withoutImages && r.lacksRegion():
+			report.Silenced = append(report.Silenced, *r.Err)
+		default:
 			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)

@@ -23,6 +23,7 @@ func (p *compiler[R]) withWarnings(further finding.List) finding.Report {
 	return finding.Report{
 		Errors:   slices.Clone(p.report.Errors),
 		Warnings: slices.Concat(p.report.Warnings, p.warnings(len(p.report.Errors) > 0), further),
+		Silenced: p.report.Silenced,
 	}
 }
 

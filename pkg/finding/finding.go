@@ -27,6 +27,9 @@ type Finding struct {
 	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it.
 	// Who changes one of them makes another finding of it.
 	Extent []Path
+	// Parts are the findings that this one stands for, if it says at once what could be said of several places. In two
+	// versions of an object it is then known by them.
+	Parts List
 }
 
 // New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
@@ -87,12 +90,16 @@ func (l List) Sort() {
 // found nothing.
 type Report struct {
 	Errors, Warnings List
+	// Silenced are errors that nobody is told about, since others explain them: what is said about an entry of which a
+	// part could not be read, for example. They count where two versions of an object are compared.
+	Silenced List
 }
 
 // Add appends what another check found.
 func (r *Report) Add(o Report) {
 	r.Errors = append(r.Errors, o.Errors...)
 	r.Warnings = append(r.Warnings, o.Warnings...)
+	r.Silenced = append(r.Silenced, o.Silenced...)
 }
 
 // Found appends the finding of a rule, see [New], to the errors or to the warnings, as the rule's severity demands. The detail

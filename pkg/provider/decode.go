@@ -6,10 +6,8 @@ package provider
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,7 +34,11 @@ func Decode(
 	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
 		return wrong // the fields of another kind are not worth reporting
 	}
-	return unread(errs, raw.Raw, at)
+	list := finding.Of(errs)
+	for i := range list { // each is about all of the value that could not be read
+		list[i].Extent = []finding.Path{list[i].Place}
+	}
+	return list
 }
 
 // HasContent reports whether there is a config: one that is nil, empty or null says nothing.
@@ -78,56 +80,4 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 	expect("apiVersion", got.GroupVersion().String(), want.GroupVersion().String())
 	expect("kind", got.Kind, want.Kind)
 	return errs
-}
-
-// unread makes findings of the errors of decoding a document. Each is about the value that could not be read. If the name
-// of that is not known it may be misspelt; then it is about the settings, too, that it was perhaps meant to be, since
-// nobody demands these any more.
-func unread(errs field.ErrorList, document []byte, at *field.Path) finding.List {
-	list := finding.Of(errs)
-	var tree any
-	if len(list) > 0 && json.Unmarshal(document, &tree) != nil {
-		tree = nil
-	}
-	root := len(finding.PathOf(at))
-	for i := range list {
-		list[i].Extent = []finding.Path{list[i].Place}
-		if below := list[i].Place; list[i].Origin == strictjson.OriginUnknownField && len(below) > root {
-			list[i].About = strings.Join(meant(tree, below[root:]), ", ")
-		}
-	}
-	return list
-}
-
-// maxBeside is how many names an object may have for [meant] to compare them. No config has so many fields; an object with
-// thousands of unknown ones would take minutes.
-const maxBeside = 256
-
-// meant returns the names that stand beside an unknown one, whose path is given, and that it is like, sorted; none in an
-// object that has too many.
-func meant(tree any, path finding.Path) []string {
-	last := len(path) - 1
-	for _, segment := range path[:last] {
-		switch t := tree.(type) {
-		case []any:
-			tree = nil
-			if segment.IsIndex() && segment.Index < len(t) {
-				tree = t[segment.Index]
-			}
-		case map[string]any:
-			tree = t[segment.Name]
-		}
-	}
-	var names []string
-	beside, _ := tree.(map[string]any)
-	if len(beside) > maxBeside {
-		return nil
-	}
-	for name := range beside {
-		if name != path[last].Name && strictjson.Closest(path[last].Name, []string{name}) != "" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

@@ -51,23 +51,34 @@ func (u Unread) Covers(at *field.Path) bool {
 	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) })
 }
 
-// Without returns the findings, in their order, without those that only follow from what could not be read: whatever is
-// said about such a value, or about what it is a part of; and a Required for something whose name is misspelt.
-func (u Unread) Without(findings finding.List) finding.List {
+// Silence returns a report in which the errors are silenced, and the warnings left out, that only follow from what could
+// not be read: whatever is said about such a value, or about what it is a part of; and a Required for something whose name
+// is misspelt. The order stays.
+func (u Unread) Silence(report finding.Report) finding.Report {
 	if len(u) == 0 {
-		return findings
+		return report
 	}
-	var left finding.List
-	for _, err := range findings {
-		explained := slices.ContainsFunc(u, func(place string) bool {
-			return finding.Above(place, err.Field) || finding.Above(err.Field, place) ||
-				err.Type == field.ErrorTypeRequired && misspelt(place, err.Field)
-		})
-		if !explained {
-			left = append(left, err)
+	told := finding.Report{Silenced: report.Silenced}
+	for _, err := range report.Errors {
+		if u.explains(err) {
+			told.Silenced = append(told.Silenced, err)
+		} else {
+			told.Errors = append(told.Errors, err)
 		}
 	}
-	return left
+	for _, warning := range report.Warnings {
+		if !u.explains(warning) {
+			told.Warnings = append(told.Warnings, warning)
+		}
+	}
+	return told
+}
+
+func (u Unread) explains(f finding.Finding) bool {
+	return slices.ContainsFunc(u, func(place string) bool {
+		return finding.Above(place, f.Field) || finding.Above(f.Field, place) ||
+			f.Type == field.ErrorTypeRequired && misspelt(place, f.Field)
+	})
 }
 
 // misspelt reports whether a name that is not known was meant to be the one at a path, or one above it.

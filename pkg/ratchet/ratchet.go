@@ -31,28 +31,61 @@ type Judged struct {
 // which of the two is reported: errors of the type Duplicate are the same if they are about the same name, and those about
 // flavors if the flavors are written with the same values.
 //
-// The arguments are not changed, and share findings with the result. It is sorted if the report about updated is.
+// Silenced errors excuse others, and need an excuse, like those that are reported: where something could not be read, an
+// update must not make worse what is around it. They become errors of the result if nothing else is refused.
+//
+// A warning that was an error says that it is older than the update. The arguments are not changed, and share findings with
+// the result, which is sorted if the report about updated is.
 func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
 		return updated.Report
 	}
 	shared := numbers{}
 	was, is := treeOf(stored.Object, shared), treeOf(updated.Object, shared)
-	excused := make(map[identity]int, len(stored.Report.Errors))
-	for _, f := range stored.Report.Errors {
-		excused[was.identify(f)]++
-	}
-	left := finding.Report{Warnings: slices.Clone(updated.Report.Warnings)}
-	for _, f := range updated.Report.Errors {
-		id := is.identify(f)
-		if excused[id] == 0 {
-			left.Errors = append(left.Errors, f)
-			continue
+	known := excuses{}
+	for _, f := range slices.Concat(stored.Report.Errors, stored.Report.Silenced) {
+		for _, id := range was.identities(f) {
+			known[id]++
 		}
-		excused[id]--
-		left.Warnings = append(left.Warnings, f)
+	}
+	left := finding.Report{Warnings: slices.Clone(updated.Report.Warnings), Silenced: updated.Report.Silenced}
+	for _, f := range updated.Report.Errors {
+		if known.excuse(is.identities(f)) {
+			left.Warnings = append(left.Warnings, older(f))
+		} else {
+			left.Errors = append(left.Errors, f)
+		}
+	}
+	if len(left.Errors) == 0 {
+		left.Errors = slices.DeleteFunc(slices.Clone(left.Silenced), func(f finding.Finding) bool {
+			return known.excuse(is.identities(f))
+		})
 	}
 	return left.Sorted()
+}
+
+// older returns an error of the stored object as a warning.
+func older(f finding.Finding) finding.Finding {
+	err := *f.Error
+	err.Detail = "older than this update: " + err.Detail
+	f.Error = &err
+	return f
+}
+
+// excuses are how many findings of an identity there may be.
+type excuses map[identity]int
+
+// excuse reports whether there may be a finding with these identities. If so, there may be one less.
+func (e excuses) excuse(ids []identity) bool {
+	for _, id := range ids {
+		if e[id] == 0 {
+			return false
+		}
+	}
+	for _, id := range ids {
+		e[id]--
+	}
+	return true
 }
 
 // identity is what makes two findings the same.
@@ -61,6 +94,18 @@ type identity struct {
 	kind         field.ErrorType
 	place, value string
 	extent       int
+}
+
+// identities returns those of the parts of a finding, or its own if it has none.
+func (t *tree) identities(f finding.Finding) []identity {
+	if len(f.Parts) == 0 {
+		return []identity{t.identify(f)}
+	}
+	ids := make([]identity, 0, len(f.Parts))
+	for _, part := range f.Parts {
+		ids = append(ids, t.identify(part))
+	}
+	return ids
 }
 
 func (t *tree) identify(f finding.Finding) identity {

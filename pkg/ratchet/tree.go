@@ -43,6 +43,8 @@ type node struct {
 type tree struct {
 	root    *node
 	numbers numbers
+	// vocabulary has the values of each registered capability, as says returns them; empty if the object registers none.
+	vocabulary map[string][]int
 	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
 	extents map[*finding.Path]int
 }
@@ -53,6 +55,14 @@ func treeOf(object any, shared numbers) *tree {
 	if raw, err := json.Marshal(object); err == nil {
 		decoder := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 		t.root, _ = read(decoder) // encoding/json has written it
+	}
+	t.vocabulary = map[string][]int{}
+	if definitions := t.at(finding.ParsePath("spec.machineCapabilities")); definitions != nil {
+		for _, definition := range definitions.elements {
+			if name, values := definition.members["name"], definition.members["values"]; name != nil && values != nil {
+				t.vocabulary[strings.TrimPrefix(name.text, `"`)] = t.said(values.elements)
+			}
+		}
 	}
 	return t
 }
@@ -223,14 +233,24 @@ func (t *tree) knownBy(element *node, list string, inConfig bool) int {
 	return element.knownBy
 }
 
-// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2).
+// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2), and names and
+// values that the vocabulary lacks do not count: they are taken away to repair a flavor, which stays the same then. Where
+// there is no vocabulary all names count, and values where none is left without.
 func (t *tree) declared(capabilities *node) string {
 	if capabilities == nil {
 		return ""
 	}
 	var text strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(capabilities.members)) {
+		known, registered := t.vocabulary[name]
+		if len(t.vocabulary) > 0 && !registered && !strings.HasPrefix(name, capability.ReservedPrefix) {
+			continue
+		}
 		values := slices.Compact(t.said(capabilities.members[name].elements))
+		isKnown := func(value int) bool { return slices.Contains(known, value) }
+		if slices.ContainsFunc(values, isKnown) {
+			values = slices.DeleteFunc(values, func(value int) bool { return !isKnown(value) })
+		}
 		text.WriteString(strconv.Quote(name) + ":" + join(values) + ";")
 	}
 	return text.String()

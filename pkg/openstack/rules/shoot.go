@@ -76,10 +76,8 @@ func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 		check(s)
 		found.Add(s.Report)
 	}
-	for _, list := range []*finding.List{&found.Errors, &found.Warnings} {
-		*list = provider.UnreadIn(infrastructureErrs, infrastructurePath).Without(*list)
-		*list = provider.UnreadIn(controlPlaneErrs, controlPlanePath).Without(*list)
-	}
+	found = provider.UnreadIn(infrastructureErrs, infrastructurePath).Silence(found)
+	found = provider.UnreadIn(controlPlaneErrs, controlPlanePath).Silence(found)
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
 	return found
 }

@@ -27,9 +27,9 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	was, wrong := readInfrastructure(old)
 	is, errs := readInfrastructure(shoot)
 	if was != nil && is != nil {
-		changes := validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)
-		changes = provider.UnreadIn(wrong, infrastructurePath).Without(changes)
-		found.Errors = provider.UnreadIn(errs, infrastructurePath).Without(changes)
+		changes := finding.Report{Errors: validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)}
+		changes = provider.UnreadIn(wrong, infrastructurePath).Silence(changes)
+		found = provider.UnreadIn(errs, infrastructurePath).Silence(changes)
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		pool := &shoot.Spec.Provider.Workers[i]

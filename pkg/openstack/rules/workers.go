@@ -94,7 +94,7 @@ func (s *subject) serverGroups() {
 	for _, w := range s.workers {
 		if w.config.ServerGroup != nil {
 			found := w.serverGroup(w.config.ServerGroup.Policy, has)
-			s.Errors = append(s.Errors, provider.UnreadIn(w.errs, w.at.Child("providerConfig")).Without(found.Errors)...)
+			s.Add(provider.UnreadIn(w.errs, w.at.Child("providerConfig")).Silence(found))
 		}
 	}
 }

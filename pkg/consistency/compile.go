@@ -49,7 +49,10 @@ type compiler[R any] struct {
 
 // newCompiler returns the compiler of a CloudProfile.
 func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *compiler[R] {
-	p := &Profile[R]{provider: cloud, spec: spec, at: at, machines: make(map[string]machine, len(spec.MachineTypes))}
+	p := &Profile[R]{
+		provider: cloud, spec: spec, at: at,
+		machines: make(map[string]machine, len(spec.MachineTypes)), doubtful: map[*field.Path]bool{},
+	}
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}

@@ -70,7 +70,11 @@ func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.V
 		return p.encode(version.Version, provider.FormatFlavors, flavors, p.listedByCore(id, flavors))
 	}
 	for i := range flavors {
-		flavors[i].Capabilities = v1beta1.Capabilities{capability.Architecture: {architectureOf(flavors[i].Capabilities)}}
+		architecture := v1beta1constants.ArchitectureAMD64
+		if named := flavors[i].Capabilities[capability.Architecture]; len(named) > 0 {
+			architecture = named[0]
+		}
+		flavors[i].Capabilities = v1beta1.Capabilities{capability.Architecture: {architecture}}
 	}
 	return p.encode(version.Version, provider.FormatLegacy, flavors, p.hasReserved(id, version))
 }
@@ -166,13 +170,6 @@ func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Versio
 		}
 	}
 	return nil
-}
-
-func architectureOf(capabilities v1beta1.Capabilities) string {
-	if values := capabilities[capability.Architecture]; len(values) > 0 {
-		return values[0]
-	}
-	return v1beta1constants.ArchitectureAMD64
 }
 
 // saysTheSame reports whether the provider reads entries of one version as these flavors.

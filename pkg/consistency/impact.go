@@ -235,18 +235,19 @@ type lost struct {
 
 // warning says so of Shoots. at is the path of the profile's spec.
 func (l lost) warning(at *field.Path, shoots string) finding.Finding {
-	name, path, back := l.image.image+"@"+l.image.version, at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
+	path, back := at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
 	what := "the image that worker pools of " + shoots + " boot is removed, and new machines boot another one"
 	switch {
 	case l.kept:
 		path, back = at.Child("machineImages"), "undo that"
 		what = "the image is still there, but worker pools of " + shoots +
-			" cannot boot it any more, because what is said about it or about their machine types has changed: they get no new machines"
+			" cannot boot it any more, because what is said about it or about their machine types has changed: " +
+			"they get no new machines"
 	case l.all:
 		what = "no image is left for worker pools of " + shoots + ": they get no new machines"
 	}
-	detail := name + ": " + what + "; " + back + " until nobody uses it"
-	return finding.New(ruleMappingInUse, field.ErrorTypeForbidden, path, name, detail)
+	detail := l.image.String() + ": " + what + "; " + back + " until nobody uses it"
+	return finding.New(ruleMappingInUse, field.ErrorTypeForbidden, path, l.image.String(), detail)
 }
 
 // bootedBy returns the flavor that a worker pool boots; nil if it gets no image.

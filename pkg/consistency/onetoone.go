@@ -52,7 +52,9 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 			flavors, versionErrs := p.correspondVersion(id, version, entries, path.Child("versions").Index(k))
 			errs = append(errs, versionErrs...)
 			if entries != nil && len(entries.versions[version.Version]) > 0 {
-				versions = append(versions, imageselector.Version[R]{Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version)})
+				versions = append(versions, imageselector.Version[R]{
+					Version: version.Version, Flavors: flavors, Undeclared: undeclaredBy(version),
+				})
 			}
 		}
 		if found {
@@ -115,18 +117,7 @@ func (p *compiler[R]) correspondVersion(
 		}
 	}
 	p.silence(c.silenced...)
-	p.doubt(c.doubtful)
 	return c.usable, c.errs
-}
-
-// doubt notes the paths of flavors that selection takes and the check refuses.
-func (p *compiler[R]) doubt(flavors []*field.Path) {
-	if p.doubtful == nil && len(flavors) > 0 {
-		p.doubtful = map[*field.Path]bool{}
-	}
-	for _, path := range flavors {
-		p.doubtful[path] = true
-	}
 }
 
 // newCorrespondence compiles the core flavors of a version.
@@ -139,7 +130,7 @@ func (p *compiler[R]) newCorrespondence(
 		undeclaredValues: undeclaredBy(version), carried: carriedBy(p.vocabulary, version),
 		bySet: make(map[capability.Set]int, n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{},
-		fits:  map[shape]fit[R]{},
+		fits:  map[shape]fit[R]{}, doubtful: p.doubtful,
 	}
 	c.addCoreFlavors(version)
 	return c

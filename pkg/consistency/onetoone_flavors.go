@@ -51,9 +51,10 @@ type correspondence[R any] struct {
 	unclearCore bool
 	// extent holds the paths of the version, on both sides; nil until it is needed.
 	extent []finding.Path
-	// usable collects the flavors to choose from, and doubtful the paths of those that the check refuses.
+	// usable collects the flavors to choose from, and doubtful, that of the profile, the paths of those that the check
+	// refuses.
 	usable   []imageselector.Flavor[R]
-	doubtful []*field.Path
+	doubtful map[*field.Path]bool
 	errs     finding.List
 	// silenced are errors about flavors that others may explain: those with errors of their own.
 	silenced finding.List
@@ -197,7 +198,7 @@ func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 
 // addDoubtful keeps a flavor to choose from that the check refuses.
 func (c *correspondence[R]) addDoubtful(flavor *imageselector.Flavor[R]) {
-	c.usable, c.doubtful = append(c.usable, *flavor), append(c.doubtful, flavor.Path)
+	c.usable, c.doubtful[flavor.Path] = append(c.usable, *flavor), true
 }
 
 // asCore returns the set of a provider flavor without the reserved capabilities that core does not carry.

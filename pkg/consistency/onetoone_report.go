@@ -87,14 +87,13 @@ func (c *correspondence[R]) reportMissing() {
 // about what is missing before those are repaired.
 const maxUnclear = 16
 
+// maybeMeant reports whether a flavor with unknown capabilities or values could be the core flavor once they are
+// repaired.
 func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
-	return len(c.unclear) > maxUnclear ||
-		slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool { return mayMean(unclear, core) })
-}
-
-// mayMean reports whether a flavor with unknown capabilities or values could be the core flavor once they are repaired.
-func mayMean(unclear, core capability.Set) bool {
-	return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), func(c capability.Conflict) bool { return len(c.Offer) > 0 })
+	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
+		excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
+		return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), excludes)
+	})
 }
 
 // format prints capabilities as written and, where that says less, what they amount to.

@@ -50,6 +50,29 @@ func apply(t fatal, changes []render.Change, base *runtime.RawExtension) *runtim
 	return &runtime.RawExtension{Raw: patched}
 }
 
+// rendered renders a profile, and returns the result as well. What is rendered is not changed by rendering it again.
+func rendered[R any](
+	t fatal, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	profile *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+) ([]render.Change, *runtime.RawExtension, error) {
+	before, untouched := profile.DeepCopy(), base.DeepCopy()
+	changes, err := render.Config(cloud, capabilities, profile, base)
+	if !reflect.DeepEqual(before, profile) || !reflect.DeepEqual(untouched, base) {
+		t.Fatalf("an argument was changed")
+	}
+	if err != nil && changes != nil {
+		t.Fatalf("%v, and yet %v", err, lines(changes))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	result := apply(t, changes, base)
+	if again, err := render.Config(cloud, capabilities, profile, result); err != nil || len(again) > 0 {
+		t.Fatalf("rendered again: %v %v\n%s\n%s", err, lines(again), profile.Spec.ProviderConfig.Raw, result.Raw)
+	}
+	return changes, result, nil
+}
+
 // lines renders changes one to a line.
 func lines(changes []render.Change) []string {
 	var lines []string
@@ -69,13 +92,9 @@ func TestRenderConfig(t *testing.T) {
 		if c.Has("base.yaml") {
 			base = &runtime.RawExtension{Raw: c.JSON("base.yaml")}
 		}
-		changes, err := render.Config(local.Provider{}, nil, profile, base)
+		changes, _, err := rendered(c.T(), local.Provider{}, nil, profile, base)
 		if err != nil {
 			c.T().Fatal(err)
-		}
-		rendered := apply(c.T(), changes, base)
-		if again, err := render.Config(local.Provider{}, nil, profile, rendered); err != nil || len(again) > 0 {
-			c.T().Error("rendered again:", lines(again), err)
 		}
 		return strings.Join(lines(changes), "\n")
 	})
@@ -85,9 +104,9 @@ func TestRenderConfigRefuses(t *testing.T) {
 	cases.Run(t, "testdata/render-refuses.txtar", func(c *cases.Case) string {
 		profile := &v1beta1.NamespacedCloudProfile{}
 		profile.Spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("own.yaml")}
-		changes, err := render.Config(local.Provider{}, nil, profile, &runtime.RawExtension{Raw: c.JSON("base.yaml")})
-		if err == nil || changes != nil {
-			c.T().Fatal(err, lines(changes))
+		_, _, err := rendered(c.T(), local.Provider{}, nil, profile, &runtime.RawExtension{Raw: c.JSON("base.yaml")})
+		if err == nil {
+			c.T().Fatal("it is merged")
 		}
 		return err.Error()
 	})
@@ -116,18 +135,10 @@ func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive str
 	cases.Run(t, archive, func(c *cases.Case) string {
 		var capabilities []v1beta1.CapabilityDefinition
 		c.Decode("capabilities.yaml", &capabilities)
-		object := namespacedOf(c)
-		before := object.DeepCopy()
 		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
-		changes, err := render.Config(cloud, capabilities, object, base)
+		changes, _, err := rendered(c.T(), cloud, capabilities, namespacedOf(c), base)
 		if err != nil {
 			c.T().Fatal(err)
-		}
-		if diff := gocmp.Diff(before, object); diff != "" {
-			c.T().Errorf("the profile was changed: %s", diff)
-		}
-		if again, err := render.Config(cloud, capabilities, object, apply(c.T(), changes, base)); err != nil || len(again) > 0 {
-			c.T().Error("rendered again:", lines(again), err)
 		}
 		var images []struct{ Versions []json.RawMessage }
 		if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
@@ -163,20 +174,11 @@ func TestRenderingTwice(t *testing.T) {
 		if rapid.IntRange(0, 5).Draw(t, "no base") == 0 {
 			base = nil
 		}
-		before, untouched := profile.DeepCopy(), base.DeepCopy()
-		changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, profile, base)
+		changes, result, err := rendered(t, local.Provider{}, parent.MachineCapabilities, profile, base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(before, profile) || !reflect.DeepEqual(untouched, base) {
-			t.Fatal("an argument was changed")
-		}
-		rendered := apply(t, changes, base)
-		again, err := render.Config(local.Provider{}, parent.MachineCapabilities, profile, rendered)
-		if err != nil || len(again) > 0 {
-			t.Fatalf("%v %v\n%s\n%s", err, lines(again), profile.Spec.ProviderConfig.Raw, rendered.Raw)
-		}
-		if names, first := imageNames(t, rendered), imageNames(t, base); base != nil && !strings.HasPrefix(names, first) {
+		if names, first := imageNames(t, result), imageNames(t, base); base != nil && !strings.HasPrefix(names, first) {
 			t.Fatalf("%s was %s", names, first)
 		}
 		for _, change := range changes {
@@ -223,18 +225,18 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 			return
 		}
 		sound++
-		changes, err := render.Config(imagesOnly{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
+		_, config, err := rendered(t, imagesOnly{}, parent.MachineCapabilities, profile, parent.ProviderConfig)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rendered := parent.DeepCopy()
-		rendered.ProviderConfig = apply(t, changes, parent.ProviderConfig)
-		rendered.MachineImages = gardenerutils.TransformSpecToParentFormat(profile.Spec, parent.MachineCapabilities).MachineImages
-		if _, report := consistency.Compile(imagesOnly{}, rendered, field.NewPath("spec")); len(report.Errors) > 0 {
-			t.Fatalf("%v\n%s\n%s", report.Errors, profile.Spec.ProviderConfig.Raw, rendered.ProviderConfig.Raw)
+		result := parent.DeepCopy()
+		result.ProviderConfig = config
+		result.MachineImages = gardenerutils.TransformSpecToParentFormat(profile.Spec, parent.MachineCapabilities).MachineImages
+		if _, report := consistency.Compile(imagesOnly{}, result, field.NewPath("spec")); len(report.Errors) > 0 {
+			t.Fatalf("%v\n%s\n%s", report.Errors, profile.Spec.ProviderConfig.Raw, config.Raw)
 		}
 		flavors := []byte("capabilityFlavors")
-		if bytes.Contains(profile.Spec.ProviderConfig.Raw, flavors) != bytes.Contains(rendered.ProviderConfig.Raw, flavors) {
+		if bytes.Contains(profile.Spec.ProviderConfig.Raw, flavors) != bytes.Contains(config.Raw, flavors) {
 			converted++
 		}
 	})
@@ -309,4 +311,31 @@ func imageNames(t *rapid.T, config *runtime.RawExtension) string {
 		names.WriteString(image.Name + " ")
 	}
 	return names.String()
+}
+
+// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the profile but for its provider
+// config, with the machine capabilities of its parent beside it.
+func FuzzRenderConfig(f *testing.F) {
+	// Bytes that YAML does not keep.
+	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}
+	for _, core := range seeds(f, "testdata/seeds/render-core.txtar") {
+		for _, own := range append(seeds(f, "testdata/seeds/render-own.txtar"), own...) {
+			for _, base := range append(seeds(f, "testdata/seeds/render-base.txtar"), nil) {
+				f.Add(core, own, base)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, core, own, base []byte) {
+		var spec struct {
+			v1beta1.NamespacedCloudProfileSpec `json:",inline"`
+			MachineCapabilities                []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
+		}
+		if json.Unmarshal(core, &spec) != nil {
+			return
+		}
+		spec.ProviderConfig = &runtime.RawExtension{Raw: own}
+		profile := &v1beta1.NamespacedCloudProfile{Spec: spec.NamespacedCloudProfileSpec}
+		_, _, _ = rendered(t, local.Provider{}, spec.MachineCapabilities, profile, &runtime.RawExtension{Raw: base})
+		_, _, _ = rendered(t, imagesOnly{}, spec.MachineCapabilities, profile, &runtime.RawExtension{Raw: base})
+	})
 }

@@ -46,18 +46,6 @@ func checkShoots(t *testing.T, p *consistency.Profile[openstack.Image], archive 
 	})
 }
 
-// Ten pools are reported in their order, not in that of their numbers as text.
-func TestPoolsAreReportedInOrder(t *testing.T) {
-	s := shoot(t, "{region: europe}")
-	for range 11 {
-		s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, v1beta1.Worker{Machine: v1beta1.Machine{Type: "huge"}})
-	}
-	errs := profileOfPools(t).ValidateShoot(s, nil).Errors
-	if len(errs) != 11 || errs[2].Field != "spec.provider.workers[2].machine.type" || errs[10].Field != "spec.provider.workers[10].machine.type" {
-		t.Error(errs)
-	}
-}
-
 // A pool that did not change is not to blame for a profile that has moved on; one that did is.
 func TestRatchetOfShoots(t *testing.T) { ratchetShoots(t, "testdata/ratchet-shoots.txtar") }
 

@@ -106,19 +106,3 @@ func (p *compiler[R]) placesOf(id imageVersion) []*field.Path {
 	}
 	return places
 }
-
-// placesOfImage returns where an image stands, on both sides.
-func (p *compiler[R]) placesOfImage(name string) []*field.Path {
-	var places []*field.Path
-	for i := range p.images {
-		if p.images[i].Name == name {
-			places = append(places, p.images[i].Path)
-		}
-	}
-	for i := range p.spec.MachineImages {
-		if p.spec.MachineImages[i].Name == name {
-			places = append(places, p.at.Child("machineImages").Index(i))
-		}
-	}
-	return places
-}

@@ -5,8 +5,12 @@
 package admission
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -149,6 +153,28 @@ func TestOtherContentTypes(t *testing.T) {
 			if response.Allowed || response.Result.Code != http.StatusBadRequest || strings.Contains(logged, secret) {
 				t.Errorf("a %s as %q: %v; the log is %s", kind, contentType, response, logged)
 			}
+		}
+	}
+}
+
+// TestNobodyWaits has API servers hang up before a check begins: an object that would be refused is not looked at.
+func TestNobodyWaits(t *testing.T) {
+	e := newEndpoints(t)
+	ctx, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for kind, document := range kinds(t) {
+		object := json.RawMessage(strings.Replace(document, `"openstack"`, `"unheard-of"`, 1))
+		name := "validate-" + strings.ToLower(kind)
+		request := httptest.NewRequest(http.MethodPost, "/webhooks/"+name, bytes.NewReader(reviewed(t, object, nil)))
+		request.Header.Set("Content-Type", "application/json")
+		recorder := httptest.NewRecorder()
+		e.handlers[name].ServeHTTP(recorder, request.WithContext(ctx))
+		review := &admissionv1.AdmissionReview{}
+		if err := json.Unmarshal(recorder.Body.Bytes(), review); err != nil {
+			t.Fatal(err)
+		}
+		if r := review.Response; r.Allowed || r.Result.Code != http.StatusInternalServerError {
+			t.Errorf("%s: answered with %v", name, r)
 		}
 	}
 }

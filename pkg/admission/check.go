@@ -25,13 +25,17 @@ import (
 
 // validating returns the handler that answers with the result of a check, and counts what it found by the rules of a
 // catalogue. The check judges an object that is about to be written; old is the one that is stored, nil on creation.
-// Its error is about what the check itself needs, and no fault of the object.
+// Its error is about what the check itself needs, and no fault of the object. Checks do not wait for anything but other
+// objects, and end early once nobody waits for their answer: before what takes time, they look at ctx.
 func validating[T any, P object[T]](
 	kind schema.GroupVersionKind, rules catalogue,
 	check func(ctx context.Context, object, old P) (finding.Report, error),
 ) admission.Handler {
 	return handle(kind, func(ctx context.Context, object P, stored func() (P, error)) admission.Response {
 		old, err := stored()
+		if err == nil {
+			err = ctx.Err()
+		}
 		if err != nil {
 			return failed(ctx, err)
 		}
@@ -72,6 +76,9 @@ func (c *component[R]) validateCloudProfile(
 		return profile, report, nil
 	}
 	users, err := c.users(ctx, object.Name)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, finding.Report{}, err
 	}
@@ -126,6 +133,9 @@ func (c *component[R]) checkShoot(ctx context.Context, object, old *v1beta1.Shoo
 
 // validateShoot judges one version of a Shoot.
 func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) (finding.Report, error) {
+	if err := ctx.Err(); err != nil {
+		return finding.Report{}, err
+	}
 	kind, key := profileOf(shoot)
 	profile, report, err := c.profile(ctx, kind, key, field.NewPath("spec", "cloudProfile", "name"))
 	if err != nil || profile == nil {

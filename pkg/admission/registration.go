@@ -15,6 +15,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -41,7 +42,9 @@ func (r registering) GetClient() client.Client { return applying{r.Manager.GetCl
 // sees.
 type applying struct{ client.Client }
 
-// Create creates an object. A webhook configuration that is there already becomes what it is to be.
+// Create creates an object. What others have just put into a webhook configuration stays there, unless it is to be something
+// else: the leader first writes them twice at the same time, once without the authority. Hence each call is an owner of its
+// own; what an owner leaves out that it wrote before is taken away.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	var kind string
 	switch object.(type) {
@@ -59,7 +62,7 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 	applied := &unstructured.Unstructured{Object: content}
 	applied.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
 	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied),
-		client.FieldOwner(object.GetName()), client.ForceOwnership)
+		client.FieldOwner(object.GetName()+"-"+utilrand.String(5)), client.ForceOwnership)
 }
 
 // Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.

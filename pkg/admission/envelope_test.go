@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 )
@@ -56,8 +58,8 @@ func TestReviewsOnly(t *testing.T) {
 			if status != row.status || !strings.Contains(text, row.says) {
 				t.Errorf("answered with %d %q; it should be %d %q", status, text, row.status, row.says)
 			}
-			if held := l.heldValues.Load(); held != 0 {
-				t.Errorf("%d values are held", held)
+			if !l.few.TryAcquire(maxFewValues) || !l.many.TryAcquire(maxValues) {
+				t.Error("it still takes room")
 			}
 		})
 	}
@@ -66,7 +68,11 @@ func TestReviewsOnly(t *testing.T) {
 // answerOf sends a request through the limits to a handler that says how much is held.
 func answerOf(l *limits, method, media, body string) (int, string) {
 	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprint(w, "served with ", l.heldValues.Load())
+		values := int64(0) // are taken: the rest can be had
+		for ; !l.few.TryAcquire(maxFewValues - values); values++ {
+		}
+		l.few.Release(maxFewValues - values)
+		_, _ = fmt.Fprint(w, "served with ", values)
 	})
 	request, answer := httptest.NewRequest(method, servedPath, nil), httptest.NewRecorder()
 	request.Header.Set("Content-Type", media)
@@ -79,16 +85,62 @@ func answerOf(l *limits, method, media, body string) (int, string) {
 func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	l := newLimits(logr.Discard())
 	review := "{" + reviewMeta + `,"x":["a","b","c"]}`
-	l.heldValues.Store(maxHeldValues - 7) // its own are 7: as many as commas and opening brackets, and one
+	if !l.few.TryAcquire(maxFewValues - 7) { // its own are 7: as many as commas and opening brackets, and one
+		t.Fatal("there is no room at the beginning")
+	}
 	if status, text := answerOf(l, http.MethodPost, jsonType, review); status != http.StatusOK {
 		t.Errorf("what there is just room for is answered with %d %q", status, text)
 	}
-	l.heldValues.Add(1)
+	if !l.few.TryAcquire(1) {
+		t.Fatal("what was answered still takes room")
+	}
+	l.maxReceiving = time.Millisecond
 	status, text := answerOf(l, http.MethodPost, jsonType, review)
 	if status != http.StatusServiceUnavailable || !strings.Contains(text, errCrowded.Error()) {
 		t.Errorf("what there is no room for is answered with %d %q", status, text)
 	}
-	if held := l.heldValues.Load(); held != maxHeldValues-6 {
-		t.Errorf("%d values are held", held)
+}
+
+// TestLargeRequestsWait sends four updates at the same time that are as large as those of CloudProfiles get. They are served
+// one after the other, and small ones meanwhile.
+func TestLargeRequestsWait(t *testing.T) {
+	l := newLimits(logr.Discard())
+	var serving, arrived atomic.Int32
+	begun, goOn := make(chan struct{}, 4), make(chan struct{})
+	handler := l.reviews(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body := r.Body.(heldBody); valuesIn(body.text) < 1000 {
+			return
+		}
+		if serving.Add(1) > 1 {
+			t.Error("two large requests are served at the same time")
+		}
+		begun <- struct{}{}
+		<-goOn
+		serving.Add(-1)
+	}))
+	send := func(values int) int {
+		text := "{" + reviewMeta + `,"x":[0` + strings.Repeat(",0", values) + "]}"
+		r, answer := httptest.NewRequest(http.MethodPost, servedPath, nil), httptest.NewRecorder()
+		r.Header.Set("Content-Type", jsonType)
+		r.Body = heldBody{strings.NewReader(text), []byte(text)}
+		arrived.Add(1)
+		handler.ServeHTTP(answer, r)
+		return answer.Code
+	}
+	statuses := make(chan int, 4)
+	for range 4 {
+		go func() { statuses <- send(240_000) }()
+	}
+	<-begun
+	eventually(t, "all have arrived", func() bool { return arrived.Load() == 4 })
+	time.Sleep(200 * time.Millisecond) // for what may not happen
+	if status := send(100); status != http.StatusOK {
+		t.Errorf("a small one beside them is answered with %d", status)
+	}
+	close(goOn)
+	for range 4 {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("one of them is answered with %d", status)
+		}
 	}
 }

@@ -6,6 +6,7 @@ package admission
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/sync/semaphore"
 )
 
 // maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
@@ -24,8 +26,11 @@ const (
 	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
 	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
 	maxValues = 300_000
-	// maxHeldValues is how many all requests may have that are served at the same moment.
-	maxHeldValues = 2 * maxValues
+	// fewValues is how many a request may have that does not wait for those that have more, which together have maxValues at
+	// the most while they are decoded and judged.
+	fewValues = 20_000
+	// maxFewValues is how many the requests with few values may have together.
+	maxFewValues = 100_000
 )
 
 // errCrowded is about a request for which there is no room.
@@ -54,15 +59,20 @@ type limits struct {
 	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
 	maxAnswering time.Duration
 
-	// held is the number of bytes received of requests that are not answered yet, and heldValues that of their values.
-	held, heldValues atomic.Int64
+	// held is the number of bytes received of requests that are not answered yet.
+	held atomic.Int64
+	// few and many are the room for JSON values that are decoded and judged: of requests with few and with many of them.
+	few, many *semaphore.Weighted
 }
 
 // newLimits returns limits with room for nine of the largest requests. The API server waits for an answer no longer
 // than a body may take to arrive.
 func newLimits(log logr.Logger) *limits {
 	const patience = timeoutSeconds * time.Second
-	return &limits{log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience}
+	return &limits{
+		log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience,
+		few: semaphore.NewWeighted(maxFewValues), many: semaphore.NewWeighted(maxValues),
+	}
 }
 
 // limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one
@@ -99,27 +109,40 @@ type heldBody struct {
 func (heldBody) Close() error { return nil }
 
 // reviews returns a handler that serves the requests of API servers as another one does, and refuses all others. Their
-// bodies are held.
+// bodies are held. What a body says takes a multiple of its memory, so that those with many values wait for each other.
 func (l *limits) reviews(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := r.Body.(heldBody)
-		values := valuesIn(body.text)
-		held := l.heldValues.Add(values)
-		defer l.heldValues.Add(-values)
 		err := errors.Join(checkHeader(r), checkEnvelope(body.text))
-		switch {
-		case err != nil:
-		case values > maxValues:
-			err = errTooManyValues
-		case held > maxHeldValues:
-			err = errCrowded
+		leave := func() {}
+		if err == nil {
+			leave, err = l.enter(r.Context(), valuesIn(body.text))
 		}
 		if err != nil {
 			l.refuse(w, r, err)
 			return
 		}
+		defer leave()
 		handler.ServeHTTP(w, r)
 	})
+}
+
+// enter waits until there is room for a request with so many JSON values, as long as a body may take to arrive, and returns
+// the function that gives the room back.
+func (l *limits) enter(ctx context.Context, values int64) (leave func(), err error) {
+	room := l.many
+	switch {
+	case values > maxValues:
+		return nil, errTooManyValues
+	case values <= fewValues:
+		room = l.few
+	}
+	ctx, cancel := context.WithTimeout(ctx, l.maxReceiving)
+	defer cancel()
+	if room.Acquire(ctx, values) != nil {
+		return nil, errCrowded
+	}
+	return func() { room.Release(values) }, nil
 }
 
 // refuse answers a request whose body could not be received.

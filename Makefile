@@ -156,6 +156,18 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s)
 stress: ## Run make test 10 times beside 4 busy loops, and print what failed: see hack/stress.sh
 	hack/stress.sh 10 4
 
+# How long make soak goes on.
+TIME ?= 20m
+
+.PHONY: soak
+soak: ## Write, forge, kill and renew at the same time for TIME (20m) in a garden, and print what became of it
+	go test -vet=off -ldflags=-w -count=1 -timeout 24h -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
+		-ginkgo.focus='killed, renewed and attacked' -ginkgo.silence-skips
+
+.PHONY: floods
+floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operations.md
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.focus='A replica in a flood' | grep -F '| '
+
 .PHONY: verify
 verify: check check-format test ## Check, then test: to be run before a commit
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -49,6 +50,8 @@ type load struct {
 	name    string
 	writers sync.WaitGroup
 	cancel  context.CancelFunc
+	// tidy says that writers remove what they create beside their first object, so that there is not more and more.
+	tidy atomic.Bool
 
 	mu       sync.Mutex
 	phases   []string // the present one last
@@ -111,11 +114,31 @@ func (l *load) write(ctx context.Context, k *kind, name string) {
 			}
 			continue
 		}
-		if err == nil && !bad && (stored == nil || action == "update") {
+		switch {
+		case err != nil || bad:
+		case stored == nil || action == "update":
 			stored = object
+		case l.tidy.Load():
+			l.remove(k, object)
 		}
 		l.count(counter{"", k.name, action, bad, ""}, began, object.GetName(), err)
 		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// remove deletes an object, with the finalizers that nobody here would remove.
+func (l *load) remove(k *kind, object client.Object) {
+	ctx, patch := context.Background(), `{"metadata":{"annotations":{"confirmation.gardener.cloud/deletion":"true"}}}`
+	err := writing.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
+	if err == nil {
+		err = writing.Delete(ctx, object)
+	}
+	if err == nil {
+		patch = `{"metadata":{"finalizers":null}}`
+		err = writing.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)))
+	}
+	if client.IgnoreNotFound(err) != nil && !isUnavailable(err) {
+		l.note(fmt.Sprintf("%s %s cannot be removed: %v", k.name, object.GetName(), err))
 	}
 }
 
@@ -149,6 +172,9 @@ func (l *load) count(c counter, began int, name string, err error) {
 	defer l.mu.Unlock()
 	c.phase = l.phases[began]
 	what := fmt.Sprintf("%s of %s %s (bad: %t) while %s: %v", c.action, c.kind, name, c.bad, c.phase, err)
+	if strings.Contains(what, hidden) {
+		l.problems = append(l.problems, "a secret is shown: "+what)
+	}
 	switch c.outcome {
 	case accepted, denied:
 		if c.bad == (c.outcome == accepted) {

@@ -138,11 +138,21 @@ func update(object client.Object, stored []byte) []byte {
 // memory returns how many bytes of memory a replica has used at most.
 func memory(r *replica) int {
 	GinkgoHelper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.process.Pid()))
+	most, err := statusOf(r.process.Pid(), "VmHWM")
 	Expect(err).NotTo(HaveOccurred())
-	_, rest, found := strings.Cut(string(status), "VmHWM:")
-	Expect(found).To(BeTrue())
+	return most
+}
+
+// statusOf returns a number of bytes from the status of a process, as the kernel knows it.
+func statusOf(pid int, name string) (int, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := strings.Cut(string(status), "\n"+name+":")
+	if !found { // of a process that has just ended
+		return 0, fmt.Errorf("process %d has no %s", pid, name)
+	}
 	kib, err := strconv.Atoi(strings.Fields(rest)[0])
-	Expect(err).NotTo(HaveOccurred())
-	return kib << 10
+	return kib << 10, err
 }

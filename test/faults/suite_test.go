@@ -15,6 +15,7 @@ package faults
 import (
 	"context"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,6 +72,7 @@ var _ = BeforeEach(func(ctx SpecContext) {
 type replica struct {
 	extension.Replica
 	process *garden.Process
+	pid     atomic.Int64 // of the process
 }
 
 // newReplica returns a replica that is not running yet. It is stopped when the spec ends.
@@ -97,6 +99,7 @@ func (r *replica) start(ctx context.Context) {
 	process, err := extension.Start(ctx, g, r.Replica)
 	Expect(err).NotTo(HaveOccurred())
 	r.process = process
+	r.pid.Store(int64(process.Pid()))
 }
 
 // stop asks the replica to end, and insists that it does so well.

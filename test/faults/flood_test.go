@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package faults
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capkit/capkit/test/generate"
+)
+
+const (
+	// largestRequest is how many bytes of a request the component takes, and mostValues how many JSON values.
+	largestRequest, mostValues = 7<<20 - 1, 300_000
+	// largestProfile is a CloudProfile of nearly as many bytes as etcd stores, as the JSON of its provider config.
+	largestProfile = 1200 << 10
+	// mostMemory is how much memory a replica uses at most in a garden with few objects, whatever it is asked:
+	// docs/operations.md says so.
+	mostMemory = 1 << 30
+)
+
+// much repeats a part of JSON with commas between, as often as the limits of a request allow. A part may have one verb, for
+// its number.
+func much(part string) string {
+	var b strings.Builder
+	values := 1 + strings.Count(part, ",") + strings.Count(part, "{") + strings.Count(part, "[")
+	for i := range (mostValues - 1000) / values {
+		if b.Len()+len(part) > largestRequest-20_000 {
+			break
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if strings.Contains(part, "%") {
+			fmt.Fprintf(&b, part, i)
+		} else {
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// ordinary returns the update of a CloudProfile that is as large as they get.
+func ordinary() []byte {
+	GinkgoHelper()
+	profile := &v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: "ordinary"}, Spec: *generate.OpenStack(largestProfile),
+	}
+	stored, err := json.Marshal(profile)
+	Expect(err).NotTo(HaveOccurred())
+	profile.Spec.MachineTypes = profile.Spec.MachineTypes[1:]
+	return update(profile, stored)
+}
+
+// flood is a request that takes as much memory as the limits allow.
+type flood struct {
+	webhook string
+	body    func() []byte
+}
+
+// inProfile and inShoot put something into an object that is right, in place of what it has there.
+func inProfile(old, with string) flood {
+	return flood{"validate-cloudprofile", func() []byte { return replaced(review(profiles.fresh("flood")), old, with) }}
+}
+
+func inShoot(old, with string) flood {
+	return flood{"validate-shoot", func() []byte { return replaced(review(shoots.fresh("flood")), old, with) }}
+}
+
+func replaced(body []byte, old, with string) []byte {
+	GinkgoHelper()
+	Expect(string(body)).To(ContainSubstring(old))
+	return bytes.Replace(body, []byte(old), []byte(with), 1)
+}
+
+// floods are the requests of the floods.
+func floods() map[string]flood {
+	const types, images, workers = `"machineTypes":[`, `"machineImages":[`, `"workers":[`
+	flavors, config := `"capabilityFlavors":[`, `"kind":"CloudProfileConfig"`
+	inConfig := func(with string) flood { return inProfile(config, config+","+with) }
+	return map[string]flood{
+		"ordinary CloudProfiles":         {"validate-cloudprofile", ordinary},
+		"ordinary CloudProfiles, filled": {"mutate-cloudprofile", ordinary},
+		"long strings":                   inProfile(types, `"x":"`+strings.Repeat("x", largestRequest-20_000)+`",`+types),
+		"empty machine types":            inProfile(types, types+much("{}")+","),
+		"machine types with names":       inProfile(types, types+much(`{"name":"t%d"}`)+","),
+		"capabilities of a machine type": inProfile(types, types+`{"name":"x","capabilities":{`+much(`"c%d":["a"]`)+`}},`),
+		"empty machine images":           inProfile(images, images+much("{}")+","),
+		"empty versions":                 inProfile(images, images+`{"name":"x","versions":[`+much("{}")+`]},`),
+		"empty flavors":                  inProfile(images, images+`{"name":"x","versions":[{"version":"1.0.0",`+flavors+much("{}")+`]}]},`),
+		"empty images of the provider":   inConfig(`"machineImages":[` + much("{}") + `]`),
+		"empty versions of the provider": inConfig(`"machineImages":[{"name":"x","versions":[` + much("{}") + `]}]`),
+		"empty flavors of the provider":  inConfig(`"machineImages":[{"name":"x","versions":[{"version":"1.0.0",` + flavors + much("{}") + `]}]}]`),
+		"empty regions of the provider":  inConfig(`"machineImages":[{"name":"x","versions":[{"version":"1.0.0","regions":[` + much("{}") + `]}]}]`),
+		"unknown fields of the provider": inConfig(much(`"u%d":0`)),
+		"deep nesting":                   inConfig(`"u":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000)),
+		"nested lists":                   inConfig(`"u":[` + much(strings.Repeat("[", 900)+strings.Repeat("]", 900)) + `]`),
+		"labels":                         inProfile(`"metadata":{`, `"metadata":{"labels":{`+much(`"%d":""`)+`},`),
+		"owners":                         inProfile(`"metadata":{`, `"metadata":{"ownerReferences":[`+much(`{}`)+`],`),
+		"managed fields":                 inProfile(`"metadata":{`, `"metadata":{"managedFields":[`+much(`{}`)+`],`),
+		"empty workers":                  inShoot(workers, workers+much("{}")+","),
+		"workers without a name":         inShoot(workers, workers+much(`{"machine":{"type":"none"}}`)+","),
+		"groups of the user":             inProfile(`"request":{`, `"request":{"userInfo":{"groups":[`+much(`""`)+`]},`),
+		"extra of the user":              inProfile(`"request":{`, `"request":{"userInfo":{"extra":{`+much(`"%d":[]`)+`}},`),
+		"YAML":                           {"validate-cloudprofile", func() []byte { return []byte("a: {" + much("b%d: 0") + "}") }},
+		"more values than are allowed":   inProfile(types, types+much("{}")+","+much("{}")+","),
+	}
+}
+
+// allFloods says to pour all floods, not only those that take most memory.
+var allFloods = flag.Bool("floods", false, "measure the memory in all floods, not only in the worst ones")
+
+// worst are the floods that take most memory.
+var worst = []string{"machine types with names", "empty flavors"}
+
+var _ = Describe("A replica in a flood", Label("slow"), func() {
+	for name, f := range floods() {
+		if !*allFloods && !slices.Contains(worst, name) {
+			continue
+		}
+		It("of "+name+" keeps its memory within bounds", func(ctx SpecContext) {
+			r := newReplica()
+			serve(ctx, r)
+			body, small := f.body(), review(profiles.fresh("small"))
+			before := memory(r)
+			statuses := pour(ctx, r, f.webhook, body)
+			GinkgoWriter.Printf("| %s | %d | %d | %d | %v |\n", name, len(body)>>10, before>>20, memory(r)>>20, statuses)
+			Expect(memory(r)).To(BeNumerically("<=", mostMemory))
+			friend := directClient(ctx, false)
+			Eventually(func() (*admissionv1.AdmissionResponse, error) {
+				return ask(friend, r.Address, "validate-cloudprofile", bytes.NewReader(small))
+			}).Should(HaveField("Allowed", BeTrue()))
+		})
+	}
+})
+
+// pour has 20 clients send a body to a replica, until it has judged some or has refused many, and returns how often it
+// answered with which status. It is 0 if the connection was closed: the server has not read to the end.
+func pour(ctx context.Context, r *replica, webhook string, body []byte) map[int]int {
+	GinkgoHelper()
+	var mu sync.Mutex
+	statuses, attacker := map[int]int{}, directClient(ctx, true)
+	number := func(of int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return statuses[of]
+	}
+	flood := repeat(20, 0, func() error {
+		status := 0
+		response, err := attacker.Post("https://"+r.Address+"/webhooks/"+webhook, "application/json", bytes.NewReader(body))
+		if err == nil {
+			status = response.StatusCode
+			_, _ = io.Copy(io.Discard, response.Body)
+			_ = response.Body.Close()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		statuses[status]++
+		return nil
+	})
+	Eventually(func() bool {
+		return number(http.StatusOK) >= 12 || number(http.StatusRequestEntityTooLarge) >= 60 ||
+			number(http.StatusUnsupportedMediaType) >= 60 || number(http.StatusBadRequest) >= 60
+	}).Should(BeTrue())
+	flood.stop()
+	return statuses
+}

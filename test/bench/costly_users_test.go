@@ -7,6 +7,7 @@
 package bench
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,7 +24,7 @@ import (
 	"github.com/capkit/capkit/test/generate"
 )
 
-// manyVersions returns a CloudProfile with so many image versions, of which some have an image without a name or an ID.
+// manyVersions returns a CloudProfile with so many image versions, of which some have a field in a flavor that is unknown.
 func manyVersions(tb testing.TB, versions, wrong int) *v1beta1.CloudProfile {
 	tb.Helper()
 	profile := sound()
@@ -52,7 +53,7 @@ func manyVersions(tb testing.TB, versions, wrong int) *v1beta1.CloudProfile {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	profile.Spec.ProviderConfig.Raw = raw
+	profile.Spec.ProviderConfig.Raw = bytes.ReplaceAll(raw, []byte(`"image":""`), []byte(`"image":"id","unknown":1`))
 	return profile
 }
 
@@ -79,10 +80,11 @@ func failingPools(pools int) *v1beta1.Shoot {
 	return shoot
 }
 
-// unmapped returns a NamespacedCloudProfile with so many image versions that its provider config does not map.
+// unmapped returns a NamespacedCloudProfile with so many image versions whose flavors its provider config does not have.
 func unmapped(versions int) *v1beta1.NamespacedCloudProfile {
-	own := v1beta1.MachineImage{Name: "own"}
+	own, provided := v1beta1.MachineImage{Name: "own"}, []string{}
 	for i := range versions {
+		provided = append(provided, fmt.Sprintf(`{"version":"1.%d.0"}`, i))
 		own.Versions = append(own.Versions, v1beta1.MachineImageVersion{
 			ExpirableVersion: v1beta1.ExpirableVersion{Version: fmt.Sprintf("1.%d.0", i)},
 			CapabilityFlavors: []v1beta1.MachineImageFlavor{{
@@ -97,7 +99,8 @@ func unmapped(versions int) *v1beta1.NamespacedCloudProfile {
 			Parent:        v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "openstack"},
 			MachineImages: []v1beta1.MachineImage{own},
 			ProviderConfig: &runtime.RawExtension{Raw: []byte(
-				`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"}`)},
+				`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig",` +
+					`"machineImages":[{"name":"own","versions":[` + strings.Join(provided, ",") + `]}]}`)},
 		},
 	}
 }

@@ -128,7 +128,7 @@ func floods() map[string]flood {
 var allFloods = flag.Bool("floods", false, "measure the memory in all floods, not only in the worst ones")
 
 // worst are the floods that take most memory.
-var worst = []string{"machine types with names", "empty flavors"}
+var worst = []string{"machine types with names", "workers without a name", "empty flavors"}
 
 var _ = Describe("A replica in a flood", Label("slow"), func() {
 	for name, f := range floods() {

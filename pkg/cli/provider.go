@@ -13,8 +13,8 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/render"
 )
 
 // Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
@@ -32,8 +32,8 @@ type Provider interface {
 	// fill and fillNamespaced return the core flavors that follow from a provider config.
 	fill(*v1beta1.CloudProfileSpec) []consistency.Filled
 	fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled
-	// renderConfig returns the changes that put the provider config of a NamespacedCloudProfile into that of a spec.
-	renderConfig(*v1beta1.NamespacedCloudProfile, *v1beta1.CloudProfileSpec) ([]render.Change, error)
+	// render is [namespaced.Render].
+	render(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error)
 }
 
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
@@ -84,10 +84,10 @@ func (t typed[R]) fillNamespaced(
 	return consistency.FillNamespacedCloudProfile(t.Provider, profile, parent)
 }
 
-func (t typed[R]) renderConfig(
-	profile *v1beta1.NamespacedCloudProfile, spec *v1beta1.CloudProfileSpec,
-) ([]render.Change, error) {
-	return render.Config(t.Provider, spec.MachineCapabilities, profile, spec.ProviderConfig)
+func (t typed[R]) render(
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
+) (*v1beta1.CloudProfileSpec, error) {
+	return namespaced.Render(t.Provider, object, parent)
 }
 
 type compiledProfile[R any] struct {

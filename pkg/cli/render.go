@@ -5,20 +5,17 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/pkg/namespaced"
 )
 
 func (c *command) render() *cobra.Command {
@@ -112,35 +109,10 @@ func (g *garden) renderSpec(
 ) (*v1beta1.CloudProfileSpec, error) {
 	inGarden := g.stored(parent)
 	object := g.storedNamespaced(s, inGarden)
-	spec := gardener.Merge(object, inGarden)
-	provider := g.providers[spec.Type]
+	synced := gardener.SyncArchitectures(inGarden)
+	provider := g.providers[synced.Spec.Type]
 	if provider == nil {
-		return spec, nil
+		return namespaced.Merge(object, synced), nil
 	}
-	changes, err := provider.renderConfig(object, spec)
-	if err != nil {
-		return nil, err
-	}
-	spec.ProviderConfig, err = patched(spec.ProviderConfig, changes)
-	return spec, err
-}
-
-// patched applies changes to a provider config, which may be nil.
-func patched(config *runtime.RawExtension, changes []render.Change) (*runtime.RawExtension, error) {
-	switch {
-	case len(changes) == 0:
-		return config, nil
-	case changes[0].Path == "": // the whole config; the library cannot replace that
-		return &runtime.RawExtension{Raw: changes[0].Value}, nil
-	}
-	operations, err := json.Marshal(changes)
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonpatch.DecodePatch(operations)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := patch.Apply(config.Raw)
-	return &runtime.RawExtension{Raw: raw}, err
+	return provider.render(object, synced)
 }

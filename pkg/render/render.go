@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/consistency"
@@ -72,6 +73,27 @@ func Config[R any](
 		changes = append(changes, mergeEntries("/"+list.Field, rendered.lists[i], own.lists[i])...)
 	}
 	return changes, nil
+}
+
+// Apply returns a provider config with the changes that [Config] returned for it. It may be nil; it is not changed, and
+// returned as it is if there are none. The error says that they do not fit.
+func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtension, error) {
+	switch {
+	case len(changes) == 0:
+		return config, nil
+	case changes[0].Path == "": // the whole config; the library cannot replace that
+		return &runtime.RawExtension{Raw: changes[0].Value}, nil
+	}
+	operations, err := json.Marshal(changes)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := jsonpatch.DecodePatch(operations)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := patch.Apply(config.Raw)
+	return &runtime.RawExtension{Raw: raw}, err
 }
 
 // merge returns the changes that put the images of own into d, in which every name is there once. Of d's images with one

@@ -19,7 +19,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/client/core/informers/externalversions"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"github.com/gardener/gardener/plugin/pkg/namespacedcloudprofile/validator"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +26,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/capkit/capkit/pkg/namespaced"
 )
 
 // ValidateNamespaced runs what Gardener's API server runs on a NamespacedCloudProfile on creation: the validation of
@@ -42,7 +43,7 @@ func ValidateNamespaced(
 		return errs
 	}
 	if errs = validateOverrides(object, parent); len(errs) == 0 && len(Validate(parent)) == 0 {
-		errs = validateResult(object, Merge(object, parent))
+		errs = validateResult(object, namespaced.Merge(object, SyncArchitectures(parent)))
 	}
 	if ignore != nil {
 		errs = slices.DeleteFunc(errs, ignore)
@@ -159,21 +160,6 @@ func inManifest(path string, object *v1beta1.NamespacedCloudProfile, rendered *v
 		return item + ".versions"
 	}
 	return fmt.Sprintf("%s.versions[%d]%s", item, k, rest)
-}
-
-// Merge returns what Gardener's controller writes into the status of a NamespacedCloudProfile, its parent being as the
-// API server has it. The provider config is the parent's; changing it is left to others. Architectures, which Gardener
-// lists in an order that changes from run to run, are sorted. The result shares no memory with the objects.
-func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
-	merged := object.DeepCopy() // MergeCloudProfiles lets the two share memory
-	namespacedcloudprofile.MergeCloudProfiles(merged, SyncArchitectures(parent))
-	spec := &merged.Status.CloudProfileSpec
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			slices.Sort(spec.MachineImages[i].Versions[k].Architectures)
-		}
-	}
-	return spec
 }
 
 // SyncArchitectures returns a copy of a CloudProfile in which the deprecated fields for architectures agree with the

@@ -223,13 +223,13 @@ func (o *options) managerOptions(providerType string) manager.Options {
 func (o *options) cache(providerType string) cache.Options {
 	label := labels.SelectorFromSet(labels.Set{providerLabel(providerType): "true"})
 	ours := cache.ByObject{Label: label, UnsafeDisableDeepCopy: ptr.To(true)}
-	shoots := ours
-	shoots.Transform = stripShoot
+	namespaced, shoots := ours, ours
+	namespaced.Transform, shoots.Transform = stripStatus, stripShoot
 	name := configurationName(componentName(providerType))
 	configuration := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
 	byObject := map[client.Object]cache.ByObject{
 		&v1beta1.CloudProfile{}:           ours,
-		&v1beta1.NamespacedCloudProfile{}: ours,
+		&v1beta1.NamespacedCloudProfile{}: namespaced,
 		&v1beta1.Shoot{}:                  shoots,
 
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: configuration,
@@ -250,6 +250,18 @@ func certificateSecrets(providerType string) cache.ByObject {
 		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,
 		secretsmanager.LabelKeyManagerIdentity: configurationName(componentName(providerType)) + "-webhook",
 	})}
+}
+
+// stripStatus leaves of a NamespacedCloudProfile all but its status, which is as large as a CloudProfile and decides
+// nothing, and its managed fields.
+func stripStatus(object any) (any, error) {
+	profile, ok := object.(*v1beta1.NamespacedCloudProfile)
+	if !ok {
+		return object, nil
+	}
+	stripped := &v1beta1.NamespacedCloudProfile{TypeMeta: profile.TypeMeta, ObjectMeta: profile.ObjectMeta, Spec: profile.Spec}
+	stripped.ManagedFields = nil
+	return stripped, nil
 }
 
 // stripShoot leaves of a Shoot what says which profile it uses, and how.

@@ -96,9 +96,6 @@ func garden(t testing.TB, others ...client.Object) stored {
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	profile.UID, profile.ResourceVersion = "b5b2", "12"
 	child := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
-	child.Status.CloudProfileSpec = *profile.Spec.DeepCopy()
-	status := &child.Status.CloudProfileSpec
-	status.MachineTypes = append(status.MachineTypes, child.Spec.MachineTypes...)
 	launch, bank := trusted(t)
 	objects := stored{profile, launch, child, kept(t, example[v1beta1.Shoot](t, "shoot.yaml")), kept(t, bank)}
 	return append(objects, others...)

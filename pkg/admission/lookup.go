@@ -6,8 +6,8 @@ package admission
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,47 +79,67 @@ func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 	return kindCloudProfile, key
 }
 
-// nothingChecked is the error about an object of a kind that a check needs and cannot use.
-func nothingChecked(kind string, key client.ObjectKey, err error) error {
+// unreadable is the error about an object of a kind that a check needs and cannot read, which it counts.
+func unreadable(kind string, key client.ObjectKey, err error) error {
+	lookupFailuresTotal.WithLabelValues(kind).Inc()
 	name := klog.KRef(key.Namespace, key.Name)
 	return fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
 }
 
-// unreadable is the same about one that cannot be read, which it counts.
-func unreadable(kind string, key client.ObjectKey, err error) error {
-	lookupFailuresTotal.WithLabelValues(kind).Inc()
-	return nothingChecked(kind, key, err)
+// read reads a profile, and reports whether there is one. The error is no fault of the user.
+func (c *component[R]) read(ctx context.Context, kind string, key client.ObjectKey, into client.Object) (bool, error) {
+	err := c.cached.Get(ctx, key, into)
+	if apierrors.IsNotFound(err) { // the informers may not know it yet
+		err = c.live.Get(ctx, key, into)
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return false, unreadable(kind, key, err)
+	}
+	return err == nil, nil
 }
 
-// profile returns the CloudProfile of this key, or the one that Gardener has rendered into the status of the
-// NamespacedCloudProfile, as it is and compiled; nil if it is of another provider, or if there is none, which the
-// report says, at the path at. The error is about reading it, and no fault of the user.
+// profile returns the CloudProfile of this key, or the one that the NamespacedCloudProfile of this key and its parent
+// result in, as it is and compiled; nil if it is of another provider, or if there is none, which the report says, at the
+// path at. The error is about reading it, and no fault of the user.
 func (c *component[R]) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
 ) (*compiled[R], finding.Report, error) {
-	var object client.Object
-	var spec *v1beta1.CloudProfileSpec
 	if kind == kindNamespacedCloudProfile {
-		child := &v1beta1.NamespacedCloudProfile{}
-		object, spec = child, &child.Status.CloudProfileSpec
-	} else {
-		profile := &v1beta1.CloudProfile{}
-		object, spec = profile, &profile.Spec
+		return c.namespacedProfile(ctx, key, at)
 	}
-	err := c.cached.Get(ctx, key, object)
-	if apierrors.IsNotFound(err) { // the informers may not know it yet
-		err = c.live.Get(ctx, key, object)
-	}
+	object := &v1beta1.CloudProfile{}
+	found, err := c.read(ctx, kind, key, object)
 	switch {
-	case apierrors.IsNotFound(err):
-		return nil, finding.Failed(consistency.ProfileMissing(at, kind, key.Name)), nil
 	case err != nil:
-		return nil, finding.Report{}, unreadable(kind, key, err)
-	case kind == kindNamespacedCloudProfile && spec.Type == "":
-		yet := errors.New("its status has not been rendered yet; try again") // Gardener's controller has to
-		return nil, finding.Report{}, nothingChecked(kind, key, yet)
+		return nil, finding.Report{}, err
+	case !found:
+		return nil, finding.Failed(consistency.ProfileMissing(at, kind, key.Name)), nil
 	}
-	return c.profiles.get(kind, object, spec), finding.Report{}, nil
+	return c.profiles.get(object), finding.Report{}, nil
+}
+
+// namespacedProfile returns what a NamespacedCloudProfile and its parent result in, as profile does. It does not look at
+// the status, which Gardener may not have written yet since the two were (semantics S11).
+func (c *component[R]) namespacedProfile(
+	ctx context.Context, key client.ObjectKey, at *field.Path,
+) (*compiled[R], finding.Report, error) {
+	object, parent := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
+	found, err := c.read(ctx, kindNamespacedCloudProfile, key, object)
+	switch {
+	case err != nil:
+		return nil, finding.Report{}, err
+	case !found:
+		return nil, finding.Failed(consistency.ProfileMissing(at, kindNamespacedCloudProfile, key.Name)), nil
+	}
+	above := client.ObjectKey{Name: object.Spec.Parent.Name}
+	found, err = c.read(ctx, kindCloudProfile, above, parent)
+	switch {
+	case err != nil:
+		return nil, finding.Report{}, err
+	case !found:
+		return nil, finding.Failed(consistency.ParentMissing(at, key.Name, above.Name)), nil
+	}
+	return c.profiles.getNamespaced(object, parent), finding.Report{}, nil
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
@@ -136,12 +156,12 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *c
 	known := &v1beta1.CloudProfile{}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
 	if err == nil && known.UID == old.UID && known.ResourceVersion == old.ResourceVersion {
-		return c.profiles.get(kindCloudProfile, known, &known.Spec)
+		return c.profiles.get(known)
 	}
 	if old.Spec.Type != c.provider.Type() {
 		return nil
 	}
-	return c.profiles.compile(&old.Spec)
+	return c.profiles.compile(time.Now(), &old.Spec)
 }
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without

@@ -205,25 +205,25 @@ func TestFindingsAreCounted(t *testing.T) {
 
 // TestLookupsAreCounted asks what cannot be read.
 func TestLookupsAreCounted(t *testing.T) {
-	namespaced := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml") // without a status
+	namespaced := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	orphaned := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, &v1beta1.CloudProfile{}})
 	c := componentFor(openstack.Provider{}, unreachable{stored{namespaced}, newSecret("")})
 	got := growth(t, metricsPrefix+"_lookup_failures_total", func() {
 		_, _, unread := c.checkCredentials(t.Context(), credentialsRef{}.secretOf(newSecretBinding("openstack")))
 		_, unlisted := c.users(t.Context(), "openstack")
 		key := client.ObjectKeyFromObject(namespaced)
-		_, _, unrendered := c.profile(t.Context(), kindNamespacedCloudProfile, key, nil)
+		_, _, above := orphaned.profile(t.Context(), kindNamespacedCloudProfile, key, nil)
 		for want, err := range map[string]error{
 			"Secret garden-demo/openstack could not be read, so nothing was checked: no answer": unread,
 			"listing the Shoots of CloudProfile/openstack: no answer":                           unlisted,
-			"NamespacedCloudProfile " + key.String() +
-				" could not be read, so nothing was checked: its status has not been rendered yet; try again": unrendered,
+			"CloudProfile openstack could not be read, so nothing was checked: no answer":       above,
 		} {
 			if err == nil || err.Error() != want {
 				t.Errorf("the error is %v, not %s", err, want)
 			}
 		}
 	})
-	expect(t, "failures", got, map[string]float64{"Secret": 1, "Shoot": 1})
+	expect(t, "failures", got, map[string]float64{"Secret": 1, "Shoot": 1, "CloudProfile": 1})
 }
 
 func TestCompilationsAreCounted(t *testing.T) {
@@ -231,11 +231,11 @@ func TestCompilationsAreCounted(t *testing.T) {
 	got := growth(t, metricsPrefix+"_profile_compilation_duration_seconds", func() {
 		for range 3 {
 			profile := generate.Local(1 << 10)
-			kept.get("CloudProfile", profile, &profile.Spec)
+			kept.get(profile)
 		}
 		faulty := generate.Local(1 << 10)
 		faulty.Name, faulty.Spec.ProviderConfig = "faulty", nil
-		kept.get("CloudProfile", faulty, &faulty.Spec)
+		kept.get(faulty)
 	})
 	expect(t, "compilations", got, map[string]float64{"clean": 1, "faulty": 1})
 	if got := testutil.ToFloat64(profilesKept); got != 2 {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -45,30 +46,57 @@ type profiles[R any] struct {
 	expected *lru.Cache
 }
 
-// compilation is one version of an object. Whoever needs it first compiles it; the others wait.
+// compilation is one version of an object, and of its parent if it has one. Whoever needs it first compiles it; the
+// others wait.
 type compilation[R any] struct {
+	own, parent stamp
+	compile     func() *compiled[R]
+}
+
+// stamp tells the versions of an object apart, and the objects that have had one name.
+type stamp struct {
 	uid             types.UID
 	resourceVersion string
-	compile         func() *compiled[R]
+}
+
+func stampOf(object client.Object) stamp {
+	return stamp{object.GetUID(), object.GetResourceVersion()}
 }
 
 func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
 	return &profiles[R]{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}
 }
 
-// get returns the spec, which is a part of an object as it is stored, compiled; nil if it is for another provider. What
-// a request says must not come here.
-func (p *profiles[R]) get(kind string, object client.Object, spec *v1beta1.CloudProfileSpec) *compiled[R] {
-	if spec.Type != p.provider.Type() {
+// get returns a CloudProfile as it is stored, compiled; nil if it is for another provider. What a request says must not
+// come here.
+func (p *profiles[R]) get(object *v1beta1.CloudProfile) *compiled[R] {
+	if object.Spec.Type != p.provider.Type() {
 		return nil
 	}
-	key := [...]string{kind, object.GetNamespace(), object.GetName()}
+	key := [...]string{kindCloudProfile, "", object.Name}
+	return p.keep(key, stampOf(object), stamp{}, func() *compiled[R] { return p.first(object) })
+}
+
+// getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
+func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *compiled[R] {
+	if parent.Spec.Type != p.provider.Type() {
+		return nil
+	}
+	key := [...]string{kindNamespacedCloudProfile, object.Namespace, object.Name}
+	return p.keep(key, stampOf(object), stampOf(parent), func() *compiled[R] {
+		start := time.Now()
+		spec, _ := namespaced.Render(p.provider, object, parent) // an unreadable config is left out, as in the status
+		return p.compile(start, spec)
+	})
+}
+
+// keep returns what compile does, which it calls if these are not the versions that are kept under the key.
+func (p *profiles[R]) keep(key [3]string, own, parent stamp, compile func() *compiled[R]) *compiled[R] {
 	p.lock.Lock()
 	known, found := p.kept.Get(key)
 	c, _ := known.(*compilation[R])
-	if !found || c.uid != object.GetUID() || c.resourceVersion != object.GetResourceVersion() {
-		compile := sync.OnceValue(func() *compiled[R] { return p.first(kind, object.GetName(), spec) })
-		c = &compilation[R]{object.GetUID(), object.GetResourceVersion(), compile}
+	if !found || c.own != own || c.parent != parent {
+		c = &compilation[R]{own, parent, sync.OnceValue(compile)}
 		p.kept.Add(key, c)
 		profilesKept.Set(float64(p.kept.Len()))
 	}
@@ -81,23 +109,24 @@ func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.
 	p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
 }
 
-// first returns a spec that is stored, compiled. If that was done when it was admitted, it is not done again: the
+// first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again: the
 // profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes more
 // is the same), and not who has sent the request.
-func (p *profiles[R]) first(kind, name string, spec *v1beta1.CloudProfileSpec) *compiled[R] {
-	if kind == kindCloudProfile {
-		known, _ := p.expected.Get(name)
-		c, _ := known.(*compiled[R])
-		if c != nil && sameConfig(c.spec.ProviderConfig, spec.ProviderConfig) && reflect.DeepEqual(c.spec, spec) {
-			p.expected.Remove(name)
-			return c
-		}
+func (p *profiles[R]) first(object *v1beta1.CloudProfile) *compiled[R] {
+	known, _ := p.expected.Get(object.Name)
+	c, _ := known.(*compiled[R])
+	same := c != nil && sameConfig(c.spec.ProviderConfig, object.Spec.ProviderConfig) &&
+		reflect.DeepEqual(c.spec, &object.Spec)
+	if same {
+		p.expected.Remove(object.Name)
+		return c
 	}
-	return p.compile(spec)
+	return p.compile(time.Now(), &object.Spec)
 }
 
-func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *compiled[R] {
-	start, duration := time.Now(), cleanCompilation
+// compile compiles a spec. What was done for it began at start.
+func (p *profiles[R]) compile(start time.Time, spec *v1beta1.CloudProfileSpec) *compiled[R] {
+	duration := cleanCompilation
 	profile, report := consistency.Compile(p.provider, spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		duration = faultyCompilation

@@ -51,7 +51,7 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 			group.Go(func() {
 				profile := stored.DeepCopy() // each has a copy of its own
 				profile.UID, profile.ResourceVersion = "a", fmt.Sprint(version)
-				results[i] = kept.get("CloudProfile", profile, &profile.Spec)
+				results[i] = kept.get(profile)
 			})
 		}
 		group.Wait()
@@ -69,23 +69,36 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 func TestProfilesAreToldApart(t *testing.T) {
 	provider := newCounting()
 	kept := newProfiles(provider)
-	spec := &example[v1beta1.CloudProfile](t, "cloudprofile.yaml").Spec
-	for i, object := range []struct {
-		kind, namespace string
-		uid             types.UID
+	profile := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	other := profile.DeepCopy()
+	profile.Name, profile.UID, profile.ResourceVersion = "openstack", "a", "1"
+	other.UID, other.ResourceVersion = "deleted and created again", "1"
+	child := func(namespace string, uid types.UID, version string) *v1beta1.NamespacedCloudProfile {
+		child := &v1beta1.NamespacedCloudProfile{}
+		child.Name, child.Namespace, child.UID, child.ResourceVersion = "openstack", namespace, uid, version
+		return child
+	}
+	for i, test := range []struct {
+		child  *v1beta1.NamespacedCloudProfile
+		parent *v1beta1.CloudProfile
 	}{
-		{"CloudProfile", "", "a"},
-		{"NamespacedCloudProfile", "garden-a", "a"},
-		{"NamespacedCloudProfile", "garden-b", "a"},
-		{"CloudProfile", "", "deleted and created again"},
+		{nil, profile},
+		{child("garden-a", "a", "1"), profile},
+		{child("garden-b", "a", "1"), profile},
+		{child("garden-b", "b", "1"), profile},
+		{child("garden-b", "b", "2"), profile},
+		{child("garden-b", "b", "2"), other},
+		{nil, other},
 	} {
-		profile := &v1beta1.CloudProfile{}
-		profile.Name, profile.Namespace, profile.UID, profile.ResourceVersion = "openstack", object.namespace, object.uid, "1"
 		for range 2 {
-			kept.get(object.kind, profile, spec)
+			if test.child == nil {
+				kept.get(test.parent)
+			} else {
+				kept.getNamespaced(test.child, test.parent)
+			}
 		}
 		if n := provider.number.Load(); int(n) != i+1 {
-			t.Errorf("%v: there were %d compilations", object, n)
+			t.Errorf("%v: there were %d compilations", test, n)
 		}
 	}
 }
@@ -93,7 +106,10 @@ func TestProfilesAreToldApart(t *testing.T) {
 func TestProfilesOfAnotherProvider(t *testing.T) {
 	provider := newCounting()
 	profile := example[v1beta1.CloudProfile](t, "cloudprofile-local.yaml")
-	if newProfiles(provider).get("CloudProfile", profile, &profile.Spec) != nil || provider.number.Load() != 0 {
+	if newProfiles(provider).getNamespaced(&v1beta1.NamespacedCloudProfile{}, profile) != nil {
+		t.Error("that of a NamespacedCloudProfile is compiled")
+	}
+	if newProfiles(provider).get(profile) != nil || provider.number.Load() != 0 {
 		t.Error("it is compiled")
 	}
 }

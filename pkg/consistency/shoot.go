@@ -90,6 +90,14 @@ func (p *Profile[R]) checkType(name string) *finding.Finding {
 	return &err
 }
 
+// ParentMissing returns the error for a reference at the path at to a NamespacedCloudProfile of this name, whose parent does
+// not exist.
+func ParentMissing(at *field.Path, name, parent string) finding.Finding {
+	detail := "the parent of NamespacedCloudProfile " + name + ", CloudProfile " + parent +
+		", does not exist; create it first, or name another profile"
+	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail).In(field.NewPath("spec", "provider"))
+}
+
 // ProfileMissing returns the error for a reference at the path at to a profile that does not exist.
 func ProfileMissing(at *field.Path, kind, name string) finding.Finding {
 	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first").

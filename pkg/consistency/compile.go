@@ -108,10 +108,15 @@ func (p *compiler[R]) aboutVersions(findings finding.List) {
 	if len(findings) == 0 {
 		return
 	}
+	names := map[string]string{} // of versions, by their paths
 	for id, version := range mappingsOf(p.images) {
-		path, name := version.Path.String(), id.String()
-		for i, f := range findings {
-			if finding.Above(path, f.Field) && !strings.HasPrefix(f.Detail, name) && id.version != "" {
+		if id.version != "" {
+			names[version.Path.String()] = id.String()
+		}
+	}
+	for i, f := range findings {
+		for end := len(f.Field); end > 0; end = strings.LastIndexAny(f.Field[:end], ".[") {
+			if name, found := names[f.Field[:end]]; found && !strings.HasPrefix(f.Detail, name) {
 				about(name, findings[i:i+1])
 			}
 		}

@@ -40,6 +40,8 @@ type landscape struct {
 	// update changes one image, metadata an annotation.
 	update, metadata admission.Request
 	shoot, status    admission.Request
+	// namespaced is about a Shoot with a NamespacedCloudProfile.
+	namespaced admission.Request
 }
 
 func newLandscape(tb testing.TB, size int) *landscape {
@@ -49,13 +51,19 @@ func newLandscape(tb testing.TB, size int) *landscape {
 	changed, annotated := profile.DeepCopy(), profile.DeepCopy()
 	changeImage(tb, &changed.Spec)
 	annotated.Annotations = map[string]string{"changed": "yes"}
+	garden, child := newGarden(tb, profile), childOf(tb, profile)
+	garden.child = child
+	shoot := shootOf(profile)
+	shoot.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: child.Name}
+	own := &v1beta1.ShootMachineImage{Name: "own", Version: &child.Spec.MachineImages[0].Versions[0].Version}
+	shoot.Spec.Provider.Workers[0].Machine.Image = own
 	return &landscape{
-		garden: newGarden(tb, profile), profile: profile,
+		garden: garden, profile: profile, namespaced: request(tb, "Shoot", shoot, nil),
 		create:   request(tb, "CloudProfile", profile, nil),
 		update:   request(tb, "CloudProfile", changed, profile),
 		metadata: request(tb, "CloudProfile", annotated, profile),
 		shoot:    request(tb, "Shoot", shootOf(profile), nil),
-		status:   request(tb, "NamespacedCloudProfile/status", childOf(tb, profile), childOf(tb, profile)),
+		status:   request(tb, "NamespacedCloudProfile/status", child, child),
 	}
 }
 
@@ -225,13 +233,15 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 				}
 			})
 		})
-		b.Run(size.name+"/shoot-cold", func(b *testing.B) {
-			cold := func() { asking(b, l.shoot, l.garden.ours(b)["validate-shoot"])() }
-			compare(b, "decode", cold, func() { configOf(b, &l.profile.Spec) })
-		})
-		b.Run(size.name+"/shoot-warm", func(b *testing.B) {
-			compare(b, "decode", asking(b, l.shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, l.shoot) })
-		})
+		for name, shoot := range map[string]admission.Request{"shoot": l.shoot, "shoot-namespaced": l.namespaced} {
+			b.Run(size.name+"/"+name+"-cold", func(b *testing.B) {
+				cold := func() { asking(b, shoot, l.garden.ours(b)["validate-shoot"])() }
+				compare(b, "decode", cold, func() { configOf(b, &l.profile.Spec) })
+			})
+			b.Run(size.name+"/"+name+"-warm", func(b *testing.B) {
+				compare(b, "decode", asking(b, shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
+			})
+		}
 	}
 }
 
@@ -242,7 +252,7 @@ func TestWhatAdmissionDoes(t *testing.T) {
 	ours := l.garden.ours(t)
 	for name, requests := range map[string][]admission.Request{
 		"validate-cloudprofile": {l.create, l.update, l.metadata}, "mutate-cloudprofile": {l.create, l.update, l.metadata},
-		"validate-shoot": {l.shoot}, "mutate-namespacedcloudprofile-status": {l.status},
+		"validate-shoot": {l.shoot, l.namespaced}, "mutate-namespacedcloudprofile-status": {l.status},
 	} {
 		for _, req := range requests {
 			response := ours[name].Handle(t.Context(), req)

@@ -31,11 +31,13 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// garden is as much of a manager, its cache and its clients as webhooks ask for. It has CloudProfiles and nothing else.
+// garden is as much of a manager, its cache and its clients as webhooks ask for. It has CloudProfiles, one
+// NamespacedCloudProfile unless that is nil, and nothing else.
 type garden struct {
 	client.Client
 	scheme   *runtime.Scheme
 	profiles map[string]*v1beta1.CloudProfile
+	child    *v1beta1.NamespacedCloudProfile
 }
 
 func newGarden(tb testing.TB, profiles ...*v1beta1.CloudProfile) *garden {
@@ -75,6 +77,10 @@ func (informers) IndexField(context.Context, client.Object, string, client.Index
 
 // Get returns what belongs to the garden, as an informer does that makes no copies.
 func (g *garden) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if child, wanted := into.(*v1beta1.NamespacedCloudProfile); wanted && g.child != nil && g.child.Name == key.Name {
+		*child = *g.child
+		return nil
+	}
 	profile, wanted := into.(*v1beta1.CloudProfile)
 	if !wanted || g.profiles[key.Name] == nil {
 		return apierrors.NewNotFound(v1beta1.Resource("cloudprofiles"), key.Name)

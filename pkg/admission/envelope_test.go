@@ -69,7 +69,8 @@ func TestReviewsOnly(t *testing.T) {
 func answerOf(l *limits, method, media, body string) (int, string) {
 	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		values := int64(0) // are taken: the rest can be had
-		for ; !l.few.TryAcquire(maxFewValues - values); values++ {
+		for !l.few.TryAcquire(maxFewValues - values) {
+			values++
 		}
 		l.few.Release(maxFewValues - values)
 		_, _ = fmt.Fprint(w, "served with ", values)

@@ -29,7 +29,7 @@ const (
 // server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started
 // itself: it has no limits that could be set.
 type server struct {
-	log         logr.Logger
+	log logr.Logger
 	// registered says which address to serve at.
 	registered  *webhook.DefaultServer
 	handler     http.Handler

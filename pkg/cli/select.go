@@ -268,7 +268,7 @@ func printAnswer(w io.Writer, a answer) {
 	}
 	fmt.Fprintln(w, "Would work:")
 	for _, s := range a.Suggestions {
-		fmt.Fprintf(w, "  %s %s\n", strings.ReplaceAll(string(s.Kind), "-", " "), s.Value)
+		fmt.Fprintf(w, "  %s %s\n", strings.ReplaceAll(s.Kind, "-", " "), s.Value)
 	}
 }
 

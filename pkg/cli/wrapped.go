@@ -22,7 +22,7 @@ import (
 func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	const path = "spec.machineImages[%d].versions[%d].capabilityFlavors[%d]"
 	var i, k, f int
-	if _, other := fmt.Sscanf(err.Field, path, &i, &k, &f); other != nil || err.Origin != strictjson.OriginFieldType {
+	if n, _ := fmt.Sscanf(err.Field, path, &i, &k, &f); n != 3 || err.Origin != strictjson.OriginFieldType {
 		return nil
 	}
 	var object struct {
@@ -42,7 +42,8 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	}
 	var capabilities map[string]any
 	wrapped := images[i].Versions[k].CapabilityFlavors[f]["capabilities"]
-	if json.Unmarshal(wrapped, &capabilities) != nil || capabilities == nil {
+	_ = json.Unmarshal(wrapped, &capabilities)
+	if capabilities == nil {
 		return nil
 	}
 	at := fmt.Sprintf(path, i, k, f) + ".capabilities"

@@ -30,12 +30,7 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		if !found && p.definesVersions(image) {
-			missing := p.imageMissing(image, path)
-			if p.maybeUnreadImage() {
-				p.silence(missing)
-			} else {
-				errs = append(errs, missing)
-			}
+			errs = append(errs, p.unlessUnread(p.maybeUnreadImage(), p.imageMissing(image, path))...)
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
@@ -67,6 +62,15 @@ func (p *compiler[R]) correspond() ([]imageselector.Image[R], finding.List) {
 // silence takes down errors that others explain.
 func (p *compiler[R]) silence(errs ...finding.Finding) {
 	p.report.Silenced = append(p.report.Silenced, errs...)
+}
+
+// unlessUnread returns errors, or silences them if they may be there because something could not be read.
+func (p *compiler[R]) unlessUnread(unread bool, errs ...finding.Finding) finding.List {
+	if unread {
+		p.silence(errs...)
+		return nil
+	}
+	return errs
 }
 
 // imageMissing returns the error for an image of core, which stands at the path at, that the provider config lacks. It
@@ -110,11 +114,7 @@ func (p *compiler[R]) correspondVersion(
 		}
 	default:
 		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
-		if p.maybeUnreadVersion(entries) {
-			p.silence(missing)
-		} else {
-			c.errs = append(c.errs, missing)
-		}
+		c.errs = append(c.errs, p.unlessUnread(p.maybeUnreadVersion(entries), missing)...)
 	}
 	p.silence(c.silenced...)
 	return c.usable, c.errs
@@ -205,11 +205,7 @@ func (p *compiler[R]) byName() (map[string]*imageEntries[R], finding.List) {
 
 // nameMissing reports a name that is not there, unless that is because the entry could not be read.
 func (p *compiler[R]) nameMissing(at *field.Path, name, what string) finding.List {
-	if p.unread.Touches(at) {
-		p.silence(nameMissing(at, name, what))
-		return nil
-	}
-	return finding.List{nameMissing(at, name, what)}
+	return p.unlessUnread(p.unread.Touches(at), nameMissing(at, name, what))
 }
 
 func nameMissing(at *field.Path, name, what string) finding.Finding {

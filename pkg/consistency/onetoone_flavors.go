@@ -125,18 +125,24 @@ func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion)
 	case !c.vocabulary.Legacy():
 		c.addCoreFlavor(nil, -1)
 	default:
-		known := sets.New[string]()
-		for i := range flavors {
-			for _, architecture := range flavors[i].Capabilities[capability.Architecture] {
-				if !known.Has(architecture) {
-					known.Insert(architecture)
-					c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
-				}
+		c.addArchitecturesOf(flavors)
+	}
+}
+
+// addArchitecturesOf compiles a core flavor for each architecture of some flavors. If they have none, Gardener takes them
+// for amd64.
+func (c *correspondence[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFlavor) {
+	known := sets.New[string]()
+	for i := range flavors {
+		for _, architecture := range flavors[i].Capabilities[capability.Architecture] {
+			if !known.Has(architecture) {
+				known.Insert(architecture)
+				c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
 			}
 		}
-		if len(known) == 0 { // which Gardener then takes for amd64
-			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
-		}
+	}
+	if len(known) == 0 {
+		c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
 	}
 }
 

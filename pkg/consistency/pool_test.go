@@ -77,7 +77,7 @@ func TestCheckRegion(t *testing.T) {
 // A profile, and what worker pools boot: an image, or the error and whether it is left to Gardener.
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
-		spec := &v1beta1.CloudProfileSpec{}
+		var spec *v1beta1.CloudProfileSpec
 		if c.Has("profile") {
 			spec = specFrom(c.T(), strings.TrimSpace(c.Text("profile")))
 		} else {

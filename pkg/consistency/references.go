@@ -28,11 +28,7 @@ func (p *compiler[R]) checkReferences() finding.List {
 		for i := range version.Flavors {
 			found = append(found, checkFlavorReferences(p.provider, name, &version.Flavors[i])...)
 		}
-		if p.unread.Touches(version.Path) {
-			p.silence(found...)
-		} else {
-			errs = append(errs, found...)
-		}
+		errs = append(errs, p.unlessUnread(p.unread.Touches(version.Path), found...)...)
 	}
 	return errs
 }

@@ -78,12 +78,12 @@ var costlyProfiles = []costly{
 			flavor["capabilities"] = map[string]any{"architecture": []any{"amd64"}}
 		})
 	}},
-	{name: "nothing-mapped", size: 800 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
+	{name: "nothing-mapped", size: 800 << 10, spoil: func(_ *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
 		for i := range config.MachineImages {
 			config.MachineImages[i].Name += "-other"
 		}
 	}},
-	{name: "vocabulary-of-1000", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
+	{name: "vocabulary-of-1000", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, _ *v1alpha1.CloudProfileConfig) {
 		for i := range 1000 {
 			spec.MachineCapabilities = append(spec.MachineCapabilities, v1beta1.CapabilityDefinition{
 				Name: fmt.Sprintf("capability%d", i), Values: []string{"a", "b", "c", "d", "e", "f", "g", "h"},
@@ -109,7 +109,7 @@ var costlyProfiles = []costly{
 			})
 		}
 	}},
-	{name: "one-version-many-entries", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
+	{name: "one-version-many-entries", size: 100 << 10, spoil: func(_ *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
 		image := &config.MachineImages[0]
 		for range 1000 {
 			image.Versions = append(image.Versions, image.Versions[0])
@@ -123,7 +123,7 @@ var costlyProfiles = []costly{
 			}
 		}
 	}},
-	{name: "machine-types-5000", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, config *v1alpha1.CloudProfileConfig) {
+	{name: "machine-types-5000", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, _ *v1alpha1.CloudProfileConfig) {
 		for i := range 5000 {
 			spec.MachineTypes = append(spec.MachineTypes, v1beta1.MachineType{
 				Name: fmt.Sprintf("type-%d", i), Capabilities: v1beta1.Capabilities{"architecture": {"wrong"}},

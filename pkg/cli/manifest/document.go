@@ -164,7 +164,8 @@ func (w *writer) settle(object int) {
 		last[w.key(i)] = member{i, end}
 	}
 	first := len(w.remarks)
-	for ; first > 0 && w.remarks[first-1].index > object; first-- {
+	for first > 0 && w.remarks[first-1].index > object {
+		first--
 	}
 	remarks := w.remarks[first:]
 	slices.SortFunc(remarks, byIndex)

@@ -139,7 +139,8 @@ func (d *document) isNull(i int) bool { return d.json[d.content(i)] == 'n' }
 // contentPlace returns where the value of an apiVersion or kind that is no string was written.
 func (d *document) contentPlace(member int) place {
 	i, _ := slices.BinarySearchFunc(d.remarks, remark{index: member}, byIndex)
-	for ; d.remarks[i].content.line == 0; i++ { // it may be a repeated key, too
+	for d.remarks[i].content.line == 0 { // it may be a repeated key, too
+		i++
 	}
 	return d.remarks[i].content
 }

@@ -294,7 +294,7 @@ func (s *soak) measure() {
 			continue // it is dead
 		}
 		s.mu.Lock()
-		s.sizes = append(s.sizes, size{time.Duration(time.Now().UnixNano()-s.begin.UnixNano()), i, int(pid), bytes})
+		s.sizes = append(s.sizes, size{time.Duration(time.Now().UnixNano() - s.begin.UnixNano()), i, int(pid), bytes})
 		s.mu.Unlock()
 	}
 }

@@ -53,6 +53,9 @@ func validating[T any, P object[T]](
 func (c *component[R]) checkCloudProfile(
 	ctx context.Context, object, old *v1beta1.CloudProfile,
 ) (finding.Report, error) {
+	if report, err := c.checkType(ctx, object, old); err != nil || len(report.Errors) > 0 {
+		return report, err
+	}
 	if object.Spec.Type != c.provider.Type() || old != nil && sameCloudProfile(object, old) {
 		return finding.Report{}, nil
 	}

@@ -18,13 +18,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/go-logr/logr/funcr"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/yaml"
@@ -47,26 +50,39 @@ func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// List knows the indices that the package uses.
+// List knows the indices and fields that the package uses.
 func (s stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
-	value := asked.FieldSelector.Requirements()[0].Value
+	selects := func(set fields.Set) bool { return asked.FieldSelector == nil || asked.FieldSelector.Matches(set) }
 	for _, object := range s {
 		if asked.Namespace != "" && asked.Namespace != object.GetNamespace() {
 			continue
 		}
 		switch list := list.(type) {
 		case *v1beta1.NamespacedCloudProfileList:
-			if child, ok := object.(*v1beta1.NamespacedCloudProfile); ok && parentIndex(child)[0] == value {
+			if child, ok := object.(*v1beta1.NamespacedCloudProfile); ok && selects(fields.Set{indexParent: parentIndex(child)[0]}) {
 				list.Items = append(list.Items, *child)
 			}
 		case *v1beta1.ShootList:
-			if shoot, ok := object.(*v1beta1.Shoot); ok && profileIndex(shoot)[0] == value {
+			if shoot, ok := object.(*v1beta1.Shoot); ok && selects(fields.Set{indexProfile: profileIndex(shoot)[0]}) {
 				list.Items = append(list.Items, *shoot)
+			}
+		case *metav1.PartialObjectMetadataList:
+			if shoot, ok := object.(*v1beta1.Shoot); ok && selects(fieldsOf(shoot)) {
+				list.Items = append(list.Items, metav1.PartialObjectMetadata{ObjectMeta: shoot.ObjectMeta})
 			}
 		}
 	}
 	return nil
+}
+
+// fieldsOf returns the fields by which an API server selects Shoots.
+func fieldsOf(shoot *v1beta1.Shoot) fields.Set {
+	set := fields.Set{core.ShootCloudProfileName: ptr.Deref(shoot.Spec.CloudProfileName, "")}
+	if reference := shoot.Spec.CloudProfile; reference != nil {
+		set[core.ShootCloudProfileRefName], set[core.ShootCloudProfileRefKind] = reference.Name, reference.Kind
+	}
+	return set
 }
 
 // componentFor returns the component for a provider that reads these objects.

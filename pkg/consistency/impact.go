@@ -195,6 +195,15 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 	return found
 }
 
+// TypeInUse returns the error for an update that gives a CloudProfile another type while others use it (semantics S10).
+// users names them, as "Shoot garden-demo/shop", in the order in which they are shown.
+func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Finding {
+	from, to := finding.Quoted(old.Spec.Type), finding.Quoted(updated.Spec.Type)
+	return finding.New(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type, fmt.Sprintf(
+		"the type cannot be changed from %s to %s while the CloudProfile is used by %s; "+
+			"leave it as it is, and create another CloudProfile for type %s", from, to, finding.Few(users), to))
+}
+
 // poolShape is what decides the image of a worker pool.
 type poolShape struct {
 	machineType, image, version, architecture, region, config string

@@ -36,6 +36,7 @@ const (
 	ruleChoiceChanged       = "image-choice-changed"
 	ruleMachineTypeInUse    = "machine-type-in-use"
 	ruleMappingInUse        = "mapping-in-use"
+	ruleTypeInUse           = "provider-type-in-use"
 	ruleImageUnused         = "provider-image-unused"
 	ruleVersionUnused       = "provider-version-unused"
 	ruleRegionUncovered     = "region-uncovered"
@@ -239,6 +240,9 @@ var online = []finding.Rule{
 	finding.Denies(RuleCredentialsKind,
 		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
 		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."),
+	finding.Denies(ruleTypeInUse,
+		"An update gives a CloudProfile another provider type while Shoots or NamespacedCloudProfiles of the type so far use it. Gardener would refuse every update of the Shoots from then on, and nobody would check the NamespacedCloudProfiles any more.",
+		"Leave the type as it is, and create another CloudProfile for the other type. If the CloudProfile is to change nevertheless, delete those who use it first."),
 	finding.Warns(ruleChoiceChanged,
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
 		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."),

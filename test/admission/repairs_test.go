@@ -48,6 +48,7 @@ var irreparable = map[string]string{
 	"credentials-ambiguous":   "the specs about a Secret with credentials repair one",
 	"credentials-value":       "the specs about a Secret with credentials repair one",
 	"credentials-missing":     "a spec about credentials takes the Secret away",
+	"provider-type-in-use":    "the specs about the type of a CloudProfile take those who use it away",
 	"credentials-kind":        "a spec about bindings refers to something else",
 }
 

@@ -40,6 +40,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())
 	Expect(g.Apply(ctx, root+"/hack/garden/demo/setup.yaml", "testdata/before")).To(Succeed())
+	retypeBefore(ctx)
 
 	_, err = extension.Run(ctx, g, program)
 	Expect(err).NotTo(HaveOccurred())

@@ -207,6 +207,16 @@ func TestRefusal(t *testing.T) {
 	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
 }
 
+// So is the one about a type that is in use.
+func TestRefusalOfAType(t *testing.T) {
+	old := object[v1beta1.CloudProfile](t, "example/cloudprofile.yaml")
+	updated := old.DeepCopy()
+	updated.Spec.Type = "aws"
+	refusal := consistency.TypeInUse(updated, old,
+		[]string{"Shoot garden-demo/shop", "NamespacedCloudProfile garden-demo/preview"})
+	quoted(t, "docs/admission.md", `The CloudProfile "openstack" is invalid: `+refusal.Error.Error())
+}
+
 // quoted checks that a document has a block with this text and no other.
 func quoted(t *testing.T, document, text string) {
 	t.Helper()

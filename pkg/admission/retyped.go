@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// How many objects the API server is asked for at once. A NamespacedCloudProfile comes with all that Gardener has
+// rendered into its status, which may be as large as an object can be; of a Shoot no more comes than its metadata.
+const (
+	shootsAtOnce   = 500
+	childrenAtOnce = 10
+)
+
+// checkType returns an error if an update gives a CloudProfile another type while others use it (semantics S10). The
+// components of both types are asked: the webhook selects objects that have, or had, the label of its type.
+func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
+	if old == nil || object.Spec.Type == old.Spec.Type {
+		return finding.Report{}, nil
+	}
+	users, err := c.usersOfOtherTypes(ctx, object)
+	if err != nil || len(users) == 0 {
+		return finding.Report{}, err
+	}
+	return finding.Failed(consistency.TypeInUse(object, old, users)), nil
+}
+
+// usersOfOtherTypes returns who uses a CloudProfile and is not of its type: Shoots, directly or through a
+// NamespacedCloudProfile, and NamespacedCloudProfiles that no Shoot uses. A Shoot has the label of its own type. A
+// NamespacedCloudProfile has that of its parent, and gets another one whenever Gardener writes it: that says nothing.
+//
+// It asks the API server. The informers know what has the label of the provider, which may be either of the two types,
+// and they may be late.
+func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
+	var users []string
+	shoots := func(namespace string, selector fields.Selector) (used bool, err error) {
+		err = c.each(ctx, "Shoot", profile.Name, newShoots, func(shoot client.Object) error {
+			used = true
+			if shoot.GetLabels()[providerLabel(profile.Spec.Type)] != "true" {
+				users = append(users, "Shoot "+klog.KObj(shoot).String())
+			}
+			return nil
+		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector}, client.Limit(shootsAtOnce))
+		return used, err
+	}
+	for _, selector := range directUsers(profile.Name) {
+		if _, err := shoots("", selector); err != nil {
+			return nil, err
+		}
+	}
+	err := c.each(ctx, kindNamespacedCloudProfile, profile.Name, newChildren, func(child client.Object) error {
+		if parentIndex(child)[0] != profile.Name {
+			return nil
+		}
+		used, err := shoots(child.GetNamespace(), fields.Set{
+			core.ShootCloudProfileRefKind: kindNamespacedCloudProfile, core.ShootCloudProfileRefName: child.GetName(),
+		}.AsSelector())
+		if err == nil && !used {
+			users = append(users, kindNamespacedCloudProfile+" "+klog.KObj(child).String())
+		}
+		return err
+	}, client.Limit(childrenAtOnce))
+	return users, err
+}
+
+// directUsers selects the Shoots that name a CloudProfile in either of the two fields; none twice.
+func directUsers(name string) []fields.Selector {
+	return []fields.Selector{
+		fields.AndSelectors(
+			fields.OneTermEqualSelector(core.ShootCloudProfileRefName, name),
+			fields.OneTermNotEqualSelector(core.ShootCloudProfileRefKind, kindNamespacedCloudProfile)),
+		fields.AndSelectors(
+			fields.OneTermEqualSelector(core.ShootCloudProfileName, name),
+			fields.OneTermEqualSelector(core.ShootCloudProfileRefName, "")),
+	}
+}
+
+func newShoots() client.ObjectList {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("ShootList"))
+	return list
+}
+
+func newChildren() client.ObjectList { return &v1beta1.NamespacedCloudProfileList{} }
+
+// each asks the API server for the objects that may use a CloudProfile, part by part, and visits them in the order of
+// their keys, until one returns an error. It counts that they cannot be listed.
+func (c *component[R]) each(
+	ctx context.Context, kind, profile string, empty func() client.ObjectList, visit func(client.Object) error,
+	options ...client.ListOption,
+) error {
+	for next := ""; ; {
+		list := empty()
+		if err := c.live.List(ctx, list, append(options, client.Continue(next))...); err != nil {
+			lookupFailuresTotal.WithLabelValues(kind).Inc()
+			return fmt.Errorf("listing the %ss of CloudProfile %s, so nothing was checked: %w", kind, profile, err)
+		}
+		err := meta.EachListItem(list, func(object runtime.Object) error { return visit(object.(client.Object)) })
+		if next = list.GetContinue(); err != nil || next == "" {
+			return err
+		}
+	}
+}

@@ -32,9 +32,9 @@ type entry struct {
 	name   string
 	action string
 	object client.Object
-	// subresource is empty for the object itself.
-	subresource string
-	handler     admission.Handler
+	// subresources are the ways that the object can be written: "" is for the object itself.
+	subresources []string
+	handler      admission.Handler
 }
 
 // component answers for the webhooks of a provider. What it reads belongs to the informers and is not changed.
@@ -63,14 +63,16 @@ func (c *component[R]) webhooks() []entry {
 	profile, child, shoot := &v1beta1.CloudProfile{}, &v1beta1.NamespacedCloudProfile{}, &v1beta1.Shoot{}
 	ofProfile, ofChild, ofShoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
 	known := catalogueOf(c.provider)
+	self, status := []string{""}, []string{"status"}
+	selfOrBinding := []string{"", "binding"} // Gardener lets a binding change the rest of the spec, too
 	rows := []entry{
-		{"validate-cloudprofile", validate, profile, "", validating(ofProfile, known, c.checkCloudProfile)},
-		{"validate-namespacedcloudprofile", validate, child, "",
+		{"validate-cloudprofile", validate, profile, self, validating(ofProfile, known, c.checkCloudProfile)},
+		{"validate-namespacedcloudprofile", validate, child, self,
 			validating(ofChild, known, c.checkNamespacedCloudProfile)},
-		{"validate-shoot", validate, shoot, "", validating(ofShoot, known, c.checkShoot)},
-		{"mutate-cloudprofile", mutate, profile, "", mutating(ofProfile, c.fillCloudProfile)},
-		{"mutate-namespacedcloudprofile", mutate, child, "", mutating(ofChild, c.fillNamespacedCloudProfile)},
-		{"mutate-namespacedcloudprofile-status", mutate, child, "status", mutating(ofChild, c.renderStatus)},
+		{"validate-shoot", validate, shoot, selfOrBinding, validating(ofShoot, known, c.checkShoot)},
+		{"mutate-cloudprofile", mutate, profile, self, mutating(ofProfile, c.fillCloudProfile)},
+		{"mutate-namespacedcloudprofile", mutate, child, self, mutating(ofChild, c.fillNamespacedCloudProfile)},
+		{"mutate-namespacedcloudprofile-status", mutate, child, status, mutating(ofChild, c.renderStatus)},
 	}
 	if c.credentials == nil {
 		return rows
@@ -78,10 +80,10 @@ func (c *component[R]) webhooks() []entry {
 	ofSecretBinding := coreKind("SecretBinding")
 	ofCredentialsBinding := securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding")
 	return append(rows,
-		entry{"validate-secret", validate, &corev1.Secret{}, "", validating(kindSecret, known, c.checkSecret)},
-		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, "",
+		entry{"validate-secret", validate, &corev1.Secret{}, self, validating(kindSecret, known, c.checkSecret)},
+		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, self,
 			validating(ofSecretBinding, known, c.checkSecretBinding)},
-		entry{"validate-credentialsbinding", validate, &securityv1alpha1.CredentialsBinding{}, "",
+		entry{"validate-credentialsbinding", validate, &securityv1alpha1.CredentialsBinding{}, self,
 			validating(ofCredentialsBinding, known, c.checkCredentialsBinding)},
 	)
 }
@@ -94,9 +96,13 @@ func (e *entry) path() string { return "/webhooks/" + e.name }
 // webhook turns a row into what Gardener registers: for objects with the label that Gardener puts on all that belongs
 // to a provider type, failing closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
-	types := extensionswebhook.Type{Obj: e.object}
-	if e.subresource != "" {
-		types.Subresource = &e.subresource
+	types := make([]extensionswebhook.Type, 0, len(e.subresources))
+	for _, subresource := range e.subresources {
+		written := extensionswebhook.Type{Obj: e.object}
+		if subresource != "" {
+			written.Subresource = &subresource
+		}
+		types = append(types, written)
 	}
 	label := providerLabel(providerType)
 	if _, isSecret := e.object.(*corev1.Secret); isSecret {
@@ -107,7 +113,7 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 		Name:           e.name,
 		Path:           e.path(),
 		Target:         extensionswebhook.TargetSeed,
-		Types:          []extensionswebhook.Type{types},
+		Types:          types,
 		Webhook:        e.served(e.handler),
 		ObjectSelector: &metav1.LabelSelector{MatchLabels: map[string]string{label: "true"}},
 		FailurePolicy:  ptr.To(admissionregistrationv1.Fail),

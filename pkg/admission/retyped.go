@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,6 +18,13 @@ import (
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+)
+
+// The fields by which Gardener's API server selects Shoots.
+const (
+	shootCloudProfileName    = "spec.cloudProfileName"
+	shootCloudProfileRefName = "spec.cloudProfile.name"
+	shootCloudProfileRefKind = "spec.cloudProfile.kind"
 )
 
 // How many objects the API server is asked for at once. A NamespacedCloudProfile comes with all that Gardener has
@@ -69,7 +75,7 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 			return nil
 		}
 		used, err := shoots(child.GetNamespace(), fields.Set{
-			core.ShootCloudProfileRefKind: kindNamespacedCloudProfile, core.ShootCloudProfileRefName: child.GetName(),
+			shootCloudProfileRefKind: kindNamespacedCloudProfile, shootCloudProfileRefName: child.GetName(),
 		}.AsSelector())
 		if err == nil && !used {
 			users = append(users, kindNamespacedCloudProfile+" "+klog.KObj(child).String())
@@ -83,11 +89,11 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 func directUsers(name string) []fields.Selector {
 	return []fields.Selector{
 		fields.AndSelectors(
-			fields.OneTermEqualSelector(core.ShootCloudProfileRefName, name),
-			fields.OneTermNotEqualSelector(core.ShootCloudProfileRefKind, kindNamespacedCloudProfile)),
+			fields.OneTermEqualSelector(shootCloudProfileRefName, name),
+			fields.OneTermNotEqualSelector(shootCloudProfileRefKind, kindNamespacedCloudProfile)),
 		fields.AndSelectors(
-			fields.OneTermEqualSelector(core.ShootCloudProfileName, name),
-			fields.OneTermEqualSelector(core.ShootCloudProfileRefName, "")),
+			fields.OneTermEqualSelector(shootCloudProfileName, name),
+			fields.OneTermEqualSelector(shootCloudProfileRefName, "")),
 	}
 }
 

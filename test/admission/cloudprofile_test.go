@@ -48,7 +48,7 @@ var _ = Describe("A CloudProfile", func() {
 			Expect(json.Unmarshal(openstack("").Spec.ProviderConfig.Raw, &config)).To(Succeed())
 			config.MachineImages[0]["name"] = "another"
 			edit(p.Spec.ProviderConfig, add("/machineImages/0", config.MachineImages[0]))
-		}), "spec.machineImages[1].versions[0].capabilityFlavors[2]: gardenlinux@1877.5.0: no provider image for")
+		}), "spec.machineImages[1].versions[0].capabilityFlavors[2]: older than this update: gardenlinux@1877.5.0: no provider image for")
 
 		// One error more is the fault of this update. Only that is in the way.
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {

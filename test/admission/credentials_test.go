@@ -153,7 +153,7 @@ var _ = Describe("A Shoot whose Secret is gone", func() {
 		expectAccepted(u.Create(ctx, s))
 		destroy(ctx, secret("gone", "demo"))
 
-		const why = "spec.credentialsBindingName: Secret garden-demo/gone does not exist"
+		const why = "spec.credentialsBindingName: older than this update: Secret garden-demo/gone does not exist"
 		Eventually(ctx, func(g Gomega) []string { // once the component knows
 			g.Expect(change(ctx, s, scale)).To(Succeed())
 			return u.heard()

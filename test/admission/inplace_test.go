@@ -43,7 +43,7 @@ var _ = Describe("A worker pool that is updated in place", func() {
 			hibernated = !hibernated
 			g.Expect(change(ctx, s, func(s *v1beta1.Shoot) { s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: &hibernated} })).To(Succeed())
 			return u.heard()
-		}).Should(HaveExactElements(ContainSubstring(inPlaceAt + ": worker pool disks: " + asksInPlace)))
+		}).Should(HaveExactElements(ContainSubstring(inPlaceAt + ": older than this update: worker pool disks: " + asksInPlace)))
 		expectAccepted(change(ctx, s, func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum = 9 }), asksInPlace)
 		Expect(change(ctx, s, addPool("more", unchanged))).To(HaveOccurred())
 		destroy(ctx, s)

@@ -153,7 +153,8 @@ func leftAlone(ctx context.Context, s *v1beta1.Shoot, warning string) {
 	}).Should(ContainElement(ContainSubstring(warning)))
 	expectAccepted(change(ctx, s, func(s *v1beta1.Shoot) {
 		s.Spec.Hibernation = &v1beta1.Hibernation{Enabled: ptr.To(s.Spec.Hibernation == nil || !*s.Spec.Hibernation.Enabled)}
-	}), askingAt+": worker pool ledger: trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled], "+warning)
+	}), askingAt+": older than this update: worker pool ledger: "+
+		"trustedLaunch.enabled: true asks for openstack-trustedLaunch [enabled], "+warning)
 }
 
 var _ = Describe("A worker pool whose config was wrong before", func() {

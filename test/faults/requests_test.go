@@ -43,26 +43,31 @@ var _ = Describe("A replica", func() {
 		good := review(profile)
 		client := directClient(ctx, false)
 		for name, body := range map[string]string{ // "right" are those that can be understood nevertheless
-			"empty":                 "",
-			"text":                  secret,
+			"415, empty":            "",
+			"415, text":             secret,
 			"another kind":          strings.ReplaceAll(string(good), "CloudProfile", secret),
-			"right, another review": strings.Replace(string(good), "AdmissionReview", secret, 1),
+			"400, another review":   strings.Replace(string(good), "AdmissionReview", secret, 1),
 			"right, not UTF-8":      strings.ReplaceAll(string(good), secret, secret+"\xff\xfe"),
-			"brackets":              `{"request": {"` + secret + `": ` + strings.Repeat("[", 1e6),
-			"3 MiB of garbage":      strings.Repeat(secret, 3<<20/len(secret)),
+			"400, brackets":         `{"request": {"` + secret + `": ` + strings.Repeat("[", 1e5),
+			"415, 3 MiB of garbage": strings.Repeat(secret, 3<<20/len(secret)),
 			"right, 3 MiB":          strings.Replace(string(good), secret, strings.Repeat(secret+" ", 3<<20/len(secret)), 1),
 		} {
 			for _, webhook := range []string{"validate-cloudprofile", "mutate-cloudprofile", "validate-shoot"} {
+				answer, err := ask(client, r.Address, webhook, strings.NewReader(body))
+				if status, _, _ := strings.Cut(name, ","); status == "400" || status == "415" {
+					Expect(err).To(MatchError(HavePrefix(status)), "%s, %s", name, webhook)
+					continue
+				}
 				understood := strings.HasPrefix(name, "right") && webhook != "validate-shoot"
-				Expect(ask(client, r.Address, webhook, strings.NewReader(body))).To(HaveField("Allowed", understood), "%s, %s", name, webhook)
+				Expect(answer, err).To(HaveField("Allowed", understood), "%s, %s", name, webhook)
 			}
 		}
 		response, err := client.Get("https://" + r.Address + "/" + secret)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(response.Body.Close()).To(Succeed())
-		Expect(response).To(HaveHTTPStatus(http.StatusNotFound))
+		Expect(response).To(HaveHTTPStatus(http.StatusMethodNotAllowed))
 		expectAllowed(client, r, good)
-		Expect(r.log()).To(ContainSubstring("unable to decode the request"))
+		Expect(r.log()).To(ContainSubstring("Refusing a request"))
 		for line := range strings.Lines(r.log()) {
 			Expect(line).NotTo(Or(ContainSubstring(secret), ContainSubstring("panic")))
 		}

@@ -20,11 +20,11 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// The fields by which Gardener's API server selects Shoots.
+// The fields by which Gardener's API server selects Shoots, spelt as there. Its internal API has the constants.
 const (
 	shootCloudProfileName    = "spec.cloudProfileName"
-	shootCloudProfileRefName = "spec.cloudProfile.name"
-	shootCloudProfileRefKind = "spec.cloudProfile.kind"
+	shootCloudProfileRefName = "spec.cloudProfile.Name"
+	shootCloudProfileRefKind = "spec.cloudProfile.Kind"
 )
 
 // How many objects the API server is asked for at once. A NamespacedCloudProfile comes with all that Gardener has

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,6 +143,18 @@ func TestUsersThatCannotBeListed(t *testing.T) {
 		c := componentFor(openstack.Provider{}, inParts{stored{child}, &failing})
 		if report, err := c.checkCloudProfile(t.Context(), updated, old); err == nil || len(report.Errors) > 0 {
 			t.Errorf("%v, %v", report, err)
+		}
+	}
+}
+
+func TestFieldsOfShoots(t *testing.T) {
+	for ours, gardeners := range map[string]string{
+		shootCloudProfileName:    core.ShootCloudProfileName,
+		shootCloudProfileRefName: core.ShootCloudProfileRefName,
+		shootCloudProfileRefKind: core.ShootCloudProfileRefKind,
+	} {
+		if ours != gardeners {
+			t.Errorf("%s is called %s", ours, gardeners)
 		}
 	}
 }

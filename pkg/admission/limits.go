@@ -165,7 +165,8 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		message = fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)
 	}
 	refusedTotal.WithLabelValues(reason).Inc()
-	l.log.Info("Refusing a request", "reason", reason, "path", r.URL.Path, "remoteAddress", r.RemoteAddr)
+	// Nothing of the request is logged, not even its path: whoever reaches the port may send anything.
+	l.log.Info("Refusing a request", "reason", reason, "remoteAddress", r.RemoteAddr)
 	http.Error(w, message, status)
 }
 

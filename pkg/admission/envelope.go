@@ -34,9 +34,9 @@ func checkHeader(r *http.Request) error {
 	return nil
 }
 
-// checkEnvelope returns an error if a body is not a JSON object that says it is an AdmissionReview of admission.k8s.io/v1. The
-// decoder of Kubernetes would take YAML as well, in which few bytes can say much: its aliases and merge keys. An API server
-// writes kind and version first; nothing behind them is looked at.
+// checkEnvelope returns an error unless a body is a JSON object with the kind and version of an AdmissionReview. The
+// decoder of Kubernetes takes YAML as well, whose aliases and merge keys say much in a few bytes. An API server writes
+// kind and version first; nothing behind them is looked at.
 func checkEnvelope(body []byte) error {
 	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
 		return misaddressed{http.StatusUnsupportedMediaType, "the body must be a JSON object"}

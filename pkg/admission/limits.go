@@ -26,8 +26,8 @@ const (
 	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
 	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
 	maxValues = 300_000
-	// fewValues is how many a request may have that does not wait for those that have more, which together have maxValues at
-	// the most while they are decoded and judged.
+	// fewValues is how many a request may have that does not wait for larger ones. These have maxValues together, at the
+	// most, while they are decoded and judged.
 	fewValues = 20_000
 	// maxFewValues is how many the requests with few values may have together.
 	maxFewValues = 100_000
@@ -145,7 +145,7 @@ func (l *limits) enter(ctx context.Context, values int64) (leave func(), err err
 	return func() { room.Release(values) }, nil
 }
 
-// refuse answers a request whose body could not be received.
+// refuse answers a request that is not served, and says why.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	reason, status, message := refusedBroken, http.StatusBadRequest, "the request could not be read"
 	var foreign misaddressed

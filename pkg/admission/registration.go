@@ -37,14 +37,13 @@ func (r registering) GetWebhookServer() webhook.Server { return r.server }
 // GetClient returns a client that creates webhook configurations by applying them.
 func (r registering) GetClient() client.Client { return applying{r.Manager.GetClient()} }
 
-// applying is a client that creates webhook configurations by server-side apply. Of the ways to create an object it is the
-// one that a right with a name suffices for: a request to create something has its name in the body, which no authorizer
-// sees.
+// applying is a client that creates webhook configurations by server-side apply: a PATCH has the name in its URL, so a
+// role can restrict it. A POST has the name in its body, which no authorizer sees.
 type applying struct{ client.Client }
 
-// Create creates an object. What others have just put into a webhook configuration stays there, unless it is to be something
-// else: the leader first writes them twice at the same time, once without the authority. Hence each call is an owner of its
-// own; what an owner leaves out that it wrote before is taken away.
+// Create creates an object. The leader first writes each webhook configuration twice at the same time, once without the
+// authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an owner
+// of its own, and the authority stays.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
 	var kind string
 	switch object.(type) {

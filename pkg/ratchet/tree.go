@@ -233,9 +233,9 @@ func (t *tree) knownBy(element *node, list string, inConfig bool) int {
 	return element.knownBy
 }
 
-// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2), and names and
-// values that the vocabulary lacks do not count: they are taken away to repair a flavor, which stays the same then. Where
-// there is no vocabulary all names count, and values where none is left without.
+// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2). Names and
+// values that the vocabulary lacks do not count: a flavor stays the same while they are removed to repair it. All names
+// count if the object has no vocabulary, and all values of a name of which none is registered.
 func (t *tree) declared(capabilities *node) string {
 	if capabilities == nil {
 		return ""

@@ -39,7 +39,7 @@ func drawWorld(t *rapid.T) *world {
 	for i := range rapid.IntRange(0, 3).Draw(t, "capabilities") {
 		w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: fmt.Sprintf("c%d", 9-i), Values: drawValues(t, most)})
 	}
-	for i := range rapid.IntRange(0, 2).Draw(t, "of the provider") {
+	for i := range rapid.IntRange(0, 3).Draw(t, "of the provider") {
 		d := capability.Definition{Name: fmt.Sprintf("acme-%d", 9-i), Values: drawValues(t, most)}
 		if rapid.Bool().Draw(t, "has an undeclared value") {
 			d.Undeclared = rapid.SampledFrom(d.Values).Draw(t, "undeclared")
@@ -48,7 +48,7 @@ func drawWorld(t *rapid.T) *world {
 		w.provider = append(w.provider, d)
 	}
 	for _, d := range w.definitions() {
-		if rapid.IntRange(0, 2).Draw(t, "registered") > 0 {
+		if rapid.Bool().Draw(t, "registered") {
 			values := rapid.Permutation(d.Values).Draw(t, d.Name)[:rapid.IntRange(1, len(d.Values)).Draw(t, "values")]
 			w.registered = append(w.registered, v1beta1.CapabilityDefinition{Name: d.Name, Values: values})
 		}
@@ -147,7 +147,7 @@ func (w *world) drawUndeclared(t *rapid.T) caps {
 // that is none or an ordinary one.
 func (w *world) drawPool(t *rapid.T) pool {
 	p := pool{machine: w.drawDeclared(t)}
-	for i := range rapid.IntRange(0, 4).Draw(t, "requirements") {
+	for i := range rapid.IntRange(0, 8).Draw(t, "requirements") {
 		d, least := rapid.SampledFrom(w.definitions()).Draw(t, "asked"), 1
 		if rapid.IntRange(0, 5).Draw(t, "odd") == 0 {
 			odd := []string{d.Name, "gardener-unknown", rapid.SampledFrom(w.names()).Draw(t, "registered")}

@@ -127,6 +127,9 @@ func drawCase(t *rapid.T) *oracle {
 	for range rapid.IntRange(0, 6).Draw(t, "flavors") {
 		o.flavors = append(o.flavors, drawFlavor(t, declarable))
 	}
+	if rapid.Bool().Draw(t, "each of them twice") {
+		o.flavors = slices.Concat(o.flavors, o.flavors)
+	}
 	o.request = imageselector.Request{
 		Image: "linux", Version: "1", Region: rapid.SampledFrom(append(regions, "nowhere")).Draw(t, "region"),
 		Order: rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order"),

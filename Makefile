@@ -166,7 +166,7 @@ soak: ## Write, forge, kill and renew at the same time for TIME (20m) in a garde
 
 .PHONY: floods
 floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operations.md
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.focus='A replica in a flood' | grep -F '| '
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | grep -F '| '
 
 .PHONY: verify
 verify: check check-format test ## Check, then test: to be run before a commit

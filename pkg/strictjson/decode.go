@@ -2,6 +2,17 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package strictjson decodes JSON into Go API types as strictly as the API server does with strict field validation,
+// and reports every problem at the path where the user wrote it, in words that need no knowledge of Go.
+//
+// Start reading at Decode. A document without errors is decoded once, by a fast decoder that is as strict. Only one
+// that it refuses is walked, value by value, beside the Go type (walk.go, over the fields found by fields.go); words.go
+// turns what does not fit into messages. Then the decoder of Kubernetes fills in what fits. If the walk finds nothing,
+// its strict decoder has the last word.
+//
+// Unmarshal is for documents that an API server has written, in which there is nothing to report.
+//
+// Nothing here knows Gardener, images or providers; rules about values belong to the caller.
 package strictjson
 
 import (
@@ -11,6 +22,9 @@ import (
 	"fmt"
 	"reflect"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -30,20 +44,19 @@ const (
 // Decode decodes the JSON document data into the value that into points to and returns every problem, in the order in
 // which the document states them; nil when there is none.
 //
-// Field names are matched case-sensitively; unknown fields and duplicate keys are errors, as with strict field
-// validation in the API server (sigs.k8s.io/json UnmarshalStrict), and exactly the documents it accepts are accepted,
-// but for quantities with an exponent of more than three digits, which it could not decode in a reasonable time.
-// That includes null, which leaves its place at the zero value. The content of a type that decodes itself, such as
-// runtime.RawExtension, is its own affair: no unknown or duplicate key is found inside.
+// It accepts exactly the documents that strict field validation in the API server accepts (sigs.k8s.io/json
+// UnmarshalStrict), but for quantities with an exponent of more than three digits, which that could not decode in a
+// reasonable time: names are matched case-sensitively, unknown fields and duplicate keys are errors, and null leaves
+// its place at the zero value. Inside a type that decodes itself, such as runtime.RawExtension, no key is looked at.
 //
 // Paths are prefixed with at; nil stands for the root, whose own path is "". Keys of maps are subscripts. A key of more
 // than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
 // says how many were left out, under the origin of the one before it.
 //
-// Decode never panics because of data. If it returns errors about values, into is filled with the others, unless a
-// type that decodes itself has let a value pass that it then refuses. After other errors it may be partially filled.
-// An into that is not a non-nil pointer gives an internal error. Options apply to documents without errors. Neither
-// data nor at is retained. Decode is safe for concurrent use.
+// If it returns errors about values, into is filled with the others, unless a type that decodes itself has let a value
+// pass that it then refuses. After other errors it may be partially filled. An into that is not a non-nil pointer gives
+// an internal error. Options apply to documents without errors. Neither data nor at is retained. Decode is safe for
+// concurrent use, and never panics because of data.
 func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -85,4 +98,79 @@ func syntaxProblem(data []byte, at *field.Path) *field.Error {
 	}
 	return &field.Error{Type: field.ErrorTypeInvalid, Field: spell(at), Origin: OriginSyntax, BadValue: excerpt(data),
 		Detail: fmt.Sprintf("not valid JSON%s: %s", where, err.Error())}
+}
+
+// Option tells a decoder something about the types that it fills.
+type Option func() *jsonv2.Unmarshalers
+
+// Shared lets equal texts of type T become one value within a document, which saves decoding them again: for types that
+// a document repeats thousands of times. Whoever uses the document must then not change maps and slices in a T.
+func Shared[T any]() Option {
+	return func() *jsonv2.Unmarshalers {
+		known := map[string]T{}
+		return jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
+			raw, err := dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			if value, found := known[string(raw)]; found {
+				*into = value
+				return nil
+			}
+			if err := jsonv2.Unmarshal(raw, into, dec.Options(), jsonv2.WithUnmarshalers(asKubernetes)); err != nil {
+				return err
+			}
+			known[string(raw)] = *into
+			return nil
+		})
+	}
+}
+
+// asKubernetes decodes what only the document knows the type of as Kubernetes does, with whole numbers as integers; and
+// quantities, of which it refuses those with long exponents.
+var asKubernetes = jsonv2.JoinUnmarshalers(
+	jsonv2.UnmarshalFunc(func(raw []byte, into *any) error {
+		return kjson.UnmarshalCaseSensitivePreserveInts(raw, into)
+	}),
+	jsonv2.UnmarshalFunc(func(raw []byte, into *resource.Quantity) error {
+		if hasLongExponent(raw) {
+			return errors.New("the exponent is too long")
+		}
+		return into.UnmarshalJSON(raw)
+	}),
+)
+
+// Unmarshal decodes the JSON document data into the value that into points to. It is for documents that an API server
+// has decoded and written: fields that the type does not have are left out, names are matched case-sensitively, of
+// duplicate keys the last one counts, and the error is the first one. What is written inside a runtime.RawExtension is
+// kept as it is. A quantity with an exponent of more than three digits is an error: an API server writes none. Data is
+// not retained. Unmarshal is safe for concurrent use.
+func Unmarshal(data []byte, into any, options ...Option) error {
+	return jsonv2.Unmarshal(data, into, unmarshalers(options),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// decodeFast decodes a document that has no errors into the value that into points to, and reports whether it could.
+// Otherwise into is as before. What it accepts, the strict decoder of Kubernetes accepts as well, with the same
+// result; the reverse is not true: it refuses invalid UTF-8, and whatever is to go into a value that is not zero. Into
+// has to be a pointer that is not nil.
+func decodeFast(data []byte, into any, options []Option) bool {
+	target := reflect.ValueOf(into).Elem()
+	if !target.IsZero() {
+		return false
+	}
+	if jsonv2.Unmarshal(data, into, unmarshalers(options), jsonv2.RejectUnknownMembers(true)) != nil {
+		target.SetZero()
+		return false
+	}
+	return true
+}
+
+// unmarshalers calls the options, each of which begins without any values, and returns what they say in one.
+func unmarshalers(options []Option) jsonv2.Options {
+	all := []*jsonv2.Unmarshalers{asKubernetes}
+	for _, option := range options {
+		all = append(all, option())
+	}
+	return jsonv2.WithUnmarshalers(jsonv2.JoinUnmarshalers(all...))
 }

@@ -5,39 +5,32 @@
 package strictjson
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
 )
 
-// What decodes itself is not looked into, and a type may contain itself.
-func TestHoldsInterfaces(t *testing.T) {
+// Whole numbers are integers wherever only the document knows the type of a value, and null is nothing there.
+func TestDecodeFastTakesAnything(t *testing.T) {
 	type recursive struct {
 		Self  []*recursive `json:"self"`
 		Other map[string][2]*any
 	}
 	type embeds struct{ recursive }
-	type endless struct{ Self *endless }
-	type hidden struct {
-		Hidden any `json:"-"`
-	}
-	for of, want := range map[reflect.Type]bool{
-		reflect.TypeFor[string]():               false,
-		reflect.TypeFor[any]():                  true,
-		reflect.TypeFor[map[string][]any]():     true,
-		reflect.TypeFor[recursive]():            true,
-		reflect.TypeFor[embeds]():               true,
-		reflect.TypeFor[endless]():              false,
-		reflect.TypeFor[hidden]():               false,
-		reflect.TypeFor[runtime.RawExtension](): false,
-		reflect.TypeFor[v1beta1.CloudProfile](): false,
+	for document, into := range map[string]any{
+		`[1,-1.5,{"a":[1e3,null,"1",true]},9223372036854775808]`: new(any),
+		`{"a":[1,{"b":2}],"c":null}`:                             new(map[string][]any),
+		`{"self":[{"Other":{"a":[1,null]}},null]}`:               new(recursive),
+		`{"Other":{"a":[{"b":1},2.0]}}`:                          new(embeds),
 	} {
-		for range 2 { // the second answer is the one that was kept
-			if got := holdsInterfaces(of); got != want {
-				t.Errorf("%s: got %t, want %t", of, got, want)
-			}
+		want := reflect.New(reflect.TypeOf(into).Elem()).Interface()
+		if wrong, err := kjson.UnmarshalStrict([]byte(document), want); err != nil || wrong != nil {
+			t.Fatal(document, wrong, err)
+		}
+		if !decodeFast([]byte(document), into, nil) || !reflect.DeepEqual(into, want) {
+			t.Errorf("%s: got %s, want %s", document, fmt.Sprintf("%#v", into), fmt.Sprintf("%#v", want))
 		}
 	}
 }

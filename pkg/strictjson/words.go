@@ -142,3 +142,61 @@ func excerpt(raw []byte) string {
 	}
 	return string([]rune(text)[:maxExcerpt-1]) + "…"
 }
+
+const (
+	maxListed   = 12 // known fields listed for an unknown one
+	maxSuggest  = 64 // bytes of a name that a suggestion is sought for
+	maxDistance = 2  // edits between an unknown name and the suggestion
+)
+
+// unknownField explains a name that is not among the sorted known ones: with the one it was probably meant to be, or
+// else with all of them if they are few.
+func unknownField(name string, known []string) string {
+	detail := fmt.Sprintf("unknown field %q", short(name))
+	switch meant := Closest(name, known); {
+	case meant != "":
+		return fmt.Sprintf("%s; did you mean %q?", detail, meant)
+	case len(known) == 0 || len(known) > maxListed:
+		return detail
+	}
+	return detail + "; known fields: " + strings.Join(known, ", ")
+}
+
+// Closest returns the known name that was probably meant by another one: the one that differs from name in case only,
+// or else the one with the fewest edits (at most maxDistance and fewer than half its letters; of several the longest,
+// because leaving a letter out is the usual slip), or "".
+func Closest(name string, known []string) string {
+	if len(name) > maxSuggest {
+		return ""
+	}
+	best, least := "", maxDistance
+	for _, k := range known {
+		if strings.EqualFold(name, k) {
+			return k
+		}
+		d := distance([]rune(name), []rune(k), maxDistance)
+		if 2*d < utf8.RuneCountInString(k) && (d < least || d == least && len(k) > len(best)) {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b, up to one more
+// than the limit.
+func distance(a, b []rune, limit int) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return min(len(a)+len(b), limit+1)
+	case limit == 0:
+		return 1
+	}
+	others := min(distance(a[1:], b, limit-1), distance(a, b[1:], limit-1), distance(a[1:], b[1:], limit-1))
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		others = min(others, distance(a[2:], b[2:], limit-1))
+	}
+	return 1 + others
+}

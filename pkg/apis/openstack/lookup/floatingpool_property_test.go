@@ -37,7 +37,7 @@ var drawnPool = rapid.Custom(func(t *rapid.T) v1alpha1.FloatingPool {
 	}
 })
 
-// oracle finds an entry by the text of the decision in floatingpool.go, sentence by sentence.
+// oracle finds an entry by the text of the decision in lookup.go, sentence by sentence.
 type oracle []v1alpha1.FloatingPool
 
 func matches(pool *v1alpha1.FloatingPool, name string) bool {

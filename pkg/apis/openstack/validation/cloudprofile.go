@@ -2,17 +2,30 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package validation checks the provider's own objects for OpenStack, field by field: what each may be by itself, and
+// what an update may change. It does not compare one object with another; what a Shoot may have in its CloudProfile
+// is said in pkg/openstack/rules, and nothing is said here about which images there are for which machines.
+//
+// Every function is pure and safe for concurrent use. It reports everything at once, in the order of the fields as
+// the types list them, at paths below the one that it is given. [Rules] describes the rules. There is a file
+// for each object, and findings.go has what their checks share.
 package validation
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
@@ -85,8 +98,7 @@ const addGeneral = "add one for the region, or one without region"
 func (c *cloudProfile) floatingPools(at *field.Path) {
 	pools := c.config.Constraints.FloatingPools
 	if len(pools) == 0 {
-		c.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil,
-			"add at least one floating pool: the external network that Shoots take their floating IPs from")
+		c.missing(at, "add at least one floating pool: the external network that Shoots take their floating IPs from")
 		return
 	}
 	type key struct{ name, region, domain string }
@@ -133,8 +145,7 @@ func (c *cloudProfile) floatingPoolName(name string, at *field.Path) {
 func (c *cloudProfile) loadBalancerProviders(at *field.Path) {
 	providers := c.config.Constraints.LoadBalancerProviders
 	if len(providers) == 0 {
-		c.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil,
-			"add at least one load balancer provider, such as amphora, haproxy or whatever OpenStack has")
+		c.missing(at, "add at least one load balancer provider, such as amphora, haproxy or whatever OpenStack has")
 		return
 	}
 	type key struct{ name, region string }
@@ -212,4 +223,128 @@ func (c *cloudProfile) serverGroupPolicies(at *field.Path) {
 				"Nova, the compute service, has no policy %s; %s", quote(*policy), oneOf(*policy, policies))
 		}
 	}
+}
+
+// storageClasses demands of each class what Kubernetes demands of it when it is created in a Shoot.
+func (c *cloudProfile) storageClasses(at *field.Path) {
+	names := seen[string]{}
+	var standard *field.Path
+	for i := range c.config.StorageClasses {
+		class, path := &c.config.StorageClasses[i], at.Index(i)
+		c.storageClassName(class.Name, path, names)
+		switch isDefault := ptr.Deref(class.Default, false); {
+		case isDefault && standard != nil:
+			c.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, path.Child("default"), true,
+				"storage class %s would be the second default, after %s; there can be one only", class.Name, standard)
+		case isDefault:
+			standard = path
+		}
+		if c.notEmpty(class.Provisioner, path.Child("provisioner")) {
+			c.key(*class.Provisioner, path.Child("provisioner"), strings.ToLower)
+		}
+		c.storageClassMaps(class, path)
+		c.supported(class.ReclaimPolicy, path.Child("reclaimPolicy"), "Delete", "Retain")
+		c.supported(class.VolumeBindingMode, path.Child("volumeBindingMode"), "Immediate", "WaitForFirstConsumer")
+	}
+}
+
+func (c *cloudProfile) storageClassName(name string, at *field.Path, names seen[string]) {
+	c.name(name, at.Child("name"), "storage class")
+	if name == "" {
+		return
+	}
+	if before := names.before(name, at); before != nil {
+		c.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child("name"), name,
+			"%s is a storage class named %s already; rename or remove one of the two", before, name)
+	}
+	if len(utilvalidation.IsDNS1123Subdomain(name)) > 0 {
+		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Child("name"), name,
+			"storage class %s: Kubernetes allows lower case letters, digits, - and . only, with a letter or digit "+
+				"at the beginning and end, and 253 of them at most", quote(name))
+	}
+}
+
+// storageClassMaps goes through the maps in the order of their keys.
+func (c *cloudProfile) storageClassMaps(class *v1alpha1.StorageClassDefinition, at *field.Path) {
+	if _, found := class.Parameters[""]; found {
+		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Child("parameters").Key(""), "", "a parameter needs a name")
+	}
+	for _, key := range slices.Sorted(maps.Keys(class.Annotations)) {
+		c.key(key, at.Child("annotations").Key(key), strings.ToLower)
+	}
+	for _, key := range slices.Sorted(maps.Keys(class.Labels)) {
+		path, value := at.Child("labels").Key(key), class.Labels[key]
+		c.key(key, path, strings.Clone)
+		for _, problem := range content.IsLabelValue(value) {
+			c.Found(ruleValueFormat, field.ErrorTypeInvalid, path, value, "%s: %s", quote(value), problem)
+		}
+	}
+}
+
+// key checks what Kubernetes calls a qualified name, after it was normalized: the key of a label, or, where upper and
+// lower case are the same, the key of an annotation or the name of a driver.
+func (c *cloudProfile) key(key string, at *field.Path, normalized func(string) string) {
+	for _, problem := range content.IsLabelKey(normalized(key)) {
+		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at, key, "%s: %s", quote(key), problem)
+	}
+}
+
+// resolvOptions are the options that resolv.conf(5) knows, those with a number also with the least and the greatest one
+// that has an effect.
+var resolvOptions = map[string][2]int{
+	"debug": {}, "ndots": {0, 15}, "timeout": {1, 30}, "attempts": {1, 5}, "rotate": {}, "no-aaaa": {}, "no-check-names": {},
+	"inet6": {}, "ip6-bytestring": {}, "ip6-dotint": {}, "no-ip6-dotint": {}, "edns0": {}, "single-request": {},
+	"single-request-reopen": {}, "no-tld-query": {}, "use-vc": {}, "no-reload": {}, "trust-ad": {},
+}
+
+func (c *cloudProfile) resolvConfOptions(at *field.Path) {
+	entries := seen[string]{}
+	for i := range c.config.ResolvConfOptions {
+		if option := &c.config.ResolvConfOptions[i]; c.notEmpty(option, at.Index(i)) {
+			c.resolvConfOption(*option, at.Index(i), entries)
+		}
+	}
+}
+
+func (c *cloudProfile) resolvConfOption(option string, at *field.Path, entries seen[string]) {
+	if strings.ContainsFunc(option, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
+		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at, option,
+			"the line break, or other control character, in %s would break the file; write one option in each entry",
+			quote(option))
+		return
+	}
+	words := strings.Fields(option)
+	if words[0] == "options" {
+		c.Found(ruleResolvConfOption, field.ErrorTypeInvalid, at, option,
+			"%s begins with the word options, which is added to the file anyway; write the option alone, as in rotate",
+			quote(option))
+		return
+	}
+	if len(words) > 1 {
+		c.Found(ruleResolvConfOption, field.ErrorTypeInvalid, at, option,
+			"%s is more than one option; write one in each entry", quote(option))
+	}
+	for _, word := range words {
+		if before := entries.before(word, at); before != nil {
+			c.duplicate(ruleEntryRepeated, at, word, before, "has the option "+word)
+		} else if problem := resolvProblem(word); problem != "" {
+			c.Found(ruleResolvConfOption, field.ErrorTypeInvalid, at, word, "%s%s", quote(word), problem)
+		}
+	}
+}
+
+// resolvProblem says what is wrong with an option of resolv.conf, as what follows it; empty if it has an effect.
+func resolvProblem(option string) string {
+	name, number, numbered := strings.Cut(option, ":")
+	bounds, known := resolvOptions[name]
+	switch n, err := strconv.Atoi(number); {
+	case !known:
+		return " is no option of resolv.conf, so that it is ignored; " +
+			cmp.Or(didYouMean(name, slices.Sorted(maps.Keys(resolvOptions))), "remove it")
+	case bounds[1] == 0 && numbered:
+		return ": this option takes no number; write " + name
+	case bounds[1] > 0 && (err != nil || n < bounds[0] || n > bounds[1]):
+		return fmt.Sprintf(": this option needs a number from %d to %d, as in %s:%d", bounds[0], bounds[1], name, bounds[0]+1)
+	}
+	return ""
 }

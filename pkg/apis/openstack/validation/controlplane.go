@@ -7,6 +7,7 @@ package validation
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/utils/validation/features"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -74,5 +75,96 @@ func (f *findings) featureGates(gates map[string]bool, version string, at *field
 				f.Found(ruleFeatureGate, err.Type, at.Key(name), value, "feature gate %s: %s; remove it", name, err.Detail)
 			}
 		}
+	}
+}
+
+// purposes are those of load balancer classes, each of which one class at most can have.
+var purposes = []string{
+	v1alpha1.LoadBalancerClassPurposeDefault,
+	v1alpha1.LoadBalancerClassPurposePrivate,
+	v1alpha1.LoadBalancerClassPurposeVPN,
+}
+
+// loadBalancerClasses checks the load balancer classes of a floating pool or of a Shoot, which stand at the path at.
+// Of a Shoot it does not say that the purpose vpn is not for Shoots, nor which classes the profile allows.
+func loadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) finding.Report {
+	var f findings
+	names, claims := seen[string]{}, seen[string]{}
+	for i := range classes {
+		if Full(&f.Report) {
+			break
+		}
+		class, path := &classes[i], at.Index(i)
+		f.openStackName(class.Name, path.Child("name"), "load balancer class")
+		before := names.before(class.Name, path)
+		if before != nil && class.Name != "" {
+			f.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
+				"%s is a load balancer class named %s already; rename or remove one of the two", before, class.Name)
+		}
+		f.supported(class.Purpose, path.Child("purpose"), purposes...)
+		// A class that is named default or private has that purpose, too. A name that is there twice is reported already.
+		purpose := ptr.Deref(class.Purpose, "")
+		if n := class.Name; n != purpose && before == nil && n != v1alpha1.LoadBalancerClassPurposeVPN {
+			f.claim(class, n, path.Child("name"), claims)
+		}
+		f.claim(class, purpose, path.Child("purpose"), claims)
+		f.floatingSubnet(class, path)
+		f.openStackID(class.FloatingNetworkID, path.Child("floatingNetworkID"), "network")
+		f.openStackID(class.SubnetID, path.Child("subnetID"), "subnet")
+	}
+	return f.Report
+}
+
+// claim demands that no other class has a purpose, if it is one. A second class for the VPN does no harm.
+func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *field.Path, claims seen[string]) {
+	if !slices.Contains(purposes, purpose) {
+		return
+	}
+	switch before := claims.before(purpose, at); {
+	case before == nil:
+	case purpose == v1alpha1.LoadBalancerClassPurposeVPN:
+		f.Found(ruleEntryRepeated, field.ErrorTypeDuplicate, at, purpose,
+			"load balancer class %s would be the second %s one, after %s, and one is enough; "+
+				"remove the purpose from one of the two", quote(class.Name), purpose, before)
+	default:
+		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,
+			"load balancer class %s would be the second %s one, after %s; there can be one only",
+			class.Name, purpose, before)
+	}
+}
+
+// floatingSubnet checks the three ways to choose a subnet of the floating network, which exclude each other.
+func (f *findings) floatingSubnet(class *v1alpha1.LoadBalancerClass, at *field.Path) {
+	var chosen *field.Path
+	choose := func(value *string, at *field.Path) {
+		switch {
+		case value == nil:
+		case chosen == nil:
+			chosen = at
+		default:
+			f.Found(ruleSettingsExclusive, field.ErrorTypeForbidden, at, *value, "the floating subnet is chosen by %s already; "+
+				"keep one of floatingSubnetID, floatingSubnetTags and floatingSubnetName", chosen)
+		}
+	}
+	id, tags, name := at.Child("floatingSubnetID"), at.Child("floatingSubnetTags"), at.Child("floatingSubnetName")
+	choose(class.FloatingSubnetID, id)
+	f.openStackID(class.FloatingSubnetID, id, "subnet")
+	choose(class.FloatingSubnetTags, tags)
+	f.subnetTags(class.FloatingSubnetTags, tags)
+	choose(class.FloatingSubnetName, name)
+	f.notEmpty(class.FloatingSubnetName, name)
+}
+
+// subnetTags checks a list of tags with commas in between. A leading ! asks for subnets without them, a leading & for
+// those that have all of them.
+func (f *findings) subnetTags(tags *string, at *field.Path) {
+	if !f.notEmpty(tags, at) {
+		return
+	}
+	list := strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(*tags), "!"), "&")
+	empty := func(tag string) bool { return strings.TrimSpace(tag) == "" }
+	if slices.ContainsFunc(strings.Split(list, ","), empty) {
+		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, *tags,
+			"a tag in %s is empty; write tags with one comma between any two, as in public,eu", quote(*tags))
 	}
 }

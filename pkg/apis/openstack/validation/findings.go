@@ -5,13 +5,20 @@
 package validation
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"github.com/google/uuid"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // findings collects what a check finds. Its methods are what many fields have in common.
@@ -23,6 +30,11 @@ const maxFindings = 1000
 
 // Full reports whether there are so many findings that the rest of a list need not be looked at.
 func Full(found *finding.Report) bool { return len(found.Errors)+len(found.Warnings) >= maxFindings }
+
+// missing reports a setting that is not there, and says what to write.
+func (f *findings) missing(at *field.Path, format string, args ...any) {
+	f.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, format, args...)
+}
 
 // notEmpty demands that a value which may be left out is not empty if it is there. It reports whether it is there and
 // not empty.
@@ -134,4 +146,181 @@ func quoted(value *string) string {
 		return ""
 	}
 	return strconv.Quote(*value)
+}
+
+// Choices returns the names among some that one can write, in their order, each of them once: it leaves out those
+// that are empty or have white space at their ends, and patterns with a * where there can be none. The caller owns
+// the slice.
+func Choices(names []string) []string {
+	known := make(map[string]bool, len(names))
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		again := known[name]
+		known[name] = true
+		return again || name == "" || name != strings.TrimSpace(name) || misplaced(name)
+	})
+}
+
+// NotAmong adds the error of a rule that a value is none of those that its profile has, with what the profile has,
+// and the one that was probably meant. detail says what is wrong. A value that is empty is Required. Of what the
+// profile has only [Choices] are named; names with a * are patterns. If there is none, its operator has to be asked.
+func NotAmong(found *finding.Report, rule finding.Rule, at *field.Path, value string, has []string, detail string) {
+	repair := "ask the operator of the profile for one"
+	if has = Choices(has); len(has) > 0 {
+		repair = oneOf(value, has)
+	}
+	if value == "" {
+		found.Found(rule, field.ErrorTypeRequired, at, nil, "%s; %s", detail, repair)
+	} else {
+		found.Found(rule, field.ErrorTypeNotSupported, at, value, "%s; %s", detail, repair)
+	}
+}
+
+// oneOf says which values there are, and which of them was probably meant.
+func oneOf(value string, values []string) string {
+	supported := "supported are " + finding.Few(listed(values))
+	if question := didYouMean(value, values); question != "" {
+		return question + " " + supported
+	}
+	return supported
+}
+
+// listed returns names for a list of what there is. Patterns are named as such, and names with blanks quoted.
+func listed(values []string) []string {
+	list := make([]string, 0, len(values))
+	for _, value := range values {
+		switch {
+		case value == "*":
+			value = "any name"
+		case isPattern(value):
+			value = "names like " + value
+		case strings.ContainsFunc(value, unicode.IsSpace):
+			value = strconv.Quote(value)
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
+// didYouMean asks whether another value was meant; empty if there is none that is similar, or more than anyone would
+// compare. Nobody means a pattern.
+func didYouMean(value string, values []string) string {
+	const maxCompared = 100
+	if len(values) > maxCompared {
+		return ""
+	}
+	values = slices.DeleteFunc(slices.Clone(values), isPattern)
+	meant := strictjson.Closest(value, values)
+	if i := slices.IndexFunc(values, func(v string) bool { return beginsLike(value, v) }); i >= 0 && meant == "" {
+		meant = values[i]
+	}
+	if meant == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", meant)
+}
+
+// beginsLike reports whether most of a long name is as another one begins, in whatever case.
+func beginsLike(written, name string) bool {
+	const long = 12
+	n := len(name)/2 + 1
+	return len(name) >= long && len(written) >= n && len(written) <= 2*len(name) && strings.EqualFold(written[:n], name[:n])
+}
+
+// last returns what stands at the end of a path.
+func last(at *field.Path) string {
+	path := at.String()
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// quote quotes what the user wrote, or the beginning of it.
+func quote(written string) string {
+	const maxQuoted = 80
+	if utf8.RuneCountInString(written) > maxQuoted {
+		written = string([]rune(written)[:maxQuoted]) + "..."
+	}
+	return strconv.Quote(written)
+}
+
+// openStackID checks the ID of something in OpenStack: an error is what can be none at all, a warning what is no
+// UUID, as the IDs of networks, subnets and routers are.
+func (f *findings) openStackID(id *string, at *field.Path, of string) {
+	if !f.notEmpty(id, at) || isUUID(*id) {
+		return
+	}
+	if problem := idProblem(*id); problem != "" {
+		f.Found(ruleOpenStackID, field.ErrorTypeInvalid, at, *id,
+			"%s cannot be the ID of a %s: it %s", quote(*id), of, problem)
+		return
+	}
+	f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
+		"%s is no UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, as the ID of a %s is; is it the name?", quote(*id), of)
+}
+
+// requiredID checks an ID that has to be there.
+func (f *findings) requiredID(id string, at *field.Path, of string) {
+	if strings.TrimSpace(id) == "" {
+		f.missing(at, "write the ID of the %s", of)
+		return
+	}
+	f.openStackID(&id, at, of)
+}
+
+// ImageID returns what is wrong with the ID of an image, if there is one, in a region that stands at the path. It
+// need not be a UUID.
+func ImageID(id string, region *field.Path) field.ErrorList {
+	if id == "" || isUUID(id) { // there may be thousands
+		return nil
+	}
+	var f findings
+	if problem := idProblem(id); problem != "" {
+		f.Found(ruleOpenStackID, field.ErrorTypeInvalid, region.Child("id"), id,
+			"%s cannot be the ID of an image: it %s", quote(id), problem)
+	}
+	return f.Errors.Errors()
+}
+
+var (
+	placeholder = regexp.MustCompile(`(?i)^(todo|tbd|fixme|x{3,}|change-?me|replace-?me|placeholder)$`)
+	fiveGroups  = regexp.MustCompile(`^[0-9a-fA-F]+(-[0-9a-fA-F]+){4}$`)
+)
+
+// ImageIDFormats returns warnings about IDs of images that can be one and look wrong, in regions whose list stands at
+// the path at: placeholders, and UUIDs with a character too many or too few.
+func ImageIDFormats(regions []v1alpha1.RegionIDMapping, at *field.Path) finding.List {
+	var f findings
+	for i := range regions {
+		switch id := regions[i].ID; {
+		case isUUID(id): // there may be thousands
+		case placeholder.MatchString(id):
+			f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at.Index(i).Child("id"), id,
+				"%s looks like a placeholder for the ID of an image; write the ID that openstack image list shows", quote(id))
+		case strings.Count(id, "-") == 4 && fiveGroups.MatchString(id):
+			f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at.Index(i).Child("id"), id,
+				"%s is almost a UUID, whose groups have 8, 4, 4, 4 and 12 characters; copy the ID of the image again", quote(id))
+		}
+	}
+	return f.Warnings
+}
+
+// isUUID reports whether an ID is a UUID, with or without its dashes.
+func isUUID(id string) bool { return (len(id) == 36 || len(id) == 32) && uuid.Validate(id) == nil }
+
+const longestID = 255
+
+// idProblem says why a text can be no ID; empty if it can. IDs become part of URLs.
+func idProblem(id string) string {
+	foreign := func(r rune) bool { return isForeign(r) || strings.ContainsRune("/\\?#%&*,;<>()[]{}\"'`$|", r) }
+	switch i := strings.IndexFunc(id, foreign); {
+	case len(id) > longestID:
+		return fmt.Sprintf("has more than %d characters", longestID)
+	case i >= 0:
+		r, _ := utf8.DecodeRuneInString(id[i:])
+		return "contains " + strconv.QuoteRune(r)
+	}
+	return ""
+}
+
+// isForeign reports whether a letter is none that an ID or a URL could have: white space, or what cannot be seen.
+func isForeign(r rune) bool {
+	return unicode.IsSpace(r) || !unicode.IsPrint(r) || r == unicode.ReplacementChar
 }

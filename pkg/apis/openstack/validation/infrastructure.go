@@ -63,9 +63,8 @@ func (n *networks) addresses() {
 	both := n.Workers != "" && n.Worker != ""
 	switch {
 	case n.Workers == "" && n.Worker == "" && n.SubnetPool == nil && n.SubnetID == nil:
-		n.Found(RuleSettingMissing, field.ErrorTypeRequired, workers, nil,
-			"say which addresses the machines get: write workers, the network of their subnet, as in %s, or subnetPool, "+
-				"or subnetId", ipv4.example)
+		n.missing(workers, "say which addresses the machines get: write workers, the network of their subnet, as in %s, "+
+			"or subnetPool, or subnetId", ipv4.example)
 	case both && !sameNetwork(n.Workers, n.Worker):
 		n.Found(ruleSettingsExclusive, field.ErrorTypeForbidden, worker, n.Worker,
 			"worker is the old name of workers, and they say two things, %s and %s; remove one of the two",
@@ -83,7 +82,7 @@ func (n *networks) addresses() {
 	n.machines(n.Workers, workers)
 	written := cmp.Or(n.Workers, n.Worker)
 	if written != "" && ptr.Deref(n.shoot.Nodes, "") == "" {
-		n.Found(RuleSettingMissing, field.ErrorTypeRequired, field.NewPath("spec", "networking", "nodes"), nil,
+		n.missing(field.NewPath("spec", "networking", "nodes"),
 			"write the network that the machines' subnet lies in; it can be the same, %s", written)
 	}
 }
@@ -118,7 +117,7 @@ func (n *networks) subnetPool() {
 	n.requiredID(pool.ID, at.Child("id"), "subnet pool")
 	switch length := pool.PrefixLength; {
 	case length == 0:
-		n.Found(RuleSettingMissing, field.ErrorTypeRequired, at.Child("prefixLength"), nil,
+		n.missing(at.Child("prefixLength"),
 			"write prefixLength, how many bits the prefix of the machines' subnet has, as in 24")
 	case length < shortestPrefix || length > longestPrefix:
 		n.Found(ruleValueOutOfRange, field.ErrorTypeInvalid, at.Child("prefixLength"), length,
@@ -143,8 +142,7 @@ func (n *networks) existing() {
 func (n *networks) existingIn(id *string, name, of string) {
 	n.openStackID(id, n.at.Child(name), of)
 	if id != nil && n.ID == nil {
-		n.Found(RuleSettingMissing, field.ErrorTypeRequired, n.at.Child("id"), nil,
-			"write the ID of the network that %s %s is for, or remove %s", of, quote(*id), name)
+		n.missing(n.at.Child("id"), "write the ID of the network that %s %s is for, or remove %s", of, quote(*id), name)
 	}
 }
 
@@ -152,8 +150,7 @@ func (n *networks) existingIn(id *string, name, of string) {
 // or from the existing network, which may have its own.
 func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
 	if config.SubnetPoolID == nil && config.NodeCIDR == nil && config.NodeSubnetID == nil && n.ID == nil {
-		n.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, "say where the IPv6 addresses of the machines "+
-			"come from: write subnetPoolID or nodeCIDR; or remove ipv6")
+		n.missing(at, "say where the IPv6 addresses of the machines come from: write subnetPoolID or nodeCIDR; or remove ipv6")
 	}
 	if !slices.Contains(n.shoot.IPFamilies, v1beta1.IPFamilyIPv6) {
 		n.Found(ruleIPv6NotEnabled, field.ErrorTypeInvalid, at, field.OmitValueType{}, "spec.networking.ipFamilies does "+
@@ -187,8 +184,7 @@ func (n *networks) existingIPv6(config *v1alpha1.IPv6, at *field.Path) {
 	n.alreadySaid(config.NodeCIDR != nil, at.Child("nodeCIDR"), subnet)
 	needs := func(value *string, at *field.Path) {
 		if value == nil {
-			n.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil,
-				"an existing IPv6 subnet needs %s; write it, or remove %s", last(at), subnet)
+			n.missing(at, "an existing IPv6 subnet needs %s; write it, or remove %s", last(at), subnet)
 		}
 	}
 	needs(config.PodCIDR, at.Child("podCIDR"))
@@ -202,54 +198,116 @@ func (n *networks) existingIPv6(config *v1alpha1.IPv6, at *field.Path) {
 // config needs and the new one lacks is not reported here.
 func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, complete bool, at *field.Path) finding.List {
 	var f findings
-	before := identities(old, at)
-	for i, is := range identities(config, at) {
-		was := before[i].value
-		lost := is.value == "" && is.needed
-		if !lost && (complete || was != "") && !sameNetwork(was, is.value) {
-			f.Found(RuleFieldImmutable, field.ErrorTypeInvalid, is.at, is.value,
+	keeps := func(at *field.Path, was, is string, needed bool) {
+		lost := is == "" && needed
+		if !lost && (complete || was != "") && !sameNetwork(was, is) {
+			f.Found(RuleFieldImmutable, field.ErrorTypeInvalid, at, is,
 				"%s cannot be changed: it was %s and would be %s; put the old value back, or create a new Shoot",
-				last(is.at), cmp.Or(was, "not set"), cmp.Or(is.value, "not set"))
+				last(at), cmp.Or(was, "not set"), cmp.Or(is, "not set"))
 		}
 	}
+	optional := func(at *field.Path, was, is *string) { keeps(at, ptr.Deref(was, ""), ptr.Deref(is, ""), false) }
+	keeps(at.Child("floatingPoolName"), old.FloatingPoolName, config.FloatingPoolName, true)
+	optional(at.Child("floatingPoolSubnetName"), old.FloatingPoolSubnetName, config.FloatingPoolSubnetName)
+	was, is, path := &old.Networks, &config.Networks, at.Child("networks")
+	router := func(n *v1alpha1.Networks) string { return ptr.Deref(n.Router, v1alpha1.Router{}).ID }
+	keeps(path.Child("router", "id"), router(was), router(is), false)
+	workers := path.Child("workers")
+	if is.Workers == "" && is.Worker != "" {
+		workers = path.Child("worker")
+	}
+	needsWorkers := is.SubnetPool == nil && is.SubnetID == nil
+	keeps(workers, cmp.Or(was.Workers, was.Worker), cmp.Or(is.Workers, is.Worker), needsWorkers)
+	keeps(path.Child("subnetPool"), inWords(was.SubnetPool), inWords(is.SubnetPool), false)
+	optional(path.Child("id"), was.ID, is.ID)
+	optional(path.Child("subnetId"), was.SubnetID, is.SubnetID)
+	optional(path.Child("securityGroupId"), was.SecurityGroupID, is.SecurityGroupID)
+	optional(path.Child("shareNetworkId"), was.ShareNetworkID, is.ShareNetworkID)
+	wasV6, isV6, v6 := ptr.Deref(was.IPv6, v1alpha1.IPv6{}), ptr.Deref(is.IPv6, v1alpha1.IPv6{}), path.Child("ipv6")
+	optional(v6.Child("subnetPoolID"), wasV6.SubnetPoolID, isV6.SubnetPoolID)
+	optional(v6.Child("nodeCIDR"), wasV6.NodeCIDR, isV6.NodeCIDR)
+	optional(v6.Child("nodeSubnetId"), wasV6.NodeSubnetID, isV6.NodeSubnetID)
+	optional(v6.Child("podCIDR"), wasV6.PodCIDR, isV6.PodCIDR)
+	optional(v6.Child("serviceCIDR"), wasV6.ServiceCIDR, isV6.ServiceCIDR)
 	return f.Errors
 }
 
-// identity is a part of an InfrastructureConfig that cannot be changed, as text; empty if it is not there.
-type identity struct {
-	at    *field.Path
-	value string
-	// needed reports whether the config needs it.
-	needed bool
+func inWords(pool *v1alpha1.SubnetPool) string {
+	if pool == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s with a prefix of %d bits", pool.ID, pool.PrefixLength)
 }
 
-func identities(config *v1alpha1.InfrastructureConfig, at *field.Path) []identity {
-	networks, path := config.Networks, at.Child("networks")
-	pool := ""
-	if p := networks.SubnetPool; p != nil {
-		pool = fmt.Sprintf("%s with a prefix of %d bits", p.ID, p.PrefixLength)
+// family is a version of IP, with an example of a network.
+type family struct {
+	name, example string
+	of            func(cidr.CIDR) bool
+}
+
+var (
+	ipv4 = family{"IPv4", "10.250.0.0/16", cidr.CIDR.IsIPv4}
+	ipv6 = family{"IPv6", "2001:db8::/64", cidr.CIDR.IsIPv6}
+)
+
+// network demands that a text is the CIDR of a network of a family. It returns nil if there is nothing to compare.
+func (f *findings) network(text string, at *field.Path, want family) cidr.CIDR {
+	network := cidr.NewCIDR(text, at)
+	switch {
+	case !network.Parse():
+		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
+			"%s %s is no network; write its address and the length of its prefix, as in %s",
+			last(at), quote(text), want.example)
+		return nil
+	case !want.of(network):
+		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
+			"%s %s must be an %s network, as in %s", last(at), quote(text), want.name, want.example)
+		return nil
+	case network.GetIPNet().String() != text:
+		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
+			"%s %s is not the address of a network; write %s", last(at), quote(text), network.GetIPNet())
 	}
-	workers := path.Child("workers")
-	if networks.Workers == "" && networks.Worker != "" {
-		workers = path.Child("worker")
+	return network
+}
+
+// within demands that a network lies within that of the Shoot's nodes, and outside those of its pods and services. What
+// cannot be read of these Gardener itself reports.
+func (f *findings) within(network cidr.CIDR, shoot *v1beta1.Networking) {
+	at := field.NewPath("spec", "networking")
+	if nodes := parsed(shoot.Nodes, at.Child("nodes")); nodes != nil && len(nodes.ValidateSubset(network)) > 0 {
+		f.outOfPlace(network, "lie within", nodes)
 	}
-	needsWorkers := networks.SubnetPool == nil && networks.SubnetID == nil
-	v6, atV6 := ptr.Deref(networks.IPv6, v1alpha1.IPv6{}), path.Child("ipv6")
-	text := func(value *string) string { return ptr.Deref(value, "") }
-	return []identity{
-		{at.Child("floatingPoolName"), config.FloatingPoolName, true},
-		{at.Child("floatingPoolSubnetName"), text(config.FloatingPoolSubnetName), false},
-		{path.Child("router", "id"), ptr.Deref(networks.Router, v1alpha1.Router{}).ID, false},
-		{workers, cmp.Or(networks.Workers, networks.Worker), needsWorkers},
-		{path.Child("subnetPool"), pool, false},
-		{path.Child("id"), text(networks.ID), false},
-		{path.Child("subnetId"), text(networks.SubnetID), false},
-		{path.Child("securityGroupId"), text(networks.SecurityGroupID), false},
-		{path.Child("shareNetworkId"), text(networks.ShareNetworkID), false},
-		{atV6.Child("subnetPoolID"), text(v6.SubnetPoolID), false},
-		{atV6.Child("nodeCIDR"), text(v6.NodeCIDR), false},
-		{atV6.Child("nodeSubnetId"), text(v6.NodeSubnetID), false},
-		{atV6.Child("podCIDR"), text(v6.PodCIDR), false},
-		{atV6.Child("serviceCIDR"), text(v6.ServiceCIDR), false},
+	f.apart(network, parsed(shoot.Pods, at.Child("pods")), parsed(shoot.Services, at.Child("services")))
+}
+
+// apart demands that a network does not overlap others, of which those that are nil do not count.
+func (f *findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
+	for _, other := range others {
+		if other != nil && len(other.ValidateNotOverlap(network)) > 0 {
+			f.outOfPlace(network, "not overlap", other)
+		}
 	}
+}
+
+// outOfPlace says how a network must lie to another one.
+func (f *findings) outOfPlace(network cidr.CIDR, must string, other cidr.CIDR) {
+	f.Found(ruleNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(), "%s %s must %s %s, which is %s",
+		last(network.GetFieldPath()), network.GetCIDR(), must, other.GetFieldPath(), other.GetCIDR())
+}
+
+// parsed returns a network; nil if there is none, or none that can be read.
+func parsed(text *string, at *field.Path) cidr.CIDR {
+	if text == nil {
+		return nil
+	}
+	if network := cidr.NewCIDR(*text, at); network.Parse() {
+		return network
+	}
+	return nil
+}
+
+// sameNetwork reports whether two texts mean the same, however the network is written.
+func sameNetwork(a, b string) bool {
+	x, y := parsed(&a, nil), parsed(&b, nil)
+	return a == b || x != nil && y != nil && x.GetIPNet().String() == y.GetIPNet().String()
 }

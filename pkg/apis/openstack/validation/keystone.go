@@ -9,15 +9,19 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // keystoneURL checks the URL for all regions, and that each region has one. An empty one is none, as the empty
@@ -27,8 +31,7 @@ func (c *cloudProfile) keystoneURL(at *field.Path) {
 	case general != "":
 		c.url(general, at)
 	case len(urls) == 0:
-		c.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, "add the URL of the identity service"+exampleURL+
-			", or one for each region in keystoneURLs")
+		c.missing(at, "add the URL of the identity service"+exampleURL+", or one for each region in keystoneURLs")
 	default:
 		regions := make([]*string, 0, len(urls))
 		for i := range urls {
@@ -64,8 +67,7 @@ func (c *cloudProfile) keystoneURLs(at *field.Path) {
 			c.region(&entry.Region, path.Child("region"))
 		}
 		if entry.URL == "" {
-			c.Found(RuleSettingMissing, field.ErrorTypeRequired, path.Child("url"), nil,
-				"add the URL of the region's identity service"+exampleURL)
+			c.missing(path.Child("url"), "add the URL of the region's identity service"+exampleURL)
 		} else {
 			c.url(entry.URL, path.Child("url"))
 		}
@@ -157,4 +159,154 @@ func bundleProblem(bundle string) string {
 		}
 		rest = after
 	}
+}
+
+// The keys in the data of a Secret with credentials. Authentication needs username and password, or else
+// applicationCredentialSecret with applicationCredentialID, or with applicationCredentialName and username. The other
+// keys after tenantName, which is the name of the project, say where the identity service is and how it is verified.
+const (
+	domainName        = "domainName"
+	tenantName        = "tenantName"
+	username          = "username"
+	password          = "password"
+	applicationID     = "applicationCredentialID"
+	applicationName   = "applicationCredentialName"
+	applicationSecret = "applicationCredentialSecret"
+	authURL           = "authURL"
+	caCert            = "caCert"
+	insecure          = "insecure"
+)
+
+// maxTenantName is how many characters OpenStack allows.
+const maxTenantName = 64
+
+// credentialKeys are all keys, in the order in which errors come.
+var credentialKeys = []string{
+	domainName, tenantName, username, password, applicationID, applicationName, applicationSecret, authURL, caCert, insecure,
+}
+
+// Credentials checks the data of a Secret with credentials, which stands at the path at: there are a domain and a
+// tenant, exactly one way to authenticate, and each value is what its key says. Other keys are not looked at, since a
+// Secret may serve others as well. No error holds a value. It returns the name of the domain as well, empty if there
+// is none.
+func Credentials(data map[string][]byte, at *field.Path) (domain string, errs field.ErrorList) {
+	var f findings
+	required, application := requiredKeys(data), applicationKeys(data)
+	for _, key := range credentialKeys {
+		value, found := data[key]
+		problem := ""
+		if found {
+			problem = credentialProblem(key, string(value))
+		}
+		switch reason, isRequired := required[key]; {
+		case isRequired && len(value) == 0:
+			f.Found(ruleCredentialsIncomplete, field.ErrorTypeRequired, at.Key(key), nil, "%s%s", reason, misspelt(data, key))
+		case problem != "":
+			f.Found(ruleCredentialsValue, field.ErrorTypeInvalid, at.Key(key), field.OmitValueType{}, "%s", problem)
+		}
+		if key == password && len(value) > 0 && len(application) > 0 {
+			f.Found(ruleCredentialsAmbiguous, field.ErrorTypeForbidden, at.Key(key), nil,
+				"there are two ways to authenticate, %s and %s; remove one of the two", key, strings.Join(application, ", "))
+		}
+	}
+	return string(data[domainName]), f.Errors.Errors()
+}
+
+// requiredKeys returns the keys that are always required, and those that are to authenticate in the way that was
+// begun, with the reason.
+func requiredKeys(data map[string][]byte) map[string]string {
+	required := map[string]string{
+		domainName: "the name of the domain is missing",
+		tenantName: "the name of the tenant, which is the project in OpenStack, is missing",
+	}
+	const or = "; with an application credential instead, " + applicationID + " and " + applicationSecret + " are needed"
+	has := func(key string) bool { return len(data[key]) > 0 }
+	application := applicationKeys(data)
+	switch {
+	case has(password):
+		required[username] = "a password needs the name of its user"
+		return required
+	case len(application) == 0:
+		required[username] = "the name of the user is missing" + or
+		required[password] = "the password is missing" + or
+		return required
+	case has(applicationID):
+	case has(applicationName):
+		required[username] = "an application credential that is given by its name needs the name of its user; " +
+			"one that is given by " + applicationID + " does not"
+	default:
+		required[applicationID] = "the secret of an application credential needs its ID; or else " +
+			applicationName + " and " + username
+	}
+	required[applicationSecret] = application[0] + " needs the secret of the application credential"
+	return required
+}
+
+// applicationKeys returns the keys of an application credential that have a value.
+func applicationKeys(data map[string][]byte) []string {
+	keys := []string{applicationID, applicationName, applicationSecret}
+	return slices.DeleteFunc(keys, func(key string) bool { return len(data[key]) == 0 })
+}
+
+// misspelt asks which key was probably meant to be one that is missing; empty if there is none.
+func misspelt(data map[string][]byte, key string) string {
+	for _, other := range slices.Sorted(maps.Keys(data)) {
+		if !slices.Contains(credentialKeys, other) && sameWord(other, key) {
+			return "; is " + other + " meant to be this key? The names of keys are case-sensitive"
+		}
+	}
+	return ""
+}
+
+// sameWord reports whether a key is another one in other letters: in upper case, with separators, with the prefix OS
+// that the variables of OpenStack's own programs have, with project for tenant, or with one or two letters that are
+// others.
+func sameWord(key, known string) bool {
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, key)
+	letters = strings.Replace(strings.TrimPrefix(letters, "os"), "project", "tenant", 1)
+	return strictjson.Closest(letters, []string{known}) != ""
+}
+
+// credentialProblem returns what is wrong with the value of a key, without quoting it; empty if it is right.
+func credentialProblem(key, value string) string {
+	text := textProblem(value, key == password)
+	switch word := strings.ToLower(strings.TrimSpace(value)); {
+	case value == "":
+		return "it is empty; write a value, or leave the key out"
+	case key == caCert:
+		return bundleProblem(value)
+	case key == insecure && word != "true" && word != "false":
+		return `it must be "true" or "false"`
+	case key == insecure:
+	case text != "":
+		return text
+	case key == tenantName && utf8.RuneCountInString(value) > maxTenantName:
+		return "it has more than 64 characters, which is the most that the name of a tenant can have"
+	case key == authURL:
+		return urlProblem(value)
+	}
+	return ""
+}
+
+// textProblem returns what is wrong with a value as text. It must not have white space at its ends; a password may have
+// some, but no line break.
+func textProblem(value string, isPassword bool) string {
+	switch {
+	case strings.TrimRight(value, "\r\n") != value:
+		return "it ends with a line break, as what echo writes does; use printf, or stringData, which takes the value as it is"
+	case strings.TrimLeft(value, "\r\n") != value:
+		return "it begins with a line break; remove that"
+	case !isPassword && strings.TrimSpace(value) != value:
+		return "it begins or ends with white space; remove that"
+	case !utf8.ValidString(value):
+		return "it is not text in UTF-8; the value in data is encoded in base64 once, that in stringData not at all"
+	case strings.ContainsFunc(value, unicode.IsControl):
+		return "it has a line break or another control character in it; remove that"
+	}
+	return ""
 }

@@ -79,11 +79,9 @@ type entry struct {
 // defines, registered or not; see [Vocabulary.Request] for what can be asked for.
 //
 // The errors, at paths below at (the path of spec.machineCapabilities), are those of rules that Gardener's API server
-// does not enforce: a value registered twice is a Duplicate. What it does enforce (unique and qualified names, the
-// mandatory architecture, …) is left to it: a repeated name extends nothing, its first definition counts. The
-// vocabulary is usable whatever errors there are, so that a caller can go on and report the rest. It keeps provider:
-// the caller must not change the definitions any more. Of two with one name the first counts, and a reserved one
-// before them.
+// does not enforce: a value registered twice is a Duplicate. The vocabulary is usable whatever errors there are. Of two
+// definitions of one name the first counts, and a reserved one before those of the provider. Compile keeps provider:
+// the caller must not change the definitions any more.
 func Compile(
 	defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition,
 ) (*Vocabulary, field.ErrorList) {
@@ -137,12 +135,10 @@ func (v *Vocabulary) place(r *entry, bits int) {
 	v.bytewise = v.bytewise && n == 1
 }
 
-// Legacy reports whether the profile registers no capabilities, so that the vocabulary is architecture: [amd64,
-// arm64].
+// Legacy reports whether the profile registers none, so that the vocabulary is architecture: [amd64, arm64].
 func (v *Vocabulary) Legacy() bool { return v.legacy }
 
-// Definitions returns the vocabulary as it is registered, best first, without repetitions. The caller owns the
-// result.
+// Definitions returns what is registered, best first, without repetitions. The caller owns the result.
 func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	defs := make([]v1beta1.CapabilityDefinition, 0, v.registered)
 	for _, r := range v.capabilities[:v.registered] {
@@ -174,13 +170,12 @@ func (v *Vocabulary) All() Set { return v.all }
 
 // Set compiles the capabilities that a machine type declares. A registered capability that is absent supports all of
 // its registered values (semantics S2), and so does an absent worker capability (S3), of all that are defined if it
-// is not registered; order and repetition of values mean nothing. For a flavor of an image, for which an absent
-// worker capability means something else, see [Vocabulary.Flavor].
+// is not registered; order and repetition of values mean nothing. For a flavor of an image see [Vocabulary.Flavor].
 //
 // Errors, at paths below at (the path of the map), in vocabulary order with unknown names last: NotSupported for a
 // name or a value that is not registered, Required for a capability with an empty list. The set is usable all the
 // same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
-// builds no errors, for callers whose input someone else has validated.
+// builds no errors.
 func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
 	bits := v.registeredBits(c)
 	for _, w := range v.workers {
@@ -302,8 +297,7 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
 
 // Format prints capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They come
 // in vocabulary order, reserved ones after those that are registered, and unknown names last, in lexical order.
-// Values that the vocabulary knows come in its order, without repetition, the others after them as written. What c
-// leaves out is left out.
+// Values that the vocabulary knows come in its order, without repetition, the others after them as written.
 func (v *Vocabulary) Format(c v1beta1.Capabilities) string {
 	var written []string
 	for _, r := range v.capabilities {

@@ -12,12 +12,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -81,4 +89,148 @@ func tryConfig[R any](cloud provider.Provider[R], config []byte) (tried int, err
 		}
 	}
 	return tried, errors.Join(errs...)
+}
+
+// RoundTrip writes a version in a format, reads it again in a config of the given kind, and returns what is wrong; nil
+// if nothing is. Paths count for nothing.
+//
+// If the format is that of the version ([imageselector.Version.Legacy] says which one that is) the flavors read are the
+// same, in the same order: capabilities with the values in their order, what they imply, references and fallbacks. In
+// the other format their order and what they imply may be lost, and in the legacy format one flavor without
+// capabilities may stand for several that name one architecture each. Nothing else may: a provider that has no words
+// for something has to say so. [Refused] then tells its error from a fault.
+//
+// Encode must come to the same each time, and leave the version as it is.
+func RoundTrip[R any](
+	cloud provider.Provider[R], kind schema.GroupVersionKind, version imageselector.Version[R], format provider.Format,
+) error {
+	before, err := json.Marshal(version)
+	if err != nil {
+		return fmt.Errorf("a reference that is no JSON: %w", err)
+	}
+	entries, err := encode(cloud, version, format)
+	if after, _ := json.Marshal(version); !bytes.Equal(before, after) {
+		return fmt.Errorf("the provider's Encode has changed the version from %s to %s", before, after)
+	}
+	if err != nil {
+		return err
+	}
+	again, err := decode(cloud, kind, entries)
+	if err != nil {
+		return fmt.Errorf("it was written as %s: %w", entries, err)
+	}
+	if err := compare(version, again, format); err != nil {
+		return fmt.Errorf("it was written as %s, and read again: %w", entries, err)
+	}
+	return nil
+}
+
+// Refused reports whether the error is one of a provider's Encode: the format has no words for the version. That is no
+// fault if the version was made up, or was read in the other format.
+func Refused(err error) bool {
+	var refused refusal
+	return errors.As(err, &refused)
+}
+
+// refusal is an error of Encode.
+type refusal struct{ error }
+
+func (r refusal) Unwrap() error { return r.error }
+
+// encode writes a version, twice.
+func encode[R any](cloud provider.Provider[R], version imageselector.Version[R], format provider.Format) (json.RawMessage, error) {
+	entries, err := cloud.Encode(version, format)
+	again, errAgain := cloud.Encode(version, format)
+	if said, then := fmt.Sprint(err), fmt.Sprint(errAgain); said != then {
+		return nil, fmt.Errorf("the provider's Encode says %s, and then %s", said, then)
+	}
+	if err != nil {
+		return nil, refusal{err}
+	}
+	if len(entries) == 0 {
+		return nil, errors.New("the provider's Encode returns no entry")
+	}
+	first, err := json.Marshal(entries)
+	if err != nil {
+		return nil, fmt.Errorf("an entry that is no JSON: %w", err)
+	}
+	if second, _ := json.Marshal(again); !bytes.Equal(first, second) {
+		return nil, fmt.Errorf("the provider's Encode returns %s, and then %s", first, second)
+	}
+	return first, nil
+}
+
+// decode reads the entries of one version.
+func decode[R any](cloud provider.Provider[R], kind schema.GroupVersionKind, entries json.RawMessage) ([]imageselector.Version[R], error) {
+	apiVersion, name := kind.ToAPIVersionAndKind()
+	config, err := json.Marshal(map[string]any{
+		"apiVersion": apiVersion, "kind": name, "machineImages": []any{map[string]any{"name": "image", "versions": entries}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	read, report := cloud.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("written"))
+	if len(report.Errors) > 0 {
+		return nil, report.Errors.Errors().ToAggregate()
+	}
+	if len(read.Images) != 1 || read.Images[0].Name != "image" {
+		return nil, fmt.Errorf("that is %d images, not one", len(read.Images))
+	}
+	return read.Images[0].Versions, nil
+}
+
+// compare returns in what the versions differ from the one that they are to be.
+func compare[R any](version imageselector.Version[R], again []imageselector.Version[R], format provider.Format) error {
+	legacy := format == provider.FormatLegacy
+	var flavors []imageselector.Flavor[R]
+	for _, v := range again {
+		if v.Version != version.Version {
+			return fmt.Errorf("it is version %q, not %q", v.Version, version.Version)
+		}
+		if v.Legacy != legacy && len(version.Flavors) > 0 {
+			return fmt.Errorf("it is in another format than %s", format)
+		}
+		if diff := differences(version.Undeclared, v.Undeclared); diff != "" && version.Legacy == legacy {
+			return fmt.Errorf("what flavors support without declaring it: %s", diff)
+		}
+		flavors = append(flavors, v.Flavors...)
+	}
+	if version.Legacy == legacy {
+		if diff := differences(version.Flavors, flavors); diff != "" {
+			return errors.New(diff)
+		}
+		return nil
+	}
+	for i := range version.Flavors {
+		if !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool { return standsFor(&f, &version.Flavors[i], legacy) }) {
+			return fmt.Errorf("flavor %d is lost: %s", i, differences(version.Flavors, flavors))
+		}
+	}
+	for i := range flavors {
+		if !slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool { return standsFor(&flavors[i], &f, legacy) }) {
+			return fmt.Errorf("flavor %d has come from nowhere: %s", i, differences(version.Flavors, flavors))
+		}
+	}
+	return nil
+}
+
+// standsFor reports whether a flavor that was read says what was written in another format.
+func standsFor[R any](read, written *imageselector.Flavor[R], legacy bool) bool {
+	r, w := *read, *written
+	if legacy && (len(r.Capabilities) == 0 && namesArchitecture(w.Capabilities) || len(w.Capabilities) == 0 && namesArchitecture(r.Capabilities)) {
+		r.Capabilities, w.Capabilities = nil, nil
+	}
+	r.Implied, w.Implied = nil, nil
+	return differences(r, w) == ""
+}
+
+// namesArchitecture reports whether capabilities are one architecture.
+func namesArchitecture(capabilities v1beta1.Capabilities) bool {
+	return len(capabilities) == 1 && len(capabilities[capability.Architecture]) == 1
+}
+
+// differences returns how two values differ, but for paths; empty if they do not. What is empty is the same as nil.
+func differences(want, got any) string {
+	return cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreTypes((*field.Path)(nil)),
+		cmp.Exporter(func(reflect.Type) bool { return true }))
 }

@@ -7,7 +7,6 @@ package ratchet
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -21,21 +20,22 @@ type Judged struct {
 	Report finding.Report
 }
 
-// Excuse returns the report about an object that is about to be written, with the errors as warnings that the stored object
-// has as well, judged by the same checks. Each error of the stored object excuses one of the new one.
+// Excuse returns the report about an object that is about to be written, with the errors as warnings that the stored
+// object has as well, judged by the same checks. Each error of the stored object excuses one of the new one.
 //
-// Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and in the names on their paths, not
-// in indices, and if no part of their [finding.Finding.Extent] has changed. Elements of lists are known by their name or
-// version and the region and the domain that they are for, regions by their architecture as well, flavors by their
-// capabilities; what has none of these is known by all that it says. Where something is there twice, it does not matter
-// which of the two is reported: errors of the type Duplicate are the same if they are about the same name, and those about
-// flavors if the flavors are written with the same values.
+// Two errors are the same if they agree in rule, type, value, [finding.Finding.About] and in the names on their paths,
+// not in indices, and if no part of their [finding.Finding.Extent] has changed. Elements of lists are known by their
+// name or version and the region and the domain that they are for, regions by their architecture as well, flavors by
+// their capabilities; what has none of these is known by all that it says. Where something is there twice, it does not
+// matter which of the two is reported: errors of the type Duplicate are the same if they are about the same name, and
+// those about flavors if the flavors are written with the same values.
 //
-// Silenced errors excuse others, and need an excuse, like those that are reported: where something could not be read, an
-// update must not make worse what is around it. They become errors of the result if nothing else is refused.
+// Silenced errors excuse others, and need an excuse, like those that are reported: where something could not be read,
+// an update must not make worse what is around it. They become errors of the result if nothing else is refused.
 //
 // A warning that was an error says that it is older than the update. The arguments are not changed, and share findings
-// with the result. The result is sorted, unless it is the report about updated itself, since there is nothing to excuse.
+// with the result. The result is sorted, unless it is the report about updated itself, since there is nothing to
+// excuse.
 func Excuse(updated, stored Judged) finding.Report {
 	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
 		return updated.Report
@@ -90,31 +90,31 @@ func (e excuses) excuse(ids []identity) bool {
 
 // identity is what makes two findings the same.
 type identity struct {
-	rule, about  string
-	kind         field.ErrorType
-	place, value string
-	extent       int
+	rule, about          string
+	kind                 field.ErrorType
+	place, value, extent string
 }
 
 // identities returns those of the parts of a finding, or its own if it has none.
 func (t *tree) identities(f finding.Finding) []identity {
-	if len(f.Parts) == 0 {
-		return []identity{t.identify(f)}
+	parts := f.Parts
+	if len(parts) == 0 {
+		parts = finding.List{f}
 	}
-	ids := make([]identity, 0, len(f.Parts))
-	for _, part := range f.Parts {
+	ids := make([]identity, 0, len(parts))
+	for _, part := range parts {
 		ids = append(ids, t.identify(part))
 	}
 	return ids
 }
 
 func (t *tree) identify(f finding.Finding) identity {
-	place, flavor := t.known(f.Place, f.Type == field.ErrorTypeDuplicate)
+	place, at, flavor := t.walk(f.Place, f.Type == field.ErrorTypeDuplicate)
 	id := identity{rule: f.Origin, about: f.About, kind: f.Type, place: place, extent: t.extent(f.Extent)}
 	switch _, omitted := f.BadValue.(field.OmitValueType); {
 	case f.BadValue == nil || flavor: // a flavor is quoted in the order of the vocabulary, which may change
 	case omitted: // too long to be shown, or a secret
-		id.value = strconv.Itoa(t.says(t.at(f.Place)))
+		id.value = t.says(at)
 	default:
 		id.value = fmt.Sprint(f.BadValue)
 	}

@@ -19,12 +19,12 @@ import (
 )
 
 // numbers gives every text a number of its own, so that what is large is compared once, however often it is asked for.
-type numbers map[string]int
+type numbers map[string]string
 
-func (n numbers) of(text string) int {
+func (n numbers) of(text string) string {
 	number, found := n[text]
 	if !found {
-		number = len(n) + 1
+		number = strconv.Itoa(len(n) + 1)
 		n[text] = number
 	}
 	return number
@@ -35,8 +35,8 @@ type node struct {
 	members  map[string]*node
 	elements []*node
 	text     string
-	// says and knownBy keep what the methods of tree have returned; 0 before.
-	says, knownBy int
+	// says and knownBy keep what the methods of tree have returned; empty before.
+	says, knownBy string
 }
 
 // tree is an object as JSON. Trees that are compared share their numbers.
@@ -44,20 +44,20 @@ type tree struct {
 	root    *node
 	numbers numbers
 	// vocabulary has the values of each registered capability, as says returns them; empty if the object registers none.
-	vocabulary map[string][]int
+	vocabulary map[string][]string
 	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
-	extents map[*finding.Path]int
+	extents map[*finding.Path]string
 }
 
 // treeOf returns an object as JSON; what cannot be written as such has no parts.
 func treeOf(object any, shared numbers) *tree {
-	t := &tree{numbers: shared, extents: map[*finding.Path]int{}}
+	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*finding.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
-		decoder := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		decoder := jsontext.NewDecoder(bytes.NewReader(raw),
+			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 		t.root, _ = read(decoder) // encoding/json has written it
 	}
-	t.vocabulary = map[string][]int{}
-	if definitions := t.at(finding.ParsePath("spec.machineCapabilities")); definitions != nil {
+	if _, definitions, _ := t.walk(finding.ParsePath("spec.machineCapabilities"), false); definitions != nil {
 		for _, definition := range definitions.elements {
 			if name, values := definition.members["name"], definition.members["values"]; name != nil && values != nil {
 				t.vocabulary[strings.TrimPrefix(name.text, `"`)] = t.said(values.elements)
@@ -70,19 +70,14 @@ func treeOf(object any, shared numbers) *tree {
 // read returns the next value of a document. Of members with the same name the last one counts.
 func read(decoder *jsontext.Decoder) (*node, error) {
 	token, err := decoder.ReadToken()
-	if err != nil {
-		return nil, err
-	}
 	n := &node{}
 	switch token.Kind() {
 	case '{':
 		n.members = map[string]*node{}
-		for err == nil && decoder.PeekKind() != '}' {
-			var name jsontext.Token
-			if name, err = decoder.ReadToken(); err == nil {
-				key := name.String()
-				n.members[key], err = read(decoder)
-			}
+		for err == nil && decoder.PeekKind() == '"' {
+			token, _ = decoder.ReadToken() // after an error the next call fails as well
+			name := token.String()
+			n.members[name], err = read(decoder)
 		}
 	case '[':
 		n.elements = []*node{}
@@ -93,7 +88,7 @@ func read(decoder *jsontext.Decoder) (*node, error) {
 		}
 	default:
 		n.text = string(rune(token.Kind())) + token.String()
-		return n, nil
+		return n, err
 	}
 	if err == nil {
 		_, err = decoder.ReadToken()
@@ -101,26 +96,26 @@ func read(decoder *jsontext.Decoder) (*node, error) {
 	return n, err
 }
 
-// says returns a number for what a node says, in which the order of lists means nothing. Nodes that say the same have the
-// same one.
-func (t *tree) says(n *node) int {
+// says returns a number for what a node says, in which the order of lists means nothing. Nodes that say the same have
+// the same one.
+func (t *tree) says(n *node) string {
 	switch {
 	case n == nil:
-		return 0
-	case n.says != 0:
+		return "0"
+	case n.says != "":
 	case n.members != nil:
 		n.says = t.numbers.of("{" + t.fields(n, slices.Sorted(maps.Keys(n.members))))
 	case n.elements != nil:
-		n.says = t.numbers.of("[" + join(t.said(n.elements)))
+		n.says = t.numbers.of("[" + strings.Join(t.said(n.elements), ","))
 	default:
 		n.says = t.numbers.of(n.text)
 	}
 	return n.says
 }
 
-// said returns what each of some nodes says, in order.
-func (t *tree) said(nodes []*node) []int {
-	said := make([]int, 0, len(nodes))
+// said returns what each of some nodes says, sorted.
+func (t *tree) said(nodes []*node) []string {
+	said := make([]string, 0, len(nodes))
 	for _, n := range nodes {
 		said = append(said, t.says(n))
 	}
@@ -133,31 +128,14 @@ func (t *tree) fields(object *node, names []string) string {
 	var text strings.Builder
 	for _, name := range names {
 		if member, found := object.members[name]; found {
-			text.WriteString(strconv.Quote(name) + ":" + strconv.Itoa(t.says(member)) + ",")
+			text.WriteString(strconv.Quote(name) + ":" + t.says(member) + ",")
 		}
 	}
 	return text.String()
 }
 
-func join(numbers []int) string {
-	var text strings.Builder
-	for _, n := range numbers {
-		text.WriteString(strconv.Itoa(n) + ",")
-	}
-	return text.String()
-}
-
-// at returns what stands at a path; nil if there is nothing.
-func (t *tree) at(path finding.Path) *node {
-	n := t.root
-	for len(path) > 0 {
-		n, path = step(n, path)
-	}
-	return n
-}
-
-// step goes down a path by one segment, or by as many as make up a name with dots that the object has. The result is nil if
-// there is nothing.
+// step goes down a path by one segment, or by as many as make up a name with dots that the object has. The result is
+// nil if there is nothing.
 func step(n *node, path finding.Path) (next *node, rest finding.Path) {
 	rest = path[1:]
 	switch {
@@ -179,11 +157,13 @@ func step(n *node, path finding.Path) (next *node, rest finding.Path) {
 	return next, rest
 }
 
-// known returns a path in which elements of lists are known by what they say, not by their index, and reports whether it
-// ends at a flavor. duplicate is said of a finding about a name that is there twice.
-func (t *tree) known(path finding.Path, duplicate bool) (place string, flavor bool) {
+// walk goes down a path. It returns the path in which elements of lists are known by what they say, not by their index,
+// what stands there, nil if there is nothing, and whether that is a flavor. duplicate is said of a finding about a name
+// that is there twice.
+func (t *tree) walk(path finding.Path, duplicate bool) (place string, n *node, flavor bool) {
 	var known strings.Builder
-	n, list, inConfig := t.root, "", false
+	n = t.root
+	list, inConfig := "", false
 	for len(path) > 0 {
 		next, rest := step(n, path)
 		switch {
@@ -199,17 +179,17 @@ func (t *tree) known(path finding.Path, duplicate bool) (place string, flavor bo
 			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, finding.Segment.IsIndex):
 			known.WriteString("[]") // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
-			known.WriteString("[#" + strconv.Itoa(t.knownBy(next, list, inConfig)) + "]")
+			known.WriteString("[#" + t.knownBy(next, list, inConfig) + "]")
 			flavor = list == "capabilityFlavors" && len(rest) == 0
 		}
 		n, path = next, rest
 	}
-	return known.String(), flavor
+	return known.String(), n, flavor
 }
 
 // knownBy returns a number for what an element of a list is known by.
-func (t *tree) knownBy(element *node, list string, inConfig bool) int {
-	if element.knownBy != 0 {
+func (t *tree) knownBy(element *node, list string, inConfig bool) string {
+	if element.knownBy != "" {
 		return element.knownBy
 	}
 	var text string
@@ -233,9 +213,9 @@ func (t *tree) knownBy(element *node, list string, inConfig bool) int {
 	return element.knownBy
 }
 
-// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2). Names and
-// values that the vocabulary lacks do not count: a flavor stays the same while they are removed to repair it. All names
-// count if the object has no vocabulary, and all values of a name of which none is registered.
+// declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2). Names
+// and values that the vocabulary lacks do not count: a flavor stays the same while they are removed to repair it. All
+// names count if the object has no vocabulary, and all values of a name of which none is registered.
 func (t *tree) declared(capabilities *node) string {
 	if capabilities == nil {
 		return ""
@@ -247,26 +227,26 @@ func (t *tree) declared(capabilities *node) string {
 			continue
 		}
 		values := slices.Compact(t.said(capabilities.members[name].elements))
-		isKnown := func(value int) bool { return slices.Contains(known, value) }
+		isKnown := func(value string) bool { return slices.Contains(known, value) }
 		if slices.ContainsFunc(values, isKnown) {
-			values = slices.DeleteFunc(values, func(value int) bool { return !isKnown(value) })
+			values = slices.DeleteFunc(values, func(value string) bool { return !isKnown(value) })
 		}
-		text.WriteString(strconv.Quote(name) + ":" + join(values) + ";")
+		text.WriteString(strconv.Quote(name) + ":" + strings.Join(values, ",") + ";")
 	}
 	return text.String()
 }
 
 // extent returns a number for where some parts of the object stand, and what they say; 0 for no parts.
-func (t *tree) extent(parts []finding.Path) int {
+func (t *tree) extent(parts []finding.Path) string {
 	if len(parts) == 0 {
-		return 0
+		return "0"
 	}
 	number, found := t.extents[&parts[0]]
 	if !found {
 		said := make([]string, 0, len(parts))
 		for _, part := range parts {
-			place, _ := t.known(part, false)
-			said = append(said, place+"="+strconv.Itoa(t.says(t.at(part))))
+			place, n, _ := t.walk(part, false)
+			said = append(said, place+"="+t.says(n))
 		}
 		slices.Sort(said)
 		number = t.numbers.of(strings.Join(said, "\n"))

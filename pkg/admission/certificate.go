@@ -102,28 +102,23 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 		c.trustedSince = time.Time{}
 		return nil
 	}
-	if _, err := c.trustedUntil(ctx, next.Leaf); err != nil {
+	_, err = c.trustedUntil(ctx, next.Leaf)
+	switch {
+	case err != nil:
 		c.trustedSince = time.Time{}
-		return err
-	}
-	if c.trustedSince.IsZero() {
+	case c.trustedSince.IsZero():
 		c.trustedSince = now
-	}
-	if now.Sub(c.trustedSince) >= c.settling {
+	case now.Sub(c.trustedSince) >= c.settling:
 		c.current.Store(&next)
 		c.log.Info("Serving with a new certificate", "notAfter", next.Leaf.NotAfter)
 	}
-	return nil
+	return err
 }
 
 // measure says in a metric until when clients accept the certificate that is served. While the webhook configurations
 // cannot be read it keeps what it said before.
 func (c *certificate) measure(ctx context.Context) {
-	current := c.current.Load()
-	if current == nil {
-		return
-	}
-	until, err := c.trustedUntil(ctx, current.Leaf)
+	until, err := c.trustedUntil(ctx, c.current.Load().Leaf)
 	switch {
 	case errors.Is(err, errDistrust):
 		certificateExpiration.Set(0)
@@ -147,17 +142,17 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 			return time.Time{}, err
 		}
 	}
-	var clients []admissionregistrationv1.WebhookClientConfig
+	var bundles [][]byte
 	for _, w := range validating.Webhooks {
-		clients = append(clients, w.ClientConfig)
+		bundles = append(bundles, w.ClientConfig.CABundle)
 	}
 	for _, w := range mutating.Webhooks {
-		clients = append(clients, w.ClientConfig)
+		bundles = append(bundles, w.ClientConfig.CABundle)
 	}
 	until := leaf.NotAfter
-	for _, config := range clients {
+	for _, bundle := range bundles {
 		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(config.CABundle)
+		roots.AppendCertsFromPEM(bundle)
 		chains, err := leaf.Verify(x509.VerifyOptions{Roots: roots})
 		if err != nil {
 			return time.Time{}, fmt.Errorf("webhook configuration %s %w: %w", c.configuration, errDistrust, err)

@@ -13,41 +13,14 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
-
-// validating returns the handler that answers with the result of a check, and counts what it found by the rules of a
-// catalogue. The check judges an object that is about to be written; old is the one that is stored, nil on creation.
-// Its error is about what the check itself needs, and no fault of the object. Checks do not wait for anything but other
-// objects, and end early once nobody waits for their answer: before what takes time, they look at ctx.
-func validating[T any, P object[T]](
-	kind schema.GroupVersionKind, rules catalogue,
-	check func(ctx context.Context, object, old P) (finding.Report, error),
-) admission.Handler {
-	return handle(kind, func(ctx context.Context, object P, stored func() (P, error)) admission.Response {
-		old, err := stored()
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return failed(ctx, err)
-		}
-		report, err := check(ctx, object, old)
-		if err != nil {
-			return failed(ctx, err)
-		}
-		rules.count(kind.Kind, report)
-		logRefusal(ctx, report)
-		return answer(kind, object.GetName(), report)
-	})
-}
 
 // checkCloudProfile checks CloudProfiles (semantics S6 to S10).
 func (c *component[R]) checkCloudProfile(
@@ -59,34 +32,19 @@ func (c *component[R]) checkCloudProfile(
 	if object.Spec.Type != c.provider.Type() || old != nil && sameCloudProfile(object, old) {
 		return finding.Report{}, nil
 	}
-	profile, report, err := c.validateCloudProfile(ctx, object, old)
-	if err == nil && len(report.Errors) == 0 {
-		c.profiles.expect(object, profile)
-	}
-	return report, err
-}
-
-// validateCloudProfile compiles a CloudProfile and judges it; old is nil on creation.
-func (c *component[R]) validateCloudProfile(
-	ctx context.Context, object, old *v1beta1.CloudProfile,
-) (*consistency.Profile[R], finding.Report, error) {
-	var before *compiled[R]
-	if old != nil {
-		before = c.before(ctx, old)
-	}
+	before := c.before(ctx, old)
 	if before == nil { // it is new, or was of another provider
 		profile, report := consistency.ValidateCloudProfile(c.provider, object)
-		return profile, report, nil
+		c.profiles.expect(object, profile, report)
+		return report, nil
 	}
 	users, err := c.users(ctx, object.Name)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return nil, finding.Report{}, err
+	if err = cmp.Or(err, ctx.Err()); err != nil {
+		return finding.Report{}, err
 	}
 	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)
-	return profile, report, nil
+	c.profiles.expect(object, profile, report)
+	return report, nil
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
@@ -103,7 +61,7 @@ func (c *component[R]) checkNamespacedCloudProfile(
 	if old == nil {
 		return consistency.ValidateNamespacedCloudProfile(parent.profile, object), nil
 	}
-	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object), nil)
+	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object))
 	if err != nil {
 		return finding.Report{}, err
 	}
@@ -177,6 +135,5 @@ func sameSpec[S any](updated, old *S, config, oldConfig *runtime.RawExtension) b
 
 // sameConfig reports whether two configs have the same bytes. None is the same as an empty one.
 func sameConfig(a, b *runtime.RawExtension) bool {
-	var none runtime.RawExtension
-	return bytes.Equal(cmp.Or(a, &none).Raw, cmp.Or(b, &none).Raw)
+	return bytes.Equal(ptr.Deref(a, runtime.RawExtension{}).Raw, ptr.Deref(b, runtime.RawExtension{}).Raw)
 }

@@ -8,16 +8,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	controllercmd "github.com/gardener/gardener/extensions/pkg/controller/cmd"
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/extensions/pkg/webhook/certificates"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
-	gardencoreinstall "github.com/gardener/gardener/pkg/apis/core/install"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
 	"github.com/spf13/cobra"
@@ -27,9 +28,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	kubernetesscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/utils/ptr"
@@ -136,12 +134,12 @@ func (o *options) complete() error {
 	if err := all.Complete(); err != nil {
 		return err
 	}
+	modes := []string{extensionswebhook.ModeService, extensionswebhook.ModeURLWithServiceName, extensionswebhook.ModeURL}
 	switch server := o.webhooks.Server.Completed(); {
 	case o.shutdownDelay < 0 || o.certificateSyncPeriod <= 0:
 		return errors.New("--shutdown-delay-duration must not be negative, " +
 			"and --webhook-certificate-sync-period must be positive")
-	case server.Mode != extensionswebhook.ModeService && server.Mode != extensionswebhook.ModeURLWithServiceName &&
-		server.Mode != extensionswebhook.ModeURL:
+	case !slices.Contains(modes, server.Mode):
 		return fmt.Errorf("invalid --%s: %s", webhookcmd.ModeFlag, server.Mode)
 	case server.Mode == extensionswebhook.ModeURL && server.URL == "":
 		return fmt.Errorf("--%s must be set if --%s is %s", webhookcmd.URLFlag, webhookcmd.ModeFlag, server.Mode)
@@ -162,10 +160,11 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	if source != nil {
 		managerOptions.LeaderElectionConfig = source.GetConfig()
 	}
-	registered, ok := managerOptions.WebhookServer.(*webhook.DefaultServer)
-	if !ok {
-		return fmt.Errorf("the webhook server is a %T", managerOptions.WebhookServer)
-	}
+	completed := o.manager.Completed()
+	registered := &webhook.DefaultServer{Options: webhook.Options{
+		Host: completed.WebhookServerHost, Port: completed.WebhookServerPort, CertDir: completed.WebhookCertDir,
+		WebhookMux: http.NewServeMux(),
+	}}
 	config := o.rest.Completed().Config
 	config.QPS, config.Burst = 100, 130
 	mgr, err := manager.New(config, managerOptions)
@@ -199,17 +198,12 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 }
 
 func (o *options) managerOptions(providerType string) manager.Options {
-	scheme := runtime.NewScheme()
-	utilruntime.Must(kubernetesscheme.AddToScheme(scheme))
-	gardencoreinstall.Install(scheme)
-	utilruntime.Must(securityv1alpha1.AddToScheme(scheme))
-
 	m := o.manager.Completed().Options()
 	m.LeaderElectionReleaseOnCancel = true
 	// A replica that cannot renew its lease in time ends, and with it one that serves. The leader has nothing to do that
 	// would not wait for minutes, so a slow API server is given time.
 	m.LeaseDuration, m.RenewDeadline, m.RetryPeriod = new(90*time.Second), new(time.Minute), new(5*time.Second)
-	m.Scheme, m.Cache = scheme, o.cache(providerType)
+	m.Scheme, m.Cache = kubernetes.GardenScheme, o.cache(providerType)
 	if o.profiling {
 		m.Metrics.ExtraHandlers = routes.ProfilingHandlers
 	}
@@ -243,8 +237,8 @@ func (o *options) cache(providerType string) cache.Options {
 	return cache.Options{ByObject: byObject, DefaultTransform: cache.TransformStripManagedFields()}
 }
 
-// certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may be
-// many others, which are nobody's business.
+// certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may
+// be many others, which are nobody's business.
 func certificateSecrets(providerType string) cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{
 		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,

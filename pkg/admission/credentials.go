@@ -14,7 +14,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -58,14 +57,12 @@ func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string
 
 // read reads the object that is referred to. If there is none, the finding says so; the error is about reading it.
 func (r credentialsRef) read(ctx context.Context, reader client.Reader, into client.Object) (finding.List, error) {
-	err := reader.Get(ctx, r.key(), into)
-	if apierrors.IsNotFound(err) {
-		detail := r.object() + " does not exist; correct the reference, or create it first"
-		return finding.List{r.finding(consistency.RuleCredentialsMissing, field.ErrorTypeNotFound, detail)}, nil
-	} else if err != nil {
-		return nil, unreadable(r.Kind, r.key(), err)
+	found, err := read(ctx, r.Kind, r.key(), into, reader)
+	if found || err != nil {
+		return nil, err
 	}
-	return nil, nil
+	detail := r.object() + " does not exist; correct the reference, or create it first"
+	return finding.List{r.finding(consistency.RuleCredentialsMissing, field.ErrorTypeNotFound, detail)}, nil
 }
 
 // secretOf returns where the credentials of a SecretBinding are.

@@ -133,7 +133,7 @@ func BenchmarkFirstShoot(b *testing.B) {
 			for b.Loop() {
 				kept := newProfiles(openstack.Provider{})
 				if here {
-					kept.expect(profile, compiled)
+					kept.expect(profile, compiled, report)
 				}
 				if kept.get(stored) == nil {
 					b.Fatal("it is not compiled")

@@ -5,18 +5,29 @@
 package admission
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -26,16 +37,16 @@ type object[T any] interface {
 	client.Object
 }
 
-// handle returns the handler for objects of a kind that are created or updated. respond is given the object, and a
-// function that returns the one that is stored, nil on creation, which is decoded only if it is asked for. Objects that
-// are being deleted need not be right, and are admitted as they are.
+// handle returns the webhook for objects of a kind that are created or updated. respond is given the object, and a
+// function that returns the one that is stored, nil on creation, which is decoded only if it is asked for; its error is
+// no fault of the object. Objects that are being deleted need not be right, and are admitted as they are.
 //
 // A request gets as much time as the API server gives it, unless that hangs up before.
 func handle[T any, P object[T]](
-	kind schema.GroupVersionKind,
-	respond func(ctx context.Context, object P, old func() (P, error)) admission.Response,
-) admission.Handler {
-	return admission.HandlerFunc(func(ctx context.Context, req admission.Request) admission.Response {
+	name, action string, kind schema.GroupVersionKind, subresources []string,
+	respond func(ctx context.Context, object P, old func() (P, error)) (admission.Response, error),
+) entry {
+	handler := func(ctx context.Context, req admission.Request) admission.Response {
 		switch req.Operation {
 		case admissionv1.Create, admissionv1.Update:
 		case admissionv1.Delete, admissionv1.Connect:
@@ -52,13 +63,55 @@ func handle[T any, P object[T]](
 		if object.GetDeletionTimestamp() != nil {
 			return admission.Allowed("")
 		}
-		return respond(ctx, object, sync.OnceValues(func() (P, error) {
+		response, err := respond(ctx, object, sync.OnceValues(func() (P, error) {
 			if req.Operation == admissionv1.Create {
 				return nil, nil
 			}
 			return decode[T, P](kind, req.OldObject)
 		}))
-	})
+		if err != nil {
+			return failed(ctx, err)
+		}
+		return response
+	}
+	return entry{name, action, P(new(T)), subresources, admission.HandlerFunc(handler)}
+}
+
+// validating returns the webhook that answers with the result of a check, and counts what it found by the rules of a
+// catalogue. The check judges an object that is about to be written; old is the one that is stored, nil on creation.
+// Its error is about what the check itself needs, and no fault of the object. Checks do not wait for anything but other
+// objects, and end early once nobody waits for their answer: before what takes time, they look at ctx.
+func validating[T any, P object[T]](
+	name string, kind schema.GroupVersionKind, subresources []string, rules catalogue,
+	check func(ctx context.Context, object, old P) (finding.Report, error),
+) entry {
+	return handle(name, extensionswebhook.ActionValidating, kind, subresources,
+		func(ctx context.Context, object P, stored func() (P, error)) (admission.Response, error) {
+			old, err := stored()
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return admission.Response{}, err
+			}
+			report, err := check(ctx, object, old)
+			if err != nil {
+				return admission.Response{}, err
+			}
+			rules.count(kind.Kind, report)
+			logRefusal(ctx, report)
+			return answer(kind, object.GetName(), report), nil
+		})
+}
+
+// mutating returns the webhook that answers with a patch of an object that is about to be written; old returns the one
+// that is stored, nil on creation. The error is no fault of the object.
+func mutating[T any, P object[T]](
+	name string, kind schema.GroupVersionKind, subresources []string,
+	changes func(ctx context.Context, object P, old func() (P, error)) ([]jsonpatch.Operation, error),
+) entry {
+	return handle(name, extensionswebhook.ActionMutating, kind, subresources,
+		func(ctx context.Context, object P, old func() (P, error)) (admission.Response, error) {
+			patch, err := changes(ctx, object, old)
+			return admission.Patched("", patch...), err
+		})
 }
 
 // undecodable says what is wrong with the objects of a request, and may quote them.
@@ -85,4 +138,131 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 		return nil, undecodable{fmt.Sprintf("it is a %s, not a %s", got, kind)}
 	}
 	return into, nil
+}
+
+const (
+	// maxText bounds the errors of one answer, in bytes: a person reads the first few; capkit lint lists the rest.
+	maxText = 64 << 10
+	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
+	maxErrorText = 8 << 10
+	// The API server cuts each warning at 256 characters once all together have more than 4096.
+	maxWarningText = 4096
+)
+
+// deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
+// error, as the API server itself answers.
+func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apierrors.StatusError {
+	errs, omitted := mostUseful(shortened(errs), maxText)
+	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, maxErrorText), errs)
+	if omitted > 0 {
+		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
+		invalid.ErrStatus.Message += ": " + more
+		causes := &invalid.ErrStatus.Details.Causes
+		*causes = append(*causes, metav1.StatusCause{Type: (*causes)[len(errs)-1].Type, Message: more})
+	}
+	return invalid
+}
+
+// shortened returns the errors without any that is extremely long.
+func shortened(errs field.ErrorList) field.ErrorList {
+	short := make(field.ErrorList, 0, len(errs))
+	for _, err := range errs {
+		if len(err.Field)+len(err.Detail) > maxErrorText || len(err.ErrorBody()) > maxErrorText {
+			clone := *err
+			clone.Field, clone.Detail = cut(err.Field, maxErrorText/4), cut(err.Detail, maxErrorText/4)
+			if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
+				clone.BadValue = cut(fmt.Sprint(err.BadValue), maxErrorText/4)
+			}
+			err = &clone
+		}
+		short = append(short, err)
+	}
+	return short
+}
+
+// mostUseful returns the errors that fit into a number of bytes, at least one, and the number of those that do not. If
+// all fit they keep their order; otherwise the first of each rule comes before the second of any.
+func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
+	size := 0
+	for _, err := range errs {
+		size += len(err.Error())
+	}
+	if size <= limit {
+		return errs, 0
+	}
+	ranks, ofRule := map[*field.Error]int{}, map[string]int{}
+	for _, err := range errs {
+		ranks[err] = ofRule[err.Origin]
+		ofRule[err.Origin]++
+	}
+	ordered := slices.Clone(errs)
+	slices.SortStableFunc(ordered, func(a, b *field.Error) int { return cmp.Compare(ranks[a], ranks[b]) })
+	var useful field.ErrorList
+	for _, err := range ordered {
+		if limit -= len(err.Error()); limit < 0 && len(useful) > 0 {
+			break
+		}
+		useful = append(useful, err)
+	}
+	return useful, len(errs) - len(useful)
+}
+
+// warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut.
+// The last one then says how many there are.
+func warn(findings field.ErrorList) []string {
+	if len(findings) == 0 {
+		return nil
+	}
+	const last = 80 // characters for the last one
+	useful, omitted := mostUseful(findings, maxWarningText-last)
+	warnings := make([]string, 0, len(useful)+1)
+	for _, finding := range useful {
+		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, maxWarningText-last))
+	}
+	if omitted > 0 {
+		warnings = append(warnings, fmt.Sprintf("and %d more warnings; capkit lint lists all", omitted))
+	}
+	return warnings
+}
+
+// cut shortens a text to a number of bytes, without breaking a character.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	const mark = "…"
+	for limit = max(0, limit-len(mark)); limit > 0 && !utf8.RuneStart(text[limit]); {
+		limit--
+	}
+	return text[:limit] + mark
+}
+
+// answer turns what a check found into a response.
+func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
+	response := admission.Allowed("")
+	if len(report.Errors) > 0 {
+		response = refused(deny(kind, name, report.Errors.Errors()))
+	}
+	return response.WithWarnings(warn(report.Warnings.Errors())...)
+}
+
+// failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why, unless
+// that might quote the object.
+func failed(ctx context.Context, err error) admission.Response {
+	logged := err
+	if errors.As(err, new(undecodable)) {
+		logged = errors.New("the request could not be decoded")
+	}
+	logf.FromContext(ctx).Error(logged, "Not judged")
+	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), maxErrorText))))
+}
+
+// unusable answers that a request is not one that an API server sends: status 400.
+func unusable(reason string) admission.Response {
+	return refused(apierrors.NewBadRequest(cut(reason, maxErrorText)))
+}
+
+func refused(err *apierrors.StatusError) admission.Response {
+	status := err.Status()
+	return admission.Response{AdmissionResponse: admissionv1.AdmissionResponse{Result: &status}}
 }

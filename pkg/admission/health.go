@@ -30,34 +30,29 @@ const maxExpired = 10 * time.Minute
 // the API server had better ask another replica; /healthz fails for what a restart may repair, and nothing else. source
 // is the cluster of the certificates, nil if it is that of the manager.
 func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
-	alive := map[string]healthz.Checker{
-		"ping": healthz.Ping,
-		"informer-sync": gardenerhealthz.NewCacheSyncHealthzWithDeadline(
-			mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline),
-		"certificate": func(*http.Request) error { return s.certificate.valid(time.Now(), maxExpired) },
-	}
-	ready := map[string]healthz.Checker{
-		"informer-sync":  gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache()),
-		"webhook-server": s.listening,
-		"certificate":    func(*http.Request) error { return s.certificate.valid(time.Now(), 0) },
-		"shutdown": func(*http.Request) error {
+	ready := errors.Join(
+		mgr.AddReadyzCheck("informer-sync", gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache())),
+		mgr.AddReadyzCheck("webhook-server", s.listening),
+		mgr.AddReadyzCheck("certificate", func(*http.Request) error { return s.certificate.valid(time.Now(), 0) }),
+		mgr.AddReadyzCheck("shutdown", func(*http.Request) error {
 			if s.signalled.Err() != nil {
 				return errors.New("the process was asked to stop")
 			}
 			return nil
-		},
-	}
+		}),
+	)
 	if source != nil {
-		ready["source-informer-sync"] = gardenerhealthz.NewCacheSyncHealthz(source.GetCache())
+		synced := gardenerhealthz.NewCacheSyncHealthz(source.GetCache())
+		ready = errors.Join(ready, mgr.AddReadyzCheck("source-informer-sync", synced))
 	}
-	var errs []error
-	for name, check := range alive {
-		errs = append(errs, mgr.AddHealthzCheck(name, check))
-	}
-	for name, check := range ready {
-		errs = append(errs, mgr.AddReadyzCheck(name, check))
-	}
-	return errors.Join(errs...)
+	return errors.Join(ready,
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddHealthzCheck("informer-sync", gardenerhealthz.NewCacheSyncHealthzWithDeadline(
+			mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)),
+		mgr.AddHealthzCheck("certificate", func(*http.Request) error {
+			return s.certificate.valid(time.Now(), maxExpired)
+		}),
+	)
 }
 
 // valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago. It does not

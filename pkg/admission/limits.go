@@ -10,13 +10,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"os"
 	"sync/atomic"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/semaphore"
+	admissionv1 "k8s.io/api/admission/v1"
 )
 
 // maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
@@ -33,12 +36,6 @@ const (
 	maxFewValues = 100_000
 )
 
-// errCrowded is about a request for which there is no room.
-var errCrowded = errors.New("too many large requests at the same time")
-
-// errTooManyValues is about a request that would take too much memory once it is decoded.
-var errTooManyValues = fmt.Errorf("the request has more than %d JSON values", maxValues)
-
 // The reasons for which requests are refused before they are looked at.
 const (
 	refusedTooLarge = "too-large"
@@ -46,6 +43,23 @@ const (
 	refusedCrowded  = "crowded"
 	refusedBroken   = "broken"
 	refusedForeign  = "foreign" // no API server sends the like
+)
+
+// refusal is the answer to a request that is refused before it is looked at.
+type refusal struct {
+	reason  string
+	status  int
+	message string
+}
+
+func (r refusal) Error() string { return r.message }
+
+var (
+	// errCrowded is about a request for which there is no room.
+	errCrowded = refusal{refusedCrowded, http.StatusServiceUnavailable, "too many large requests at the same time"}
+	// errTooManyValues is about a request that would take too much memory once it is decoded.
+	errTooManyValues = refusal{refusedTooLarge, http.StatusRequestEntityTooLarge,
+		fmt.Sprintf("the request has more than %d JSON values", maxValues)}
 )
 
 // limits keep clients that are slow, or send much, from taking what the others need.
@@ -81,7 +95,7 @@ func (l *limits) limited(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection, now := http.NewResponseController(w), time.Now()
 		received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
-		defer received.release()
+		defer func() { l.held.Add(-received.read) }()
 		var body []byte
 		err := errors.Join(
 			connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
@@ -127,8 +141,8 @@ func (l *limits) reviews(handler http.Handler) http.Handler {
 	})
 }
 
-// enter waits until there is room for a request with so many JSON values, as long as a body may take to arrive, and returns
-// the function that gives the room back.
+// enter waits until there is room for a request with so many JSON values, as long as a body may take to arrive, and
+// returns the function that gives the room back.
 func (l *limits) enter(ctx context.Context, values int64) (leave func(), err error) {
 	room := l.many
 	switch {
@@ -147,30 +161,26 @@ func (l *limits) enter(ctx context.Context, values int64) (leave func(), err err
 
 // refuse answers a request that is not served, and says why.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	reason, status, message := refusedBroken, http.StatusBadRequest, "the request could not be read"
-	var foreign misaddressed
+	answer := refusal{refusedBroken, http.StatusBadRequest, "the request could not be read"}
 	switch {
-	case errors.As(err, &foreign):
-		reason, status, message = refusedForeign, foreign.status, foreign.reason
-	case errors.Is(err, errTooManyValues):
-		reason, status, message = refusedTooLarge, http.StatusRequestEntityTooLarge, err.Error()
+	case errors.As(err, &answer):
 	case errors.As(err, new(*http.MaxBytesError)):
-		reason, status = refusedTooLarge, http.StatusRequestEntityTooLarge
-		message = fmt.Sprintf("the request has more than %d bytes", maxReceived)
-	case errors.Is(err, errCrowded):
-		reason, status, message = refusedCrowded, http.StatusServiceUnavailable, errCrowded.Error()
-		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
+		answer = refusal{refusedTooLarge, http.StatusRequestEntityTooLarge,
+			fmt.Sprintf("the request has more than %d bytes", maxReceived)}
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		reason, status = refusedTooSlow, http.StatusRequestTimeout
-		message = fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)
+		answer = refusal{refusedTooSlow, http.StatusRequestTimeout,
+			fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)}
 	}
-	refusedTotal.WithLabelValues(reason).Inc()
+	if answer == errCrowded {
+		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
+	}
+	refusedTotal.WithLabelValues(answer.reason).Inc()
 	// Nothing of the request is logged, not even its path: whoever reaches the port may send anything.
-	l.log.Info("Refusing a request", "reason", reason, "remoteAddress", r.RemoteAddr)
-	http.Error(w, message, status)
+	l.log.Info("Refusing a request", "reason", answer.reason, "remoteAddress", r.RemoteAddr)
+	http.Error(w, answer.message, answer.status)
 }
 
-// counted reads a body, and counts what it has read as held until it is released.
+// counted reads a body, and counts what it has read as held.
 type counted struct {
 	from   io.Reader
 	limits *limits
@@ -186,4 +196,57 @@ func (c *counted) Read(into []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) release() { c.limits.held.Add(-c.read) }
+// foreign is the refusal of a request that is not one that an API server sends to a webhook.
+func foreign(status int, format string, args ...any) error {
+	return refusal{refusedForeign, status, fmt.Sprintf(format, args...)}
+}
+
+// checkHeader returns an error if a request to a webhook has another method or media type than those of API servers.
+func checkHeader(r *http.Request) error {
+	if r.Method != http.MethodPost {
+		return foreign(http.StatusMethodNotAllowed, "webhooks are asked with the method POST, not %s", cut(r.Method, 20))
+	}
+	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || media != "application/json" {
+		return foreign(http.StatusUnsupportedMediaType, "webhooks take the media type application/json only")
+	}
+	return nil
+}
+
+// checkEnvelope returns an error unless a body is a JSON object with the kind and version of an AdmissionReview. The
+// decoder of Kubernetes takes YAML as well, whose aliases and merge keys say much in a few bytes. An API server writes
+// kind and version first; nothing behind them is looked at.
+func checkEnvelope(body []byte) error {
+	if !bytes.HasPrefix(bytes.TrimLeft(body, " \t\r\n"), []byte("{")) {
+		return foreign(http.StatusUnsupportedMediaType, "the body must be a JSON object")
+	}
+	var kind, version string
+	wanted := map[string]*string{"kind": &kind, "apiVersion": &version}
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowInvalidUTF8(true))
+	_, err := decoder.ReadToken()
+	for err == nil && (kind == "" || version == "") && decoder.PeekKind() != '}' {
+		var token jsontext.Token
+		if token, err = decoder.ReadToken(); err != nil {
+			break
+		}
+		if text := wanted[token.String()]; text == nil || decoder.PeekKind() != '"' {
+			err = decoder.SkipValue()
+		} else if token, err = decoder.ReadToken(); err == nil {
+			*text = token.String()
+		}
+	}
+	review := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
+	switch {
+	case err != nil:
+		return foreign(http.StatusBadRequest, "the body is not JSON: %s", cut(err.Error(), maxErrorText))
+	case kind != review.Kind || version != review.GroupVersion().String():
+		return foreign(http.StatusBadRequest, "the body must have kind %s and apiVersion %s, not %q and %q",
+			review.Kind, review.GroupVersion(), cut(kind, 60), cut(version, 60))
+	}
+	return nil
+}
+
+// valuesIn returns how many JSON values a body has at most: characters in strings are counted like all others.
+func valuesIn(body []byte) int64 {
+	return 1 + int64(bytes.Count(body, []byte(","))+bytes.Count(body, []byte("{"))+bytes.Count(body, []byte("[")))
+}

@@ -8,10 +8,10 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
-	"slices"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -67,10 +67,9 @@ func logRefusal(ctx context.Context, report finding.Report) {
 	if len(report.Errors) == 0 {
 		return
 	}
-	var rules []string
+	rules := sets.New[string]()
 	for _, err := range report.Errors {
-		rules = append(rules, err.Origin)
+		rules.Insert(err.Origin)
 	}
-	slices.Sort(rules)
-	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", slices.Compact(rules))
+	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", sets.List(rules))
 }

@@ -7,6 +7,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -79,67 +80,48 @@ func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 	return kindCloudProfile, key
 }
 
-// unreadable is the error about an object of a kind that a check needs and cannot read, which it counts.
-func unreadable(kind string, key client.ObjectKey, err error) error {
-	lookupFailuresTotal.WithLabelValues(kind).Inc()
-	name := klog.KRef(key.Namespace, key.Name)
-	return fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
-}
-
-// read reads a profile, and reports whether there is one. The error is no fault of the user.
-func (c *component[R]) read(ctx context.Context, kind string, key client.ObjectKey, into client.Object) (bool, error) {
-	err := c.cached.Get(ctx, key, into)
-	if apierrors.IsNotFound(err) { // the informers may not know it yet
-		err = c.live.Get(ctx, key, into)
+// read reads an object that a check needs from the first of some readers that knows it, and reports whether there is
+// one. The error is no fault of the user. It is counted.
+func read(
+	ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader,
+) (found bool, err error) {
+	for _, reader := range readers {
+		if err = reader.Get(ctx, key, into); !apierrors.IsNotFound(err) {
+			break
+		}
 	}
-	if err != nil && !apierrors.IsNotFound(err) {
-		return false, unreadable(kind, key, err)
+	if client.IgnoreNotFound(err) != nil {
+		lookupFailuresTotal.WithLabelValues(kind).Inc()
+		name := klog.KRef(key.Namespace, key.Name)
+		return false, fmt.Errorf("%s %s could not be read, so nothing was checked: %w", kind, name, err)
 	}
 	return err == nil, nil
 }
 
 // profile returns the CloudProfile of this key, or the one that the NamespacedCloudProfile of this key and its parent
-// result in, as it is and compiled; nil if it is of another provider, or if there is none, which the report says, at the
-// path at. The error is about reading it, and no fault of the user.
+// result in, as it is and compiled; nil if it is of another provider, or if one of them is missing, which the report
+// says, at the path at. The error is about reading them, and no fault of the user. The status of a
+// NamespacedCloudProfile is not looked at: Gardener may not have written it yet since the two were (semantics S11).
 func (c *component[R]) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
 ) (*compiled[R], finding.Report, error) {
+	child, profile := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
+	missing := consistency.ProfileMissing(at, kind, key.Name)
+	above := key
 	if kind == kindNamespacedCloudProfile {
-		return c.namespacedProfile(ctx, key, at)
+		if found, err := read(ctx, kind, key, child, c.cached, c.live); !found {
+			return nil, finding.Failed(missing), err
+		}
+		above = client.ObjectKey{Name: child.Spec.Parent.Name}
+		missing = consistency.ParentMissing(at, key.Name, above.Name)
 	}
-	object := &v1beta1.CloudProfile{}
-	found, err := c.read(ctx, kind, key, object)
-	switch {
-	case err != nil:
-		return nil, finding.Report{}, err
-	case !found:
-		return nil, finding.Failed(consistency.ProfileMissing(at, kind, key.Name)), nil
+	if found, err := read(ctx, kindCloudProfile, above, profile, c.cached, c.live); !found {
+		return nil, finding.Failed(missing), err
 	}
-	return c.profiles.get(object), finding.Report{}, nil
-}
-
-// namespacedProfile returns what a NamespacedCloudProfile and its parent result in, as profile does. It does not look at
-// the status, which Gardener may not have written yet since the two were (semantics S11).
-func (c *component[R]) namespacedProfile(
-	ctx context.Context, key client.ObjectKey, at *field.Path,
-) (*compiled[R], finding.Report, error) {
-	object, parent := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
-	found, err := c.read(ctx, kindNamespacedCloudProfile, key, object)
-	switch {
-	case err != nil:
-		return nil, finding.Report{}, err
-	case !found:
-		return nil, finding.Failed(consistency.ProfileMissing(at, kindNamespacedCloudProfile, key.Name)), nil
+	if kind == kindNamespacedCloudProfile {
+		return c.profiles.getNamespaced(child, profile), finding.Report{}, nil
 	}
-	above := client.ObjectKey{Name: object.Spec.Parent.Name}
-	found, err = c.read(ctx, kindCloudProfile, above, parent)
-	switch {
-	case err != nil:
-		return nil, finding.Report{}, err
-	case !found:
-		return nil, finding.Failed(consistency.ParentMissing(at, key.Name, above.Name)), nil
-	}
-	return c.profiles.getNamespaced(object, parent), finding.Report{}, nil
+	return c.profiles.get(profile), finding.Report{}, nil
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
@@ -150,9 +132,13 @@ func (c *component[R]) parentOf(
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
 
-// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider. Whoever can
-// reach the server can send requests: what only a request says decides nothing for others. See also [profiles.expect].
+// before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider, or if old
+// is nil. Whoever can reach the server can send requests: what only a request says decides nothing for others. See also
+// [profiles.expect].
 func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
+	if old == nil {
+		return nil
+	}
 	known := &v1beta1.CloudProfile{}
 	err := c.cached.Get(ctx, client.ObjectKeyFromObject(old), known)
 	if err == nil && known.UID == old.UID && known.ResourceVersion == old.ResourceVersion {
@@ -167,7 +153,7 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *c
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without
 // the machine types and images that such a one defines itself.
 func (c *component[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
-	uses, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name}, nil)
+	uses, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -177,19 +163,20 @@ func (c *component[R]) users(ctx context.Context, name string) ([]consistency.Us
 	}
 	for i := range children.Items {
 		child := &children.Items[i]
-		more, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), child)
+		more, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(child))
 		if err != nil {
 			return nil, err
+		}
+		for _, use := range more {
+			omitOwn(child, use.Pools)
 		}
 		uses = append(uses, more...)
 	}
 	return uses, nil
 }
 
-// shoots returns the Shoots that use a profile; their pools without what child defines itself, unless it is nil.
-func (c *component[R]) shoots(
-	ctx context.Context, kind string, key client.ObjectKey, child *v1beta1.NamespacedCloudProfile,
-) ([]consistency.Use, error) {
+// shoots returns the Shoots that use a profile.
+func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]consistency.Use, error) {
 	shoots, profile := &v1beta1.ShootList{}, kind+"/"+key.Name
 	namespace, index := client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile}
 	if err := c.list(ctx, shoots, "Shoot", profile, namespace, index); err != nil {
@@ -197,14 +184,10 @@ func (c *component[R]) shoots(
 	}
 	uses := make([]consistency.Use, 0, len(shoots.Items))
 	for i := range shoots.Items {
-		use := consistency.Use{Namespace: shoots.Items[i].Namespace, Name: shoots.Items[i].Name}
-		for _, pool := range provider.PoolsOf(&shoots.Items[i]) {
-			if child != nil {
-				pool = inherited(child, pool)
-			}
-			use.Pools = append(use.Pools, pool)
-		}
-		uses = append(uses, use)
+		shoot := &shoots.Items[i]
+		uses = append(uses, consistency.Use{
+			Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot),
+		})
 	}
 	return uses, nil
 }
@@ -220,21 +203,22 @@ func (c *component[R]) list(
 	return nil
 }
 
-// inherited returns a pool without the machine type and the image that a NamespacedCloudProfile defines itself. Those
-// are not its parent's to take away; the rest of the pool is.
-func inherited(child *v1beta1.NamespacedCloudProfile, pool provider.Pool) provider.Pool {
-	for _, image := range child.Spec.MachineImages {
-		for _, version := range image.Versions {
-			defined := len(version.CapabilityFlavors)+len(version.Architectures) > 0
-			if defined && image.Name == pool.Image && version.Version == pool.Version {
-				pool.Image, pool.Version = "", ""
+// omitOwn takes the machine types and images out of pools that a NamespacedCloudProfile defines itself. Those are not
+// its parent's to take away; the rest of a pool is.
+func omitOwn(child *v1beta1.NamespacedCloudProfile, pools []provider.Pool) {
+	for i := range pools {
+		pool := &pools[i]
+		for _, image := range child.Spec.MachineImages {
+			for _, version := range image.Versions {
+				defined := len(version.CapabilityFlavors)+len(version.Architectures) > 0
+				if defined && image.Name == pool.Image && version.Version == pool.Version {
+					pool.Image, pool.Version = "", ""
+				}
 			}
 		}
-	}
-	for _, t := range child.Spec.MachineTypes {
-		if t.Name == pool.MachineType {
+		own := func(t v1beta1.MachineType) bool { return t.Name == pool.MachineType }
+		if slices.ContainsFunc(child.Spec.MachineTypes, own) {
 			pool.MachineType = ""
 		}
 	}
-	return pool
 }

@@ -7,6 +7,7 @@ package admission
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
@@ -154,16 +155,15 @@ func resultOf(response admission.Response) string {
 
 // measuredFurther lets webhooks that are not of this package be counted.
 func measuredFurther(further []webhookcmd.NameToFactory) []webhookcmd.NameToFactory {
-	counted := make([]webhookcmd.NameToFactory, 0, len(further))
-	for _, f := range further {
-		build := func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
+	counted := slices.Clone(further)
+	for i, f := range further {
+		counted[i].Func = func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			webhook, err := f.Func(mgr)
 			if err == nil && webhook != nil && webhook.Webhook != nil && webhook.Webhook.Handler != nil {
 				webhook.Webhook.Handler = measured(f.Name, webhook.Webhook.Handler)
 			}
 			return webhook, err
 		}
-		counted = append(counted, webhookcmd.Switch(f.Name, build))
 	}
 	return counted
 }

@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -39,28 +39,22 @@ type profiles[R any] struct {
 	provider provider.Provider[R]
 	// lock is for finding and adding together. Each of the caches has one of its own.
 	lock sync.Mutex
-	// kept has the compilation of each object, by its kind, namespace and name.
+	// kept has the compilation of each object, by its namespace, which only a NamespacedCloudProfile has, and its name.
 	kept *lru.Cache
 	// expected has what was compiled of CloudProfiles that were admitted, by name. It saves the compilation of the same
 	// once more when it is stored, and counts for nothing else: a request may be anybody's.
 	expected *lru.Cache
 }
 
-// compilation is one version of an object, and of its parent if it has one. Whoever needs it first compiles it; the
-// others wait.
+// compilation is one version of an object and its parent. Whoever needs it first compiles it; the others wait.
 type compilation[R any] struct {
-	own, parent stamp
-	compile     func() *compiled[R]
+	versions [2]string
+	compile  func() *compiled[R]
 }
 
-// stamp tells the versions of an object apart, and the objects that have had one name.
-type stamp struct {
-	uid             types.UID
-	resourceVersion string
-}
-
-func stampOf(object client.Object) stamp {
-	return stamp{object.GetUID(), object.GetResourceVersion()}
+// versionOf tells the versions of an object apart, and the objects that have had one name.
+func versionOf(object client.Object) string {
+	return string(object.GetUID()) + "/" + object.GetResourceVersion()
 }
 
 func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
@@ -70,33 +64,30 @@ func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
 // get returns a CloudProfile as it is stored, compiled; nil if it is for another provider. What a request says must not
 // come here.
 func (p *profiles[R]) get(object *v1beta1.CloudProfile) *compiled[R] {
-	if object.Spec.Type != p.provider.Type() {
-		return nil
-	}
-	key := [...]string{kindCloudProfile, "", object.Name}
-	return p.keep(key, stampOf(object), stamp{}, func() *compiled[R] { return p.first(object) })
+	return p.keep(object, object, func() *compiled[R] { return p.first(object) })
 }
 
 // getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
 func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *compiled[R] {
-	if parent.Spec.Type != p.provider.Type() {
-		return nil
-	}
-	key := [...]string{kindNamespacedCloudProfile, object.Namespace, object.Name}
-	return p.keep(key, stampOf(object), stampOf(parent), func() *compiled[R] {
+	return p.keep(object, parent, func() *compiled[R] {
 		start := time.Now()
 		spec, _ := namespaced.Render(p.provider, object, parent) // an unreadable config is left out, as in the status
 		return p.compile(start, spec)
 	})
 }
 
-// keep returns what compile does, which it calls if these are not the versions that are kept under the key.
-func (p *profiles[R]) keep(key [3]string, own, parent stamp, compile func() *compiled[R]) *compiled[R] {
+// keep returns what compile does, which it calls unless it has that of these versions of an object, and of its parent
+// or of itself; nil if the parent is for another provider.
+func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *compiled[R]) *compiled[R] {
+	if parent.Spec.Type != p.provider.Type() {
+		return nil
+	}
+	key, versions := client.ObjectKeyFromObject(of), [...]string{versionOf(of), versionOf(parent)}
 	p.lock.Lock()
-	known, found := p.kept.Get(key)
+	known, _ := p.kept.Get(key)
 	c, _ := known.(*compilation[R])
-	if !found || c.own != own || c.parent != parent {
-		c = &compilation[R]{own, parent, sync.OnceValue(compile)}
+	if c == nil || c.versions != versions {
+		c = &compilation[R]{versions, sync.OnceValue(compile)}
 		p.kept.Add(key, c)
 		profilesKept.Set(float64(p.kept.Len()))
 	}
@@ -104,20 +95,21 @@ func (p *profiles[R]) keep(key [3]string, own, parent stamp, compile func() *com
 	return c.compile()
 }
 
-// expect takes down what a CloudProfile that is admitted was compiled to. Neither of the two is changed any more.
-func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.Profile[R]) {
-	p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
+// expect takes down what a CloudProfile was compiled to, if it is admitted with this report. Neither of the two is
+// changed any more.
+func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.Profile[R], report finding.Report) {
+	if len(report.Errors) == 0 {
+		p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
+	}
 }
 
-// first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again: the
-// profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes more
-// is the same), and not who has sent the request.
+// first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again:
+// the profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes
+// more is the same), and not who has sent the request.
 func (p *profiles[R]) first(object *v1beta1.CloudProfile) *compiled[R] {
 	known, _ := p.expected.Get(object.Name)
 	c, _ := known.(*compiled[R])
-	same := c != nil && sameConfig(c.spec.ProviderConfig, object.Spec.ProviderConfig) &&
-		reflect.DeepEqual(c.spec, &object.Spec)
-	if same {
+	if c != nil && reflect.DeepEqual(c.spec, &object.Spec) {
 		p.expected.Remove(object.Name)
 		return c
 	}

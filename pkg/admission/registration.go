@@ -42,24 +42,19 @@ func (r registering) GetClient() client.Client { return applying{r.Manager.GetCl
 type applying struct{ client.Client }
 
 // Create creates an object. The leader first writes each webhook configuration twice at the same time, once without the
-// authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an owner
-// of its own, and the authority stays.
+// authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an
+// owner of its own, and the authority stays.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
-	var kind string
-	switch object.(type) {
-	case *admissionregistrationv1.ValidatingWebhookConfiguration:
-		kind = "ValidatingWebhookConfiguration"
-	case *admissionregistrationv1.MutatingWebhookConfiguration:
-		kind = "MutatingWebhookConfiguration"
-	default:
+	kind, err := a.GroupVersionKindFor(object)
+	if err != nil || kind.Group != admissionregistrationv1.GroupName {
 		return a.Client.Create(ctx, object, options...)
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
-		return fmt.Errorf("writing the %s: %w", kind, err)
+		return fmt.Errorf("writing the %s: %w", kind.Kind, err)
 	}
 	applied := &unstructured.Unstructured{Object: content}
-	applied.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
+	applied.SetGroupVersionKind(kind)
 	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied),
 		client.FieldOwner(object.GetName()+"-"+utilrand.String(5)), client.ForceOwnership)
 }
@@ -96,11 +91,8 @@ func standIn(server *webhook.DefaultServer, entries []entry) {
 		return admission.Allowed("")
 	})
 	for _, e := range entries {
-		served := ""
-		if mux := server.WebhookMux(); mux != nil {
-			_, served = mux.Handler(&http.Request{Method: http.MethodPost, URL: &url.URL{Path: e.path()}})
-		}
-		if served == "" {
+		asked := &http.Request{Method: http.MethodPost, URL: &url.URL{Path: e.path()}}
+		if _, served := server.Options.WebhookMux.Handler(asked); served == "" {
 			server.Register(e.path(), e.served(admit))
 		}
 	}

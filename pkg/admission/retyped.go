@@ -55,8 +55,10 @@ func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.Cloud
 // and they may be late.
 func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
 	var users []string
+	children, shootMetadata := &v1beta1.NamespacedCloudProfileList{}, &metav1.PartialObjectMetadataList{}
+	shootMetadata.SetGroupVersionKind(coreKind("ShootList"))
 	shoots := func(namespace string, selector fields.Selector) (used bool, err error) {
-		err = c.each(ctx, "Shoot", profile.Name, newShoots, func(shoot client.Object) error {
+		err = c.each(ctx, "Shoot", profile.Name, shootMetadata, func(shoot client.Object) error {
 			used = true
 			if shoot.GetLabels()[providerLabel(profile.Spec.Type)] != "true" {
 				users = append(users, "Shoot "+klog.KObj(shoot).String())
@@ -65,12 +67,19 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 		}, client.InNamespace(namespace), client.MatchingFieldsSelector{Selector: selector}, client.Limit(shootsAtOnce))
 		return used, err
 	}
-	for _, selector := range directUsers(profile.Name) {
-		if _, err := shoots("", selector); err != nil {
+	// Shoots name it in either of two fields. None is selected twice.
+	byReference := fields.AndSelectors(
+		fields.OneTermEqualSelector(shootCloudProfileRefName, profile.Name),
+		fields.OneTermNotEqualSelector(shootCloudProfileRefKind, kindNamespacedCloudProfile))
+	byName := fields.AndSelectors(
+		fields.OneTermEqualSelector(shootCloudProfileName, profile.Name),
+		fields.OneTermEqualSelector(shootCloudProfileRefName, ""))
+	for _, direct := range []fields.Selector{byReference, byName} {
+		if _, err := shoots("", direct); err != nil {
 			return nil, err
 		}
 	}
-	err := c.each(ctx, kindNamespacedCloudProfile, profile.Name, newChildren, func(child client.Object) error {
+	err := c.each(ctx, kindNamespacedCloudProfile, profile.Name, children, func(child client.Object) error {
 		if parentIndex(child)[0] != profile.Name {
 			return nil
 		}
@@ -85,34 +94,14 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 	return users, err
 }
 
-// directUsers selects the Shoots that name a CloudProfile in either of the two fields; none twice.
-func directUsers(name string) []fields.Selector {
-	return []fields.Selector{
-		fields.AndSelectors(
-			fields.OneTermEqualSelector(shootCloudProfileRefName, name),
-			fields.OneTermNotEqualSelector(shootCloudProfileRefKind, kindNamespacedCloudProfile)),
-		fields.AndSelectors(
-			fields.OneTermEqualSelector(shootCloudProfileName, name),
-			fields.OneTermEqualSelector(shootCloudProfileRefName, "")),
-	}
-}
-
-func newShoots() client.ObjectList {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("ShootList"))
-	return list
-}
-
-func newChildren() client.ObjectList { return &v1beta1.NamespacedCloudProfileList{} }
-
 // each asks the API server for the objects that may use a CloudProfile, part by part, and visits them in the order of
 // their keys, until one returns an error. It counts that they cannot be listed.
 func (c *component[R]) each(
-	ctx context.Context, kind, profile string, empty func() client.ObjectList, visit func(client.Object) error,
+	ctx context.Context, kind, profile string, empty client.ObjectList, visit func(client.Object) error,
 	options ...client.ListOption,
 ) error {
 	for next := ""; ; {
-		list := empty()
+		list := empty.DeepCopyObject().(client.ObjectList)
 		if err := c.live.List(ctx, list, append(options, client.Continue(next))...); err != nil {
 			lookupFailuresTotal.WithLabelValues(kind).Inc()
 			return fmt.Errorf("listing the %ss of CloudProfile %s, so nothing was checked: %w", kind, profile, err)

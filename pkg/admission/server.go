@@ -50,9 +50,12 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("the webhook server: %w", err)
 	}
 	serving := &http.Server{
-		Handler:           drained(s.signalled, s.limits.limited(s.handler)),
-		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
-		TLSConfig:         s.tlsConfig(),
+		Handler:     drained(s.signalled, s.limits.limited(s.handler)),
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
+		TLSConfig: &tls.Config{
+			MinVersion: s.tls.version, CipherSuites: s.tls.suites, NextProtos: []string{"h2", "http/1.1"},
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.current.Load(), nil },
+		},
 		ReadHeaderTimeout: s.limits.maxReceiving, // and of the handshake
 		IdleTimeout:       maxIdle,
 		MaxHeaderBytes:    maxHeader,
@@ -77,15 +80,6 @@ func (s *server) Start(ctx context.Context) error {
 
 func (s *server) address() string {
 	return net.JoinHostPort(s.registered.Options.Host, strconv.Itoa(s.registered.Options.Port))
-}
-
-func (s *server) tlsConfig() *tls.Config {
-	return &tls.Config{
-		MinVersion:     s.tls.version,
-		CipherSuites:   s.tls.suites,
-		NextProtos:     []string{"h2", "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.certificate.current.Load(), nil },
-	}
 }
 
 // listening returns an error if the server cannot be reached.

@@ -56,31 +56,26 @@ func tls12Suites() []string {
 
 // Complete checks the values.
 func (o *tlsOptions) Complete() (err error) {
-	if !slices.Contains(tlsVersions, o.minVersion) {
+	chosen, possible := o.cipherSuites, tls12Suites()
+	if len(chosen) == 0 {
+		chosen = possible
+	}
+	unknown := slices.IndexFunc(chosen, func(name string) bool { return !slices.Contains(possible, name) })
+	o.version, err = cliflag.TLSVersion(o.minVersion)
+	switch {
+	case err != nil || !slices.Contains(tlsVersions, o.minVersion):
 		return fmt.Errorf("invalid --%s: %q; it is one of %s",
 			tlsMinVersionFlag, o.minVersion, strings.Join(tlsVersions, ", "))
-	}
-	if o.version, err = cliflag.TLSVersion(o.minVersion); err != nil {
-		return err
-	}
-	if len(o.cipherSuites) == 0 {
-		o.suites, err = cliflag.TLSCipherSuites(tls12Suites())
-		return err
-	}
-	if o.version > tls.VersionTLS12 {
+	case len(o.cipherSuites) > 0 && o.version > tls.VersionTLS12:
 		return fmt.Errorf("--%s is about TLS 1.2, which is not accepted; add --%s=VersionTLS12, or leave it out",
 			tlsCipherSuitesFlag, tlsMinVersionFlag)
-	}
-	for _, name := range o.cipherSuites {
-		if !slices.Contains(tls12Suites(), name) {
-			return fmt.Errorf("invalid --%s: %q; possible are %s",
-				tlsCipherSuitesFlag, name, strings.Join(tls12Suites(), ", "))
-		}
-	}
-	if !slices.Contains(o.cipherSuites, http2Suite) {
+	case unknown >= 0:
+		return fmt.Errorf("invalid --%s: %q; possible are %s",
+			tlsCipherSuitesFlag, chosen[unknown], strings.Join(possible, ", "))
+	case !slices.Contains(chosen, http2Suite):
 		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it",
 			tlsCipherSuitesFlag, http2Suite)
 	}
-	o.suites, err = cliflag.TLSCipherSuites(o.cipherSuites)
+	o.suites, err = cliflag.TLSCipherSuites(chosen)
 	return err
 }

@@ -59,33 +59,26 @@ func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 
 // webhooks lists the webhooks. Those about credentials are there if the provider checks them.
 func (c *component[R]) webhooks() []entry {
-	const validate, mutate = extensionswebhook.ActionValidating, extensionswebhook.ActionMutating
-	profile, child, shoot := &v1beta1.CloudProfile{}, &v1beta1.NamespacedCloudProfile{}, &v1beta1.Shoot{}
-	ofProfile, ofChild, ofShoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
+	profile, child, shoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
 	known := catalogueOf(c.provider)
 	self, status := []string{""}, []string{"status"}
 	selfOrBinding := []string{"", "binding"} // Gardener lets a binding change the rest of the spec, too
 	rows := []entry{
-		{"validate-cloudprofile", validate, profile, self, validating(ofProfile, known, c.checkCloudProfile)},
-		{"validate-namespacedcloudprofile", validate, child, self,
-			validating(ofChild, known, c.checkNamespacedCloudProfile)},
-		{"validate-shoot", validate, shoot, selfOrBinding, validating(ofShoot, known, c.checkShoot)},
-		{"mutate-cloudprofile", mutate, profile, self, mutating(ofProfile, c.fillCloudProfile)},
-		{"mutate-namespacedcloudprofile", mutate, child, self, mutating(ofChild, c.fillNamespacedCloudProfile)},
-		{"mutate-namespacedcloudprofile-status", mutate, child, status, mutating(ofChild, c.renderStatus)},
+		validating("validate-cloudprofile", profile, self, known, c.checkCloudProfile),
+		validating("validate-namespacedcloudprofile", child, self, known, c.checkNamespacedCloudProfile),
+		validating("validate-shoot", shoot, selfOrBinding, known, c.checkShoot),
+		mutating("mutate-cloudprofile", profile, self, c.fillCloudProfile),
+		mutating("mutate-namespacedcloudprofile", child, self, c.fillNamespacedCloudProfile),
+		mutating("mutate-namespacedcloudprofile-status", child, status, c.renderStatus),
 	}
 	if c.credentials == nil {
 		return rows
 	}
-	ofSecretBinding := coreKind("SecretBinding")
-	ofCredentialsBinding := securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding")
+	binding := securityv1alpha1.SchemeGroupVersion.WithKind("CredentialsBinding")
 	return append(rows,
-		entry{"validate-secret", validate, &corev1.Secret{}, self, validating(kindSecret, known, c.checkSecret)},
-		entry{"validate-secretbinding", validate, &v1beta1.SecretBinding{}, self,
-			validating(ofSecretBinding, known, c.checkSecretBinding)},
-		entry{"validate-credentialsbinding", validate, &securityv1alpha1.CredentialsBinding{}, self,
-			validating(ofCredentialsBinding, known, c.checkCredentialsBinding)},
-	)
+		validating("validate-secret", kindSecret, self, known, c.checkSecret),
+		validating("validate-secretbinding", coreKind("SecretBinding"), self, known, c.checkSecretBinding),
+		validating("validate-credentialsbinding", binding, self, known, c.checkCredentialsBinding))
 }
 
 // coreKind returns a kind of core.gardener.cloud.
@@ -96,7 +89,7 @@ func (e *entry) path() string { return "/webhooks/" + e.name }
 // webhook turns a row into what Gardener registers: for objects with the label that Gardener puts on all that belongs
 // to a provider type, failing closed.
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
-	types := make([]extensionswebhook.Type, 0, len(e.subresources))
+	var types []extensionswebhook.Type
 	for _, subresource := range e.subresources {
 		written := extensionswebhook.Type{Obj: e.object}
 		if subresource != "" {

@@ -49,6 +49,8 @@ type requestedBy struct {
 	Field string `json:"field,omitempty"`
 	// Flag of select and explain; absent for what is implied.
 	Flag string `json:"flag,omitempty"`
+
+	capability string
 }
 
 // workerPath stands for the path of any worker pool of a Shoot.
@@ -57,56 +59,44 @@ var workerPath = field.NewPath("spec", "provider", "workers[]")
 // capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
 func capabilitiesOf(providers map[string]Provider) allCapabilities {
 	all := allCapabilities{Reserved: reservedCapabilities(), Providers: []providerCapabilities{}}
-	for _, name := range sortedNames(providers) {
-		workers := providers[name].Workers()
-		p := providerCapabilities{Type: name, Capabilities: []workerCapability{}}
-		for _, d := range workers.Definitions() {
-			w := workerCapability{Definition: d, RequestedBy: []requestedBy{}}
-			for _, s := range workers.Settings() {
-				if s.Capability == d.Name {
-					w.RequestedBy = append(w.RequestedBy, requestedBy{
-						Setting: s.Setting, Values: s.Values, Flag: flagOf(s.Because.String()),
-						Field: workerPath.Child(s.Because.String()).String(),
-					})
-				}
-			}
-			p.Capabilities = append(p.Capabilities, w)
+	for _, provider := range byType(providers) {
+		settings := []requestedBy{}
+		for _, s := range provider.Workers().Settings() {
+			path := s.Because.String()
+			settings = append(settings, requestedBy{
+				capability: s.Capability, Setting: s.Setting, Values: s.Values, Flag: flagOf(path),
+				Field: workerPath.Child(path).String(),
+			})
 		}
-		all.Providers = append(all.Providers, p)
+		all.Providers = append(all.Providers, providerCapabilities{
+			Type: provider.Type(), Capabilities: withSettings(provider.Workers().Definitions(), settings),
+		})
 	}
 	return all
 }
 
 // flagOf returns the flag of select and explain that says what a setting of a worker pool says; empty if there is none.
 func flagOf(setting string) string {
-	switch name, _, _ := strings.Cut(setting, "."); name {
-	case "providerConfig":
-		return "--worker-config"
-	case "machine":
-		return "--machine-type"
-	}
-	return ""
+	name, _, _ := strings.Cut(setting, ".")
+	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type"}[name]
 }
 
 // reservedCapabilities finds out what asks for the reserved capabilities by trying each property that a worker pool can
 // have.
 func reservedCapabilities() []workerCapability {
-	var all []workerCapability
-	for _, d := range capability.Reserved() {
-		all = append(all, workerCapability{Definition: d, RequestedBy: []requestedBy{}})
-	}
+	settings := []requestedBy{}
 	try := func(flag string, worker capability.Worker) {
 		for _, r := range worker.Requirements(workerPath) {
-			by := requestedBy{Setting: r.Setting, Values: r.Values, Implied: r.Implied}
+			by := requestedBy{capability: r.Capability, Setting: r.Setting, Values: r.Values, Implied: r.Implied}
 			if r.Because != nil {
 				by.Field = r.Because.String()
 			}
 			if !r.Implied {
 				by.Flag = flag
 			}
-			at := slices.IndexFunc(all, func(w workerCapability) bool { return w.Name == r.Capability })
-			if !slices.ContainsFunc(all[at].RequestedBy, func(o requestedBy) bool { return o.Setting == by.Setting }) {
-				all[at].RequestedBy = append(all[at].RequestedBy, by)
+			known := func(o requestedBy) bool { return o.capability == by.capability && o.Setting == by.Setting }
+			if !slices.ContainsFunc(settings, known) {
+				settings = append(settings, by)
 			}
 		}
 	}
@@ -117,6 +107,16 @@ func reservedCapabilities() []workerCapability {
 	}
 	for _, gpu := range append(gpuTypes(), "other") {
 		try("--gpu", capability.Worker{GPU: &gpu})
+	}
+	return withSettings(capability.Reserved(), settings)
+}
+
+// withSettings returns capabilities with what asks for each of them.
+func withSettings(definitions []capability.Definition, settings []requestedBy) []workerCapability {
+	all := []workerCapability{}
+	for _, d := range definitions {
+		others := func(by requestedBy) bool { return by.capability != d.Name }
+		all = append(all, workerCapability{d, slices.DeleteFunc(slices.Clone(settings), others)})
 	}
 	return all
 }

@@ -41,8 +41,7 @@ type reasoning struct {
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
 	// Machine is what the machine type supports, with omissions filled in.
 	Machine v1beta1.Capabilities `json:"machine"`
-	// Worker is what the worker pool asks for, what it implies included; nothing of a capability that it does not ask
-	// for.
+	// Worker is what the worker pool asks for, what it implies included.
 	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
 	Flavors []explainedFlavor `json:"flavors"`
@@ -51,8 +50,7 @@ type reasoning struct {
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
 	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
-	// they are now, empty if they are not there. It is absent if the provider has none, if the providerConfig has
-	// errors, and for a question by flags without a providerConfig.
+	// they are now. It is absent for a providerConfig with errors, and a question by flags without one.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
 	// format prints capabilities in the order of the vocabulary.
@@ -166,7 +164,7 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 }
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
-// for, and of the registered ones that it does not ask for. It is empty if there are none.
+// for, and of the registered ones that it does not ask for.
 func undeclaredIn[R any](
 	p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set,
 ) (text string) {
@@ -186,13 +184,12 @@ func undeclaredIn[R any](
 	if len(asked) > 0 {
 		text = ", and " + strings.Join(asked, ", ") + ", which it does not declare"
 	}
-	switch len(unasked) {
-	case 0:
-		return text
-	case 1:
-		return text + ", and " + unasked[0] + " while nobody asks for it"
+	if len(unasked) == 1 {
+		text += ", and " + unasked[0] + " while nobody asks for it"
+	} else if len(unasked) > 1 {
+		text += ", and " + strings.Join(unasked, ", ") + " while nobody asks for them"
 	}
-	return text + ", and " + strings.Join(unasked, ", ") + " while nobody asks for them"
+	return text
 }
 
 // valuesOf prints one capability of a set.
@@ -225,8 +222,7 @@ func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
 	return all
 }
 
-// asked returns what a worker pool asks for. Of a capability that the profile does not register it is as the pool has
-// it.
+// asked returns what a worker pool asks for, of capabilities that the profile registers and others.
 func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
 	request, unmet := v.Request(requirements)
 	c := v1beta1.Capabilities{}

@@ -8,11 +8,13 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -44,11 +46,11 @@ func printRollingUpdate(w io.Writer, parts []provider.Rolling) {
 	if len(parts) == 0 {
 		return
 	}
-	words := make([]string, 0, len(parts))
+	fields := make([]string, 0, len(parts))
 	for _, part := range parts {
-		words = append(words, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
+		fields = append(fields, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
 	}
-	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(words))
+	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(fields))
 }
 
 // printMachine writes what decides if worker capabilities do not matter.
@@ -97,11 +99,10 @@ func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []sets
 // declares reports whether a flavor or the machine type declares a capability that is not registered.
 func declares[R any](r *consistency.Resolution[R], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
-	for i := range r.Decision.Verdicts {
-		_, found := r.Decision.Verdicts[i].Flavor.Capabilities[name]
-		declared = declared || found
-	}
-	return declared
+	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
+		_, found := v.Flavor.Capabilities[name]
+		return found
+	})
 }
 
 // rowOf describes a capability. It has no values if it is a capability of the provider that is not registered.
@@ -145,7 +146,7 @@ func printSets(w io.Writer, e answer) {
 func printFlavors(w io.Writer, e answer) {
 	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
 	if e.sets != nil {
-		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + words(x.by) }
+		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + words[x.by] }
 	}
 	if len(e.Flavors) > 0 {
 		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
@@ -161,17 +162,12 @@ func printFlavors(w io.Writer, e answer) {
 	}
 }
 
-// words is how people read what a flavor does not go with, after "the".
-func words(by capability.Cause) string {
-	switch by {
-	case capability.CauseMachine:
-		return "machine type"
-	case capability.CauseWorker:
-		return "worker pool"
-	case capability.CauseBoth:
-		return "machine type and worker pool together"
-	}
-	return "region"
+// words are how people read what a flavor does not go with, after "the".
+var words = map[capability.Cause]string{
+	capability.CauseMachine: "machine type",
+	capability.CauseWorker:  "worker pool",
+	capability.CauseBoth:    "machine type and worker pool together",
+	excludedByRegion:        "region",
 }
 
 // letter names the flavors A, B, …, Z, 27, 28, …

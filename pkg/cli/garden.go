@@ -6,8 +6,11 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -29,9 +32,7 @@ type garden struct {
 	namespaced objects[v1beta1.NamespacedCloudProfile]
 	shoots     objects[v1beta1.Shoot]
 
-	// reservedInCore says that the objects are for a Gardener that accepts the reserved capabilities: see package
-	// reserved.
-	reservedInCore bool
+	reservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
 	// domain is that of the credentials of all Shoots; nil if it is not known.
 	domain   *string
 	findings []report.Finding
@@ -134,9 +135,8 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	others.all = append(others.all, s)
 }
 
-// decode returns the object of a manifest, nil if it has errors, which are noted as findings. It has no defaults filled
-// in: what the user left out can still be told from what was written. Equal flavors in it may share their capabilities,
-// so it must not be changed.
+// decode returns the object of a manifest, without defaults; nil if it has errors, which are noted as findings. Equal
+// flavors in it may share their capabilities, so it must not be changed.
 func decode[T any](g *garden, o *manifest.Object) *T {
 	object := new(T)
 	errs := strictjson.Decode(o.JSON, object, nil,
@@ -218,4 +218,41 @@ func alike(kind string) string {
 		}
 	}
 	return ""
+}
+
+// coreFlavor matches the path of a core flavor, and of what is in it.
+var coreFlavor = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+
+// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
+// only provider configs have. It returns nil for any other error.
+func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
+	flavor := coreFlavor.FindString(err.Field)
+	if flavor == "" || err.Origin != strictjson.OriginFieldType {
+		return nil
+	}
+	at := flavor + ".capabilities"
+	var capabilities map[string]any
+	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // it is not there, or no map
+		return nil
+	}
+	return problem(ruleFlavorWrapped, field.ErrorTypeInvalid, at, nil, fmt.Sprintf(
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
+			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities)))
+}
+
+// flowStyle prints a map of lists in YAML's flow style, in the order of names.
+func flowStyle(capabilities map[string]any) string {
+	entries := make([]string, 0, len(capabilities))
+	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
+		values, isList := capabilities[name].([]any)
+		if !isList {
+			values = []any{capabilities[name]}
+		}
+		words := make([]string, 0, len(values))
+		for _, value := range values {
+			words = append(words, fmt.Sprint(value))
+		}
+		entries = append(entries, name+": ["+strings.Join(words, ", ")+"]")
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
 }

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -82,11 +83,7 @@ func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, at stri
 // compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
 func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile, fault *field.Error) {
 	if s.compiled == nil {
-		spec := &s.object.Spec
-		if g.providers[spec.Type] != nil {
-			spec = &g.stored(s).Spec
-		}
-		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, spec, at)
+		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, &g.stored(s).Spec, at)
 	}
 	return s.compiled, fault
 }
@@ -149,25 +146,18 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	}
 	switch kind {
 	case "CloudProfile":
-		s, fault := readable(g, &g.profiles, kind, name, at)
-		if fault != nil {
-			return nil, fault
-		}
-		return g.compile(s, at)
+		return compiled(g, &g.profiles, g.compile, kind, name, at)
 	case "NamespacedCloudProfile":
-		s, fault := readable(g, &g.namespaced, kind, shoot.Namespace+"/"+name, at)
-		if fault != nil {
-			return nil, fault
-		}
-		return g.compileNamespaced(s, at)
+		return compiled(g, &g.namespaced, g.compileNamespaced, kind, shoot.Namespace+"/"+name, at)
 	}
 	return nil, problem(consistency.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
-// readable returns the object of a name. The error, at the path at, says that it is not among the inputs, or cannot be
-// read.
-func readable[T any](g *garden, in *objects[T], kind, name, at string) (*source[T], *field.Error) {
+// compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.
+func compiled[T any](
+	g *garden, in *objects[T], compile func(*source[T], string) (profile, *field.Error), kind, name, at string,
+) (profile, *field.Error) {
 	s := in.byName[name]
 	switch {
 	case s == nil:
@@ -175,7 +165,7 @@ func readable[T any](g *garden, in *objects[T], kind, name, at string) (*source[
 	case s.object == nil:
 		return nil, unreadable(kind, s.manifest.Name, at)
 	}
-	return s, nil
+	return compile(s, at)
 }
 
 // missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The
@@ -219,7 +209,7 @@ func unreadable(kind, name, at string) *field.Error {
 func (g *garden) unknownProvider(name, at string) *field.Error {
 	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
 		"the provider config was not looked at: this command knows %s, not %s",
-		strings.Join(sortedNames(g.providers), ", "), name))
+		strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "), name))
 }
 
 // profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs,
@@ -239,25 +229,24 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	}
 	var p profile
 	var fault *field.Error
-	if s := g.profiles.byName[name]; s != nil {
-		if s.object == nil {
-			return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
-		}
+	s := g.profiles.byName[name]
+	n, err := g.namespacedNamed(name)
+	switch {
+	case s != nil && s.object == nil:
+		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+	case s != nil:
 		p, fault = g.compileSpec("CloudProfile "+name, &g.filled(s).Spec, "")
-	} else {
-		s, err := g.namespacedNamed(name)
-		switch {
-		case err != nil:
-			kind := "CloudProfile"
-			if strings.Contains(name, "/") {
-				kind = "NamespacedCloudProfile"
-			}
-			return nil, fmt.Errorf("%s %s is not among the inputs, which have %s",
-				kind, name, strings.Join(g.profileNames(), ", "))
-		case s.object == nil:
-			return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+	case err != nil:
+		kind := "CloudProfile"
+		if strings.Contains(name, "/") {
+			kind = "NamespacedCloudProfile"
 		}
-		p, fault = g.compileNamespaced(s, "")
+		return nil, fmt.Errorf("%s %s is not among the inputs, which have %s",
+			kind, name, strings.Join(g.profileNames(), ", "))
+	case n.object == nil:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+	default:
+		p, fault = g.compileNamespaced(n, "")
 	}
 	if fault != nil {
 		return nil, errors.New(fault.Detail)

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -53,9 +54,9 @@ type profile interface {
 // For makes a provider known to the command.
 func For[R any](cloud provider.Provider[R]) Provider { return typed[R]{cloud} }
 
-// sortedNames returns the types of providers, sorted.
-func sortedNames(providers map[string]Provider) []string {
-	return slices.Sorted(maps.Keys(providers))
+// byType returns providers in the order of their types.
+func byType(providers map[string]Provider) []Provider {
+	return slices.SortedFunc(maps.Values(providers), func(a, b Provider) int { return cmp.Compare(a.Type(), b.Type()) })
 }
 
 type typed[R any] struct{ provider.Provider[R] }

@@ -61,10 +61,8 @@ If admission would refuse one of the two, the errors are printed instead.`,
 // the latter.
 type renderedProfile struct {
 	metav1.TypeMeta `json:",inline"`
-	Metadata        struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec v1beta1.CloudProfileSpec `json:"spec"`
+	Metadata        metav1.ObjectMeta        `json:"metadata"`
+	Spec            v1beta1.CloudProfileSpec `json:"spec"`
 }
 
 // renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
@@ -94,10 +92,10 @@ func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 	if err != nil { // of one that is being deleted, too
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be rendered: %w", s.name, err)
 	}
-	rendered := &renderedProfile{Spec: *spec}
-	rendered.APIVersion, rendered.Kind = v1beta1.SchemeGroupVersion.String(), "CloudProfile"
-	rendered.Metadata.Name = s.object.Name
-	return rendered, nil
+	return &renderedProfile{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		Metadata: metav1.ObjectMeta{Name: s.object.Name}, Spec: *spec,
+	}, nil
 }
 
 // renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into

@@ -34,22 +34,20 @@ const (
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	var own []finding.Rule
-	mayIgnore, mayExtend := false, false // requests, and lists
+	without := map[string]bool{consistency.RuleRequestIgnored: true, consistency.RuleEntryDuplicate: true}
 	for _, p := range providers {
-		mayIgnore = mayIgnore || slices.ContainsFunc(p.Workers().Definitions(),
-			func(d capability.Definition) bool { return d.OnlyIfRegistered })
+		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
+		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) {
+			delete(without, consistency.RuleRequestIgnored)
+		}
 		if _, extends := p.cloud().(provider.ListExtender); extends {
-			mayExtend = true
+			delete(without, consistency.RuleEntryDuplicate)
 		}
 		if describer, describes := p.cloud().(provider.RuleDescriber); describes {
 			own = append(own, describer.Rules()...)
 		}
 	}
-	rules = slices.DeleteFunc(rules, func(r finding.Rule) bool {
-		return r.Name == consistency.RuleRequestIgnored && !mayIgnore ||
-			r.Name == consistency.RuleEntryDuplicate && !mayExtend
-	})
-	rules = append(rules, own...)
+	rules = append(slices.DeleteFunc(rules, func(r finding.Rule) bool { return without[r.Name] }), own...)
 	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
 	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })
 }

@@ -50,8 +50,7 @@ type answer struct {
 	Version     string `json:"version"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
-	// Requested is what the worker pool asks for, what it implies included (semantics S3). If its providerConfig has
-	// errors, it is what could be read.
+	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
 	Requested []capability.Requirement `json:"requested,omitempty"`
 
 	// selected is set if an image was found, refused if none was.
@@ -86,11 +85,10 @@ type refused struct {
 type rejected struct {
 	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
 	Reason       imageselector.Reason `json:"reason"`
-	// ExcludedBy says of a flavor what it does not go with; of several reasons it is about the one that Reason and
-	// Capability are about.
+	// ExcludedBy says what a flavor does not go with, for the reason that Reason and Capability are about.
 	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
 	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
-	// the worker pool asks for; null if it does not ask for the capability.
+	// the worker pool asks for; null if it asks for none.
 	Capability string   `json:"capability,omitempty"`
 	Flavor     []string `json:"flavor,omitempty"`
 	Machine    []string `json:"machine,omitempty"`
@@ -142,12 +140,11 @@ func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) a
 	return a
 }
 
-// reasonWorkerConfig says that the worker's providerConfig has errors. It stands beside the reasons of packages
-// consistency and imageselector.
+// reasonWorkerConfig stands beside the reasons of packages consistency and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: what follows
-// from the config is not known then. The first error is fault or, if that is empty, the first of the further ones.
+// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: fault or, if that
+// is empty, the first of the further ones.
 func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	if fault == "" && len(a.further) > 0 {
 		fault = message(a.further[0].Error)
@@ -219,12 +216,8 @@ func printAnswers(w io.Writer, answers []answer) {
 	}
 }
 
-// questionText repeats what was asked.
+// questionText repeats what was asked, with the settings that ask for capabilities.
 func questionText(a answer) string {
-	prefix := ""
-	if a.Shoot != "" {
-		prefix = a.Shoot + ", worker pool " + a.Pool + ": "
-	}
 	image := a.Image + "@" + a.Version
 	switch {
 	case a.Image == "":
@@ -232,21 +225,20 @@ func questionText(a answer) string {
 	case a.Version == "":
 		image = a.Image + ", no version named,"
 	}
-	return fmt.Sprintf("%s%s on %s in %s%s", prefix, image, a.MachineType, a.Region, settings(a.Requested))
-}
-
-// settings names what asks for capabilities, unless that is what the pool leaves unsaid.
-func settings(requested []capability.Requirement) string {
-	var words []string
-	for _, r := range requested {
+	text := fmt.Sprintf("%s on %s in %s", image, a.MachineType, a.Region)
+	if a.Shoot != "" {
+		text = a.Shoot + ", worker pool " + a.Pool + ": " + text
+	}
+	var settings []string
+	for _, r := range a.Requested {
 		if !r.Implied {
-			words = append(words, r.Setting)
+			settings = append(settings, r.Setting)
 		}
 	}
-	if len(words) == 0 {
-		return ""
+	if len(settings) > 0 {
+		text += " (" + strings.Join(settings, ", ") + ")"
 	}
-	return " (" + strings.Join(words, ", ") + ")"
+	return text
 }
 
 // printAnswer writes an answer for people.

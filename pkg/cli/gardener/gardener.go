@@ -2,11 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package gardener runs Gardener's own code on manifests: its defaults, its validation, and one admission plugin of its
+// API server. The version of that code is the one in go.mod.
+//
+// It is the only package of the command with Gardener's API server among its imports, which is most of the program. All
+// functions take and return objects of version v1beta1, change none of them, and may be called concurrently.
+//
+// Start reading at [Validate]; namespaced.go is about NamespacedCloudProfiles and their parents.
 package gardener
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -99,4 +108,29 @@ func sortList(list, separator string) string {
 	items := strings.Split(list, separator)
 	slices.Sort(items)
 	return strings.Join(items, separator)
+}
+
+// Version returns the version of Gardener whose code this package runs, like v1.150.0, as the program's build
+// information has it. It is empty if that names no modules, as in tests.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return versionIn(info.Deps)
+}
+
+// versionIn returns the version of Gardener among the modules of a program; of one that is replaced it is the
+// replacement's, or its path if that is a folder.
+func versionIn(modules []*debug.Module) string {
+	for _, m := range modules {
+		switch {
+		case m.Path != "github.com/gardener/gardener":
+		case m.Replace != nil:
+			return cmp.Or(m.Replace.Version, m.Replace.Path)
+		default:
+			return m.Version
+		}
+	}
+	return ""
 }

@@ -25,7 +25,6 @@ import (
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
-	"k8s.io/client-go/tools/cache"
 
 	"github.com/capkit/capkit/pkg/namespaced"
 )
@@ -51,37 +50,24 @@ func ValidateNamespaced(
 	return byCore(errs)
 }
 
-// namespacedAdmission is the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up
-// parents in an informer. The lock is for whoever puts one there.
-type namespacedAdmission struct {
-	lock    sync.Mutex
-	plugin  *validator.ValidateNamespacedCloudProfile
-	parents cache.Indexer
-}
-
-var theNamespacedAdmission = sync.OnceValues(func() (*namespacedAdmission, error) {
-	plugin, err := validator.New()
-	if err != nil {
-		return nil, err
-	}
+// admit returns the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents in an
+// informer: what it says about the creation of an object.
+var admit = sync.OnceValue(func() func(*core.NamespacedCloudProfile, *v1beta1.CloudProfile) error {
+	plugin, _ := validator.New() // which has no error to return
 	informers := externalversions.NewSharedInformerFactory(nil, 0)
 	plugin.SetCoreInformerFactory(informers)
 	plugin.AssignReadyFunc(func() bool { return true })
-	return &namespacedAdmission{plugin: plugin, parents: informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()}, nil
-})
-
-// review returns what the plugin says about the creation of an object.
-func (a *namespacedAdmission) review(object *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
-	a.lock.Lock()
-	defer a.lock.Unlock()
-	if err := a.parents.Add(parent); err != nil {
-		return err
+	parents := informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()
+	var lock sync.Mutex // for whoever puts a parent there
+	return func(object *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
+		lock.Lock()
+		defer lock.Unlock()
+		return errors.Join(parents.Add(parent), plugin.Validate(context.Background(), admission.NewAttributesRecord(
+			object, nil, v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
+			v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", admission.Create,
+			&metav1.CreateOptions{}, false, nil), nil), parents.Delete(parent))
 	}
-	err := a.plugin.Validate(context.Background(), admission.NewAttributesRecord(object, nil,
-		v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
-		v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", admission.Create, &metav1.CreateOptions{}, false, nil), nil)
-	return errors.Join(err, a.parents.Delete(parent))
-}
+})
 
 // aboutResult begins the text of an error that validateResult gives piece by piece.
 const aboutResult = "error while validating merged NamespacedCloudProfile"
@@ -91,10 +77,7 @@ func validateOverrides(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.C
 	internal := &core.NamespacedCloudProfile{}
 	err := api.Scheme.Convert(object.DeepCopy(), internal, nil)
 	if err == nil {
-		var a *namespacedAdmission
-		if a, err = theNamespacedAdmission(); err == nil {
-			err = a.review(internal, parent)
-		}
+		err = admit()(internal, parent)
 	}
 	var several utilerrors.Aggregate
 	switch {

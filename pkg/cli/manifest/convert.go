@@ -5,9 +5,11 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,7 +22,7 @@ const (
 )
 
 // converter writes the parser's nodes as JSON. Like kubectl it reads the members of a mapping in order, a merge key
-// among them, and lets the last value of a key win. What cannot be converted becomes null and a fault.
+// among them; the last value of a key wins. What cannot be converted becomes null and a fault.
 type converter struct {
 	*writer
 	source *source
@@ -53,13 +55,9 @@ func (c *converter) content(n *yaml.Node, depth int) {
 	}
 	switch target.Kind {
 	case yaml.MappingNode:
-		object := len(c.places) - 1
 		c.json = append(c.json, '{')
-		unique := c.members(target, depth+1)
+		c.members(target, depth+1)
 		c.json = append(c.json, '}')
-		if !unique {
-			c.settle(object)
-		}
 	case yaml.SequenceNode:
 		c.json = append(c.json, '[')
 		for _, item := range target.Content {
@@ -81,14 +79,14 @@ func (c *converter) content(n *yaml.Node, depth int) {
 	}
 }
 
-// members writes the members of a mapping, and reports whether each of their keys is certain to occur only once.
-func (c *converter) members(n *yaml.Node, depth int) bool {
-	keyLines, unique := map[string]int{}, true
+// members writes the members of a mapping.
+func (c *converter) members(n *yaml.Node, depth int) {
+	keyLines := map[string]int{}
 	for pair := range slices.Chunk(n.Content, 2) {
 		keyNode, valueNode := pair[0], pair[1]
 		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {
+			c.repeats = true
 			c.merge(valueNode, depth)
-			unique = false
 			continue
 		}
 		key, f := c.key(keyNode)
@@ -100,12 +98,10 @@ func (c *converter) members(n *yaml.Node, depth int) bool {
 		}
 		if f != nil {
 			c.note(f)
-			unique = false
 		}
 		c.content(valueNode, depth)
 		c.endMember(i, key, c.place(valueNode))
 	}
-	return unique
 }
 
 // key returns the JSON key for a key node.
@@ -196,7 +192,7 @@ func (c *converter) fail(f *fault) {
 // note takes down a fault: what aliases lead to only where it is written, and one about the size only once.
 func (c *converter) note(f *fault) {
 	if f.rule == RuleTooLarge && !c.tooLarge || f.rule != RuleTooLarge && c.aliases == 0 {
-		c.faults = append(c.faults, *f)
+		c.faults = append(c.faults, f)
 		c.tooLarge = c.tooLarge || f.rule == RuleTooLarge
 	}
 }
@@ -217,4 +213,64 @@ var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB"
 
 func tooDeep(at place) *fault {
 	return &fault{at, RuleTooLarge, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}
+}
+
+// booleans are the plain scalars that are booleans in YAML 1.1, each in three spellings.
+var booleans = map[string]bool{
+	"y": true, "Y": true, "yes": true, "Yes": true, "YES": true, "on": true, "On": true, "ON": true,
+	"true": true, "True": true, "TRUE": true,
+	"n": false, "N": false, "no": false, "No": false, "NO": false, "off": false, "Off": false, "OFF": false,
+	"false": false, "False": false, "FALSE": false,
+}
+
+// meaning returns what a scalar means in YAML 1.1, as kubectl reads it: nil, a bool, int, int64, uint64, float64 or
+// string. A timestamp is a string.
+func meaning(n *yaml.Node) (any, error) {
+	tag, tagged := n.ShortTag(), n.Style&yaml.TaggedStyle != 0
+	if b, found := booleans[n.Value]; found && (n.Style == 0 || tagged && tag == "!!bool") {
+		return b, nil
+	}
+	if !tagged && (n.Style != 0 || tag == "!!str" || tag == "!!timestamp") {
+		return n.Value, nil
+	}
+	var data any
+	if err := n.Decode(&data); err != nil {
+		if tag == "!!binary" {
+			return nil, errors.New("the value is not base64, as its tag !!binary says")
+		}
+		return nil, fmt.Errorf("the value is not what its tag %s says", tag)
+	}
+	if tag == "!!timestamp" {
+		return n.Value, nil
+	}
+	return data, nil
+}
+
+// appendScalar appends the JSON of what meaning returned.
+func appendScalar(out []byte, data any) ([]byte, error) {
+	if text, ok := data.(string); ok {
+		return appendString(out, text), nil
+	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return out, errors.New("JSON has no such number; put it in quotes if it is text")
+	}
+	return append(out, text...), nil
+}
+
+// keyText returns the JSON key for what meaning returned, and whether it can be a key.
+func keyText(data any) (string, bool) {
+	switch data := data.(type) {
+	case string:
+		return data, true
+	case bool, int, int64:
+		return fmt.Sprint(data), true
+	case float64:
+		text := strconv.FormatFloat(data, 'g', -1, 32)
+		if special, ok := map[string]string{"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}[text]; ok {
+			return special, true
+		}
+		return text, true
+	}
+	return "", false
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,32 +16,26 @@ import (
 
 // document is a document as JSON, with the place of every value in it.
 type document struct {
+	// json has of a key that is given more than once all values.
 	json []byte
 	// places are those of the values in the JSON: the document itself first, and every value before what it contains.
 	places []valuePlace
-	// remarks are about a few of the values, in the order of places once the document is written.
-	remarks []remark
+	// repeats is set if a key may be given more than once.
+	repeats bool
+	// repeated has the message about each member whose mapping has the key already.
+	repeated map[int]string
+	// contents has, for an apiVersion or kind that is no string, where its value was written, not its key.
+	contents map[int]place
 }
 
 // valuePlace is where a value was written: an item of a list at its content, a member of an object at its key.
 type valuePlace struct {
 	line, column int32
-	// start is where the value begins in the JSON: a member with its key.
-	start int32
+	// start and end are where the value begins and ends in the JSON: a member with its key.
+	start, end int32
 	// next is the index of the first place that is no longer within the value.
 	next int32
 }
-
-// remark is about the value at an index of the places.
-type remark struct {
-	index int
-	// repeated is set if the mapping has the key more than once, and this is its last value.
-	repeated string
-	// content is set for an apiVersion or kind that is no string: where its value was written, not its key.
-	content place
-}
-
-func byIndex(a, b remark) int { return a.index - b.index }
 
 // fault is a reason why a document cannot be read.
 type fault struct {
@@ -52,22 +45,50 @@ type fault struct {
 
 func (f *fault) Error() string { return f.message }
 
-// children yields what the value at an index of the places contains, and where each of that ends in the JSON, if the
-// value itself ends there at the given offset.
-func (d *document) children(parent, end int) iter.Seq2[int, int] {
-	return func(yield func(child, end int) bool) {
-		last := int(d.places[parent].next)
-		for i := parent + 1; i < last; {
-			next, childEnd := int(d.places[i].next), end-1
-			if next < last {
-				childEnd = int(d.places[next].start) - 1
+// children yields the indices of what the value at an index of the places contains: of members with one key the last.
+func (d *document) children(parent int) iter.Seq[int] {
+	next := func(i int) int { return int(d.places[i].next) }
+	return func(yield func(int) bool) {
+		var last map[string]int // nil if all count
+		if d.repeats && d.json[d.content(parent)] == '{' {
+			last = map[string]int{}
+			for i := parent + 1; i < next(parent); i = next(i) {
+				last[d.key(i)] = i
 			}
-			if !yield(i, childEnd) {
+		}
+		for i := parent + 1; i < next(parent); i = next(i) {
+			if (last == nil || last[d.key(i)] == i) && !yield(i) {
 				return
 			}
-			i = next
 		}
 	}
+}
+
+// value returns the JSON of the value at an index of the places, without its key, and with the last value of each key
+// in it.
+func (d *document) value(i int) []byte {
+	if d.repeats {
+		return d.appendValue(nil, i)
+	}
+	end := d.places[i].end
+	return d.json[d.content(i):end:end]
+}
+
+func (d *document) appendValue(out []byte, i int) []byte {
+	start, end := d.content(i), d.places[i].end
+	open := d.json[start]
+	if open != '{' && open != '[' {
+		return append(out, d.json[start:end]...)
+	}
+	out = append(out, open)
+	for child := range d.children(i) {
+		if out[len(out)-1] != open {
+			out = append(out, ',')
+		}
+		out = append(out, d.json[d.places[child].start:d.content(child)]...)
+		out = d.appendValue(out, child)
+	}
+	return append(out, d.json[end-1])
 }
 
 // content returns the offset in the JSON at which the value at an index of the places begins: behind the key of a
@@ -107,18 +128,17 @@ func (d *document) quoted(start int) (text string, end int) {
 // writer writes a document, value by value in their order.
 type writer struct {
 	document
-	faults []fault
+	faults []*fault
 }
 
-// reset makes the writer ready for another document.
-func (w *writer) reset() {
-	w.json, w.places, w.remarks, w.faults = w.json[:0], w.places[:0], w.remarks[:0], nil
+func newWriter() *writer {
+	return &writer{document: document{repeated: map[int]string{}, contents: map[int]place{}}}
 }
 
-// written returns a copy of the document.
+// written returns the document without the space that was there for more.
 func (w *writer) written() *document {
-	slices.SortStableFunc(w.remarks, byIndex)
-	return &document{bytes.Clone(w.json), slices.Clone(w.places), slices.Clone(w.remarks)}
+	w.json, w.places = bytes.Clone(w.json), slices.Clone(w.places)
+	return &w.document
 }
 
 // begin begins the document, an item of a list or a member of an object, and returns its index in the places.
@@ -131,7 +151,9 @@ func (w *writer) begin(at place) int {
 }
 
 // end ends what has the index.
-func (w *writer) end(i int) { w.places[i].next = int32(len(w.places)) }
+func (w *writer) end(i int) {
+	w.places[i].end, w.places[i].next = int32(len(w.json)), int32(len(w.places))
+}
 
 // beginMember begins a member of an object with its key. The mapping that the member is from has keys in these lines
 // already; there is a fault if this key is among them, or else it becomes one of them.
@@ -139,7 +161,7 @@ func (w *writer) beginMember(key string, at place, keyLines map[string]int) (i i
 	i = w.begin(at)
 	if line := keyLines[key]; line > 0 {
 		again = &fault{at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(key), line)}
-		w.remarks = append(w.remarks, remark{index: i, repeated: again.message})
+		w.repeats, w.repeated[i] = true, again.message
 	} else {
 		keyLines[key] = at.line
 	}
@@ -151,46 +173,8 @@ func (w *writer) beginMember(key string, at place, keyLines map[string]int) (i i
 func (w *writer) endMember(i int, key string, at place) {
 	w.end(i)
 	if (key == "apiVersion" || key == "kind") && w.json[w.content(i)] != '"' {
-		w.remarks = append(w.remarks, remark{index: i, content: at})
+		w.contents[i] = at
 	}
-}
-
-// settle leaves only the last value of each key in the object that has just been written.
-func (w *writer) settle(object int) {
-	type member struct{ index, end int }
-	last := map[string]member{}
-	w.end(object)
-	for i, end := range w.children(object, len(w.json)) {
-		last[w.key(i)] = member{i, end}
-	}
-	first := len(w.remarks)
-	for first > 0 && w.remarks[first-1].index > object {
-		first--
-	}
-	remarks := w.remarks[first:]
-	slices.SortFunc(remarks, byIndex)
-	all := w.document // everything moves to the front, so it is read before it is overwritten
-	w.json, w.places, w.remarks = all.json[:w.content(object)+1], all.places[:object+1], all.remarks[:first]
-	inOrder := func(a, b member) int { return a.index - b.index }
-	for _, m := range slices.SortedFunc(maps.Values(last), inOrder) {
-		if len(w.places) > object+1 {
-			w.json = append(w.json, ',')
-		}
-		p := all.places[m.index]
-		next, by, bytes := int(p.next), len(w.places)-m.index, len(w.json)-int(p.start)
-		w.json = append(w.json, all.json[p.start:m.end]...)
-		for _, p := range all.places[m.index:next] {
-			p.start, p.next = p.start+int32(bytes), p.next+int32(by)
-			w.places = append(w.places, p)
-		}
-		for ; len(remarks) > 0 && remarks[0].index < next; remarks = remarks[1:] {
-			if r := remarks[0]; r.index >= m.index {
-				r.index += by
-				w.remarks = append(w.remarks, r)
-			}
-		}
-	}
-	w.json = append(w.json, '}')
 }
 
 // quoteKey quotes a key for a message, cut if it is long.

@@ -34,7 +34,6 @@ const maxFile = 32 << 20
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
 	var errs []error
 	seen := map[string]bool{}
-	var scratch writer
 	for _, arg := range args {
 		files, err := expand(arg)
 		errs = append(errs, err)
@@ -43,7 +42,7 @@ func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem
 				continue
 			}
 			seen[filepath.Clean(file)] = true
-			src := source{name: file, writer: &scratch}
+			src := source{name: file}
 			errs = append(errs, src.load(stdin))
 			objects, problems = append(objects, src.objects...), append(problems, src.problems...)
 		}
@@ -140,7 +139,7 @@ func (s *source) load(stdin io.Reader) error {
 	case len(data) > maxFile:
 		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxFile>>20))
 	default:
-		s.parse(data)
+		s.parse(string(data))
 	}
 	return nil
 }

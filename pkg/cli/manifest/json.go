@@ -19,25 +19,20 @@ import (
 // parseJSON reads a chunk of one or several JSON documents. It reports false, having done nothing, if there is anything
 // else in the chunk, so that it may be YAML. In a .json file, whatever begins like JSON is JSON.
 func (s *source) parseJSON(c chunk) bool {
-	body := bytes.TrimLeft(c.text, " \t\r\n")
-	if len(body) == 0 || body[0] != '{' && body[0] != '[' || !utf8.Valid(body) {
+	body := strings.TrimLeft(c.text, " \t\r\n")
+	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
 		return false
 	}
-	r := jsonReader{writer: s.writer, text: string(c.text), at: place{c.line + 1, 1},
-		decoder: jsontext.NewDecoder(bytes.NewBuffer(c.text),
-			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
-	var documents []func()
-	broken := r.documents(func(d *document, faults []fault) {
-		documents = append(documents, func() { s.take(d, faults, false) })
-	})
+	r := jsonReader{text: c.text, at: place{c.line + 1, 1}, decoder: jsontext.NewDecoder(bytes.NewBufferString(c.text),
+		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+	objects, problems := len(s.objects), len(s.problems)
+	broken := r.documents(s)
 	if broken != nil && broken.rule == RuleSyntax && filepath.Ext(s.name) != ".json" {
+		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
 		return false
-	}
-	for _, take := range documents {
-		take()
 	}
 	if broken != nil {
-		s.fault(*broken, Identity{})
+		s.fault(broken, Identity{})
 	}
 	return true
 }
@@ -52,17 +47,14 @@ type jsonReader struct {
 	at  place
 }
 
-// documents passes each document to yield, with its faults, and returns the fault that ends the stream early, or nil.
-func (r *jsonReader) documents(yield func(*document, []fault)) *fault {
+// documents reads all documents, and returns the fault that ends the stream early, or nil.
+func (r *jsonReader) documents(s *source) *fault {
 	for {
-		r.reset()
+		r.writer = newWriter()
 		pos, at := r.pos, r.at
-		t, err := r.next()
+		err := r.value(1)
 		if errors.Is(err, io.EOF) {
 			return nil
-		}
-		if err == nil {
-			err = r.value(t, 1)
 		}
 		var broken *fault
 		switch {
@@ -71,7 +63,7 @@ func (r *jsonReader) documents(yield func(*document, []fault)) *fault {
 		case err != nil:
 			return syntaxFaultInJSON(r.text[pos:], at, err)
 		}
-		yield(r.written(), r.faults)
+		s.take(r.writer, false)
 	}
 }
 
@@ -97,11 +89,16 @@ func (r *jsonReader) next() (token, error) {
 	return t, nil
 }
 
-// value writes the document or item that begins with a token, at the given depth.
-func (r *jsonReader) value(t token, depth int) error {
-	i := r.begin(t.at)
-	defer r.end(i)
-	return r.content(t, depth)
+// value reads and writes the document or an item, at the given depth.
+func (r *jsonReader) value(depth int) error {
+	first, err := r.next()
+	if err != nil {
+		return err
+	}
+	i := r.begin(first.at)
+	err = r.content(first, depth)
+	r.end(i)
+	return err
 }
 
 // content writes the value that begins with a token, at the given depth. What it is of has begun.
@@ -110,43 +107,40 @@ func (r *jsonReader) content(first token, depth int) error {
 		return tooDeep(first.at)
 	}
 	r.json = append(r.json, first.raw...)
-	kind, index := first.Kind(), len(r.places)-1
+	kind := first.Kind()
 	if kind != '{' && kind != '[' {
 		return nil
 	}
-	keyLines, members := map[string]int{}, 0
-	for {
-		t, err := r.next()
-		switch {
-		case err != nil:
-			return err
-		case t.Kind() == '}' || t.Kind() == ']':
-			r.json = append(r.json, t.raw...)
-			if members > len(keyLines) {
-				r.settle(index)
-			}
-			return nil
-		case kind == '{':
-			members++
-			err = r.member(t, depth+1, keyLines)
-		default:
-			err = r.value(t, depth+1)
+	keyLines := map[string]int{}
+	for next := r.decoder.PeekKind(); next != '}' && next != ']'; next = r.decoder.PeekKind() {
+		var err error
+		if kind == '{' {
+			err = r.member(depth+1, keyLines)
+		} else {
+			err = r.value(depth + 1)
 		}
 		if err != nil {
 			return err
 		}
 	}
+	last, err := r.next()
+	r.json = append(r.json, last.raw...)
+	return err
 }
 
-// member writes the member whose key is a token.
-func (r *jsonReader) member(key token, depth int, keyLines map[string]int) error {
+// member reads and writes a member whose value is at the given depth.
+func (r *jsonReader) member(depth int, keyLines map[string]int) error {
+	key, err := r.next()
+	if err != nil {
+		return err
+	}
 	name := key.raw[1 : len(key.raw)-1]
 	if strings.IndexByte(name, '\\') >= 0 {
 		name = key.String()
 	}
 	i, again := r.beginMember(name, key.at, keyLines)
 	if again != nil {
-		r.faults = append(r.faults, *again)
+		r.faults = append(r.faults, again)
 	}
 	t, err := r.next()
 	if err == nil {

@@ -4,71 +4,67 @@
 
 package manifest
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // itemCost is what each item of a List takes from the budget for aliases, in bytes.
 const itemCost = 64
 
 // take takes over the objects of a document, and the faults found when it was read. Only repeated keys leave a document
 // usable. The items of Lists are limited in number if the document is one with aliases.
-func (s *source) take(d *document, faults []fault, limited bool) {
+func (s *source) take(w *writer, limited bool) {
+	d := w.written()
 	who, usable := d.identify(0), true
-	for _, f := range faults {
+	for _, f := range w.faults {
 		s.fault(f, who)
 		usable = usable && f.rule == RuleDuplicateKey
 	}
 	if !usable || d.isNull(0) {
 		return
 	}
-	if f := s.object(d, 0, len(d.json), limited); f != nil {
-		s.fault(*f, who)
+	if f := s.object(d, 0, limited); f != nil {
+		s.fault(f, who)
 	}
 }
 
-// object takes over one object, or the items of a List, which ends in the JSON at an offset. A fault that it returns
-// ends the document.
-func (s *source) object(d *document, i, end int, limited bool) *fault {
+// object takes over one object, or the items of a List. A fault that it returns ends the document.
+func (s *source) object(d *document, i int, limited bool) *fault {
 	who := d.identify(i)
 	if f := d.misshapen(i); f != nil {
-		s.fault(*f, who)
+		s.fault(f, who)
 		return nil
 	}
-	items, itemsEnd, ok := d.itemsOf(i, end, who)
-	if !ok {
-		text := d.json[d.places[i].start:end:end]
-		s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: text, document: d, index: i})
+	items, isList := d.itemsOf(i, who)
+	if !isList {
+		s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: d.value(i), document: d, index: i})
 		return nil
 	}
 	if items == 0 {
 		return nil
 	}
-	for item, itemEnd := range d.children(items, itemsEnd) {
+	for item := range d.children(items) {
 		if limited && !s.spend(itemCost) {
 			return &fault{d.placeOf(item), RuleTooLarge, expandsTooFar}
 		}
-		if f := s.object(d, item, itemEnd, limited); f != nil {
+		if f := s.object(d, item, limited); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-// itemsOf returns the items of a List, or of one with a type, like CloudProfileList.
-func (d *document) itemsOf(i, end int, who Identity) (items, itemsEnd int, ok bool) {
+// itemsOf returns the items of a List, or of one with a type, like CloudProfileList; 0 if there are none.
+func (d *document) itemsOf(i int, who Identity) (items int, isList bool) {
 	if !strings.HasSuffix(who.Kind, "List") {
-		return 0, 0, false
+		return 0, false
 	}
-	items, itemsEnd = d.member(i, end, "items")
+	items = d.member(i, "items")
 	switch {
 	case items == 0:
-		return 0, 0, who.APIVersion == "v1" && who.Kind == "List"
+		return 0, who.APIVersion == "v1" && who.Kind == "List"
 	case d.isNull(items):
-		return 0, 0, true
+		return 0, true
 	}
-	return items, itemsEnd, d.json[d.content(items)] == '['
+	return items, d.json[d.content(items)] == '['
 }
 
 // misshapen returns the fault of a value that is no object.
@@ -83,10 +79,11 @@ func (d *document) misshapen(i int) *fault {
 	}
 	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {
-		switch field, _ := d.member(i, 0, key); {
-		case field > 0 && d.json[d.content(field)] != '"' && !d.isNull(field):
-			return &fault{d.contentPlace(field), RuleNotAnObject, key + " is not a string"}
-		case d.text(field) == "":
+		field := d.member(i, key)
+		if content, noText := d.contents[field]; noText && !d.isNull(field) {
+			return &fault{content, RuleNotAnObject, key + " is not a string"}
+		}
+		if d.text(field) == "" {
 			missing = append(missing, key)
 		}
 	}
@@ -100,31 +97,26 @@ func (d *document) misshapen(i int) *fault {
 }
 
 func (d *document) identify(i int) Identity {
-	text := func(i int, key string) string {
-		field, _ := d.member(i, 0, key)
-		return d.text(field)
-	}
-	who := Identity{APIVersion: text(i, "apiVersion"), Kind: text(i, "kind")}
-	if meta, _ := d.member(i, 0, "metadata"); meta > 0 {
-		who.Namespace, who.Name = text(meta, "namespace"), text(meta, "name")
+	who := Identity{APIVersion: d.text(d.member(i, "apiVersion")), Kind: d.text(d.member(i, "kind"))}
+	if meta := d.member(i, "metadata"); meta > 0 {
+		who.Namespace, who.Name = d.text(d.member(meta, "namespace")), d.text(d.member(meta, "name"))
 	}
 	return who
 }
 
-// member returns the index of a member of an object, and where it ends in the JSON, if the object ends at the given
-// offset. The index is 0 if there is no such member, or the value is no object.
-func (d *document) member(object, end int, key string) (index, memberEnd int) {
+// member returns the index of a member of an object; 0 if there is no such member, or the value is no object.
+func (d *document) member(object int, key string) int {
 	if d.json[d.content(object)] == '{' {
-		for i, end := range d.children(object, end) {
+		for i := range d.children(object) {
 			if d.key(i) == key {
-				return i, end
+				return i
 			}
 		}
 	}
-	return 0, 0
+	return 0
 }
 
-// text returns the string that a member is, or "".
+// text returns the string that a member is; empty for another value, and for the index 0.
 func (d *document) text(member int) string {
 	start := d.content(member)
 	if member == 0 || d.json[start] != '"' {
@@ -136,18 +128,9 @@ func (d *document) text(member int) string {
 
 func (d *document) isNull(i int) bool { return d.json[d.content(i)] == 'n' }
 
-// contentPlace returns where the value of an apiVersion or kind that is no string was written.
-func (d *document) contentPlace(member int) place {
-	i, _ := slices.BinarySearchFunc(d.remarks, remark{index: member}, byIndex)
-	for d.remarks[i].content.line == 0 { // it may be a repeated key, too
-		i++
-	}
-	return d.remarks[i].content
-}
-
 func (d *document) placeOf(i int) place { return place{int(d.places[i].line), int(d.places[i].column)} }
 
-func (s *source) fault(f fault, who Identity) {
+func (s *source) fault(f *fault, who Identity) {
 	s.problems = append(s.problems, Problem{Identity: who, File: s.name,
 		Line: f.at.line, Column: f.at.column, Rule: f.rule, Message: f.message})
 }

@@ -86,8 +86,8 @@ func TestPosition(t *testing.T) {
 		"kind.x":                 {4, 1, false},
 	} {
 		line, column := objects[0].Position(path)
-		if line != want.line || column != want.column || objects[0].HasPath(path) != want.exact {
-			t.Errorf("%s: got %d:%d %v, want %+v", path, line, column, objects[0].HasPath(path), want)
+		if value := objects[0].Value(path); line != want.line || column != want.column || (value != nil) != want.exact {
+			t.Errorf("%s: got %d:%d %s, want %+v", path, line, column, value, want)
 		}
 	}
 }

@@ -5,11 +5,10 @@
 package manifest
 
 import (
-	"bytes"
 	"cmp"
 	"iter"
 	"slices"
-	"unicode/utf8"
+	"strings"
 )
 
 const (
@@ -23,7 +22,6 @@ type source struct {
 	name     string
 	objects  []*Object
 	problems []Problem
-	writer   *writer // of its documents, one after the other
 
 	expanded int // what is left of maxExpanded
 	searched int // what is left of maxSearched
@@ -31,12 +29,12 @@ type source struct {
 
 // chunk is a part of the input that holds one document, as a rule.
 type chunk struct {
-	text []byte
+	text string
 	line int // lines before it
 }
 
 // parse reads all documents of the input.
-func (s *source) parse(data []byte) {
+func (s *source) parse(data string) {
 	s.expanded, s.searched = maxExpanded, maxSearched
 	for _, c := range split(data) {
 		first := len(s.problems)
@@ -59,23 +57,23 @@ func (s *source) spend(bytes int) bool {
 }
 
 func (s *source) tooLarge(at place, message string) {
-	s.fault(fault{at, RuleTooLarge, message}, Identity{})
+	s.fault(&fault{at, RuleTooLarge, message}, Identity{})
 }
 
 // split cuts a stream at its document markers, so that an error in one document does not reach the next. It may do so
 // without parsing, because a line that begins with "---" or "..." cannot be part of any YAML or JSON value. Marker
 // lines stay, "---" as the first line of a chunk and "..." as the last; byte order marks before them go.
-func split(data []byte) []chunk {
+func split(data string) []chunk {
 	chunks, start := []chunk{{}}, 0
 	cut := func(at int) {
 		last := &chunks[len(chunks)-1]
-		last.text = bytes.TrimPrefix(data[start:at], byteOrderMark)
+		last.text = strings.TrimPrefix(data[start:at], byteOrderMark)
 		chunks = append(chunks, chunk{line: last.line + breaks(data[start:at])})
 		start = at
 	}
 	prologue, directive := true, false // of the current chunk: no content yet; a directive, which needs its "---"
 	for pos, line := range lines(data) {
-		text := bytes.TrimPrefix(line, byteOrderMark)
+		text := strings.TrimPrefix(line, byteOrderMark)
 		switch {
 		case isMarker(text, "---"):
 			if pos > start && (!prologue || !directive) {
@@ -85,29 +83,29 @@ func split(data []byte) []chunk {
 		case isMarker(text, "..."):
 			cut(pos + len(line))
 			prologue, directive = true, false
-		case prologue && bytes.HasPrefix(text, []byte("%")):
+		case prologue && strings.HasPrefix(text, "%"):
 			directive = true
-		case len(bytes.TrimSpace(text)) > 0 && text[0] != '#':
+		case strings.TrimSpace(text) != "" && text[0] != '#':
 			prologue = false
 		}
 	}
-	chunks[len(chunks)-1].text = bytes.TrimPrefix(data[start:], byteOrderMark)
+	chunks[len(chunks)-1].text = strings.TrimPrefix(data[start:], byteOrderMark)
 	return chunks
 }
 
-var byteOrderMark = []byte("\ufeff")
+const byteOrderMark = "\ufeff"
 
-func isMarker(line []byte, marker string) bool {
-	rest, found := bytes.CutPrefix(line, []byte(marker))
-	return found && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
+func isMarker(line, marker string) bool {
+	rest, found := strings.CutPrefix(line, marker)
+	return found && (rest == "" || strings.IndexByte(" \t\r\n", rest[0]) >= 0)
 }
 
 // lines yields the lines of a text, each with the LF, CRLF or CR that ends it, and where they begin.
-func lines(text []byte) iter.Seq2[int, []byte] {
-	return func(yield func(int, []byte) bool) {
+func lines(text string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
 		for pos := 0; pos < len(text); {
 			end := len(text)
-			if i := bytes.IndexAny(text[pos:], "\r\n"); i >= 0 {
+			if i := strings.IndexAny(text[pos:], "\r\n"); i >= 0 {
 				end = pos + i + 1
 				if text[end-1] == '\r' && end < len(text) && text[end] == '\n' {
 					end++
@@ -122,17 +120,17 @@ func lines(text []byte) iter.Seq2[int, []byte] {
 }
 
 // breaks counts the line breaks of YAML 1.1.
-func breaks(text []byte) int {
-	at := place{line: 0}
-	at.advance(string(text))
+func breaks(text string) int {
+	var at place
+	at.advance(text)
 	return at.line
 }
 
 // parts estimates from above how many values a document holds, text in block scalars aside.
-func parts(text []byte) int {
+func parts(text string) int {
 	n := 0
-	for i, b := range text {
-		switch b {
+	for i, r := range text {
+		switch r {
 		case ',', '[', '{', '\n', '\r':
 			n++
 		case ':', '-', '?':
@@ -149,20 +147,16 @@ type place struct{ line, column int }
 
 // advance moves the place over text.
 func (p *place) advance(text string) {
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
-		if r == '\r' && i+1 < len(text) && text[i+1] == '\n' {
-			size = 2
-		}
+	last := '\x00'
+	for _, r := range text {
 		switch r {
 		case '\n', '\r', '\u0085', '\u2028', '\u2029':
-			p.line, p.column = p.line+1, 1
+			if r != '\n' || last != '\r' { // else the line has ended already
+				p.line, p.column = p.line+1, 1
+			}
 		default:
 			p.column++
 		}
-		i += size
+		last = r
 	}
 }

@@ -5,7 +5,6 @@
 package manifest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,23 +20,22 @@ import (
 // parseYAML reads the documents of a chunk.
 func (s *source) parseYAML(c chunk) {
 	if f := unreadable(c); f != nil {
-		s.fault(*f, Identity{})
+		s.fault(f, Identity{})
 		return
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(c.text))
+	decoder := yaml.NewDecoder(strings.NewReader(c.text))
 	for {
 		node, err := nextNode(decoder)
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
-			s.fault(*s.syntaxFault(c, err), Identity{})
+			s.fault(s.syntaxFault(c, err), Identity{})
 			return
 		}
-		s.writer.reset()
-		conv := converter{writer: s.writer, source: s, line: c.line}
+		conv := converter{writer: newWriter(), source: s, line: c.line}
 		conv.value(node, 1)
-		s.take(conv.written(), conv.faults, conv.aliased)
+		s.take(conv.writer, conv.aliased)
 	}
 }
 
@@ -58,14 +56,10 @@ func nextNode(decoder *yaml.Decoder) (content *yaml.Node, err error) {
 
 // unreadable returns the fault of text with bytes that YAML does not allow.
 func unreadable(c chunk) *fault {
-	for i := 0; i < len(c.text); {
-		r, size := rune(c.text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(c.text[i:])
-		}
+	for i, r := range c.text {
 		message := ""
 		switch {
-		case r == utf8.RuneError && size == 1:
+		case r == utf8.RuneError && !strings.HasPrefix(c.text[i:], string(utf8.RuneError)):
 			message = "the text is not valid UTF-8"
 		case r == 0:
 			message = "the text has a NUL byte; is it a binary file, or UTF-16?"
@@ -74,10 +68,9 @@ func unreadable(c chunk) *fault {
 		}
 		if message != "" {
 			at := place{c.line + 1, 1}
-			at.advance(string(c.text[:i]))
+			at.advance(c.text[:i])
 			return &fault{at, RuleSyntax, message}
 		}
-		i += size
 	}
 	return nil
 }
@@ -100,7 +93,7 @@ func (s *source) syntaxFault(c chunk, err error) *fault {
 
 // textAt returns where the text of a line begins. Lines of the chunk count from 1; there may be fewer.
 func (c chunk) textAt(wanted int) place {
-	var text []byte
+	text := ""
 	reached, next := 0, 1
 	for _, text = range lines(c.text) {
 		reached, next = next, next+breaks(text)
@@ -108,7 +101,7 @@ func (c chunk) textAt(wanted int) place {
 			break
 		}
 	}
-	return place{c.line + max(reached, 1), 1 + len(text) - len(bytes.TrimLeft(text, " "))}
+	return place{c.line + max(reached, 1), 1 + len(text) - len(strings.TrimLeft(text, " "))}
 }
 
 // explain returns the line that a message of the parser names, or 1, and the message for the user. An undefined alias
@@ -128,11 +121,11 @@ func explain(err error) (int, string) {
 
 // search returns the number of the first line up to which text alone fails with the message. It halves the text, hence
 // it parses about as often as the number of lines has binary digits.
-func search(text []byte, message string) int {
+func search(text, message string) int {
 	begins, first := []int{}, -1 // of the lines; the first one that is more than a comment or "---" and may be wrong
 	for pos, line := range lines(text) {
-		line = bytes.TrimSpace(line)
-		if first < 0 && len(line) > 0 && line[0] != '#' && string(line) != "---" {
+		line = strings.TrimSpace(line)
+		if first < 0 && line != "" && line[0] != '#' && line != "---" {
 			first = len(begins)
 		}
 		begins = append(begins, pos)
@@ -145,8 +138,8 @@ func search(text []byte, message string) int {
 }
 
 // failure returns the parser's message about text, or "".
-func failure(text []byte) string {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+func failure(text string) string {
+	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {
 		if _, err := nextNode(decoder); errors.Is(err, io.EOF) {
 			return ""

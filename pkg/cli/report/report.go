@@ -2,18 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package report is what the lint command prints: its findings, and the formats that they are written in.
+//
+// Start reading at [Report], whose JSON is documented, and [Report.Write] in formats.go, where [JSON] and [YAML] are,
+// too, in which other commands print their answers.
+//
+// Nothing is checked here, and nothing is known here of manifests: who makes a [Finding] says where it is.
 package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -117,43 +119,4 @@ func (o *Options) fails(severity finding.Severity) bool {
 // Fails reports whether any of the findings makes the command fail.
 func (r *Report) Fails(options Options) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return options.fails(f.Severity) })
-}
-
-// formats are the writers by the names of their formats.
-var formats = map[string]func(io.Writer, *Report, *Options) error{
-	"text":  func(w io.Writer, r *Report, _ *Options) error { return Text(w, r.Findings) },
-	"json":  func(w io.Writer, r *Report, _ *Options) error { return JSON(w, r) },
-	"yaml":  func(w io.Writer, r *Report, _ *Options) error { return YAML(w, r) },
-	"sarif": sarifLog,
-	"junit": junitReport,
-}
-
-// Formats returns the names of the formats of a report, sorted. The caller owns the slice.
-func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
-
-// Write writes the report in one of [Formats]. The error is about writing, or an unknown format.
-func (r *Report) Write(w io.Writer, format string, options Options) error {
-	write, found := formats[format]
-	if !found {
-		return fmt.Errorf("unknown format %q", format)
-	}
-	return write(w, r, &options)
-}
-
-// JSON writes a value as indented JSON.
-func JSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}
-
-// YAML writes a value as YAML, with the names that it has in JSON.
-func YAML(w io.Writer, value any) error {
-	text, err := yaml.Marshal(value)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }

@@ -14,6 +14,7 @@ package reserved
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -28,13 +29,7 @@ import (
 // Validate is [gardener.Validate] of a Gardener that accepts the reserved capabilities.
 func Validate(object runtime.Object) field.ErrorList {
 	d := disguiseFor(object)
-	switch o := object.(type) {
-	case *v1beta1.CloudProfile:
-		object = cloudProfile(d, o)
-	case *v1beta1.NamespacedCloudProfile:
-		object = disguised(d, o)
-	}
-	return d.reveal(gardener.Validate(object))
+	return d.reveal(gardener.Validate(disguised(d, object)))
 }
 
 // ValidateNamespaced is [gardener.ValidateNamespaced] of a Gardener that accepts the reserved capabilities. Where an
@@ -43,7 +38,7 @@ func ValidateNamespaced(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, ignore func(*field.Error) bool,
 ) field.ErrorList {
 	d := disguiseFor(object, parent)
-	return d.reveal(gardener.ValidateNamespaced(disguised(d, object), cloudProfile(d, parent), ignore))
+	return d.reveal(gardener.ValidateNamespaced(disguised(d, object), disguised(d, parent), ignore))
 }
 
 // Is reports whether a name is that of a reserved capability.
@@ -66,34 +61,28 @@ func disguiseFor(objects ...runtime.Object) disguise {
 }
 
 // disguised returns a copy of an object in which the names of the reserved capabilities are replaced, as keys and as
-// values.
-func disguised[T any](d disguise, object *T) *T {
+// values. To a CloudProfile that registers capabilities those reserved ones are appended that it does not: they are
+// known all the same. No index of what is written changes by that.
+func disguised[T runtime.Object](d disguise, object T) T {
 	text, _ := json.Marshal(object)
 	var names []string // and what replaces them
 	for _, r := range capability.Reserved() {
 		names = append(names, `"`+r.Name+`"`, `"`+d.name(r)+`"`)
 	}
-	result := new(T)
+	result := reflect.New(reflect.TypeOf(object).Elem()).Interface().(T)
 	_ = json.Unmarshal([]byte(strings.NewReplacer(names...).Replace(string(text))), result)
-	return result
-}
-
-// cloudProfile returns a CloudProfile in disguise. If it registers capabilities, those reserved ones are appended that
-// it does not: they are known all the same. No index of what is written changes by that.
-func cloudProfile(d disguise, object *v1beta1.CloudProfile) *v1beta1.CloudProfile {
-	object = disguised(d, object)
-	definitions := object.Spec.MachineCapabilities
-	if len(definitions) == 0 {
-		return object
+	profile, _ := any(result).(*v1beta1.CloudProfile)
+	if profile == nil || len(profile.Spec.MachineCapabilities) == 0 {
+		return result
 	}
+	definitions := &profile.Spec.MachineCapabilities
 	for _, r := range capability.Reserved() {
 		name := d.name(r)
-		if !slices.ContainsFunc(definitions, func(def v1beta1.CapabilityDefinition) bool { return def.Name == name }) {
-			definitions = append(definitions, v1beta1.CapabilityDefinition{Name: name, Values: r.Values})
+		if !slices.ContainsFunc(*definitions, func(def v1beta1.CapabilityDefinition) bool { return def.Name == name }) {
+			*definitions = append(*definitions, v1beta1.CapabilityDefinition{Name: name, Values: r.Values})
 		}
 	}
-	object.Spec.MachineCapabilities = definitions
-	return object
+	return result
 }
 
 // name returns the name of a reserved capability in disguise.

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fatih/color"
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/mattn/go-isatty"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// formats are the writers by the names of their formats.
+var formats = map[string]func(io.Writer, *Report, *Options) error{
+	"text":  func(w io.Writer, r *Report, _ *Options) error { return Text(w, r.Findings) },
+	"json":  func(w io.Writer, r *Report, _ *Options) error { return JSON(w, r) },
+	"yaml":  func(w io.Writer, r *Report, _ *Options) error { return YAML(w, r) },
+	"sarif": sarifLog,
+	"junit": junitReport,
+}
+
+// Formats returns the names of the formats of a report, sorted. The caller owns the slice.
+func Formats() []string { return slices.Sorted(maps.Keys(formats)) }
+
+// Write writes the report in one of [Formats]. The error is about writing, or an unknown format.
+func (r *Report) Write(w io.Writer, format string, options Options) error {
+	write, found := formats[format]
+	if !found {
+		return fmt.Errorf("unknown format %q", format)
+	}
+	return write(w, r, &options)
+}
+
+// JSON writes a value as indented JSON.
+func JSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// YAML writes a value as YAML, with the names that it has in JSON.
+func YAML(w io.Writer, value any) error {
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if
+// w is a terminal and the environment has no NO_COLOR.
+func Text(w io.Writer, findings []Finding) error {
+	paint := palette(w)
+	for _, f := range findings {
+		_, err := fmt.Fprintf(w, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, paint(f.Severity), f.Message, f.Rule)
+		if err == nil && f.Field != "" {
+			_, err = fmt.Fprintf(w, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
+func palette(w io.Writer) func(finding.Severity) string {
+	file, isFile := w.(*os.File)
+	_, refused := os.LookupEnv("NO_COLOR")
+	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
+		return func(s finding.Severity) string { return string(s) }
+	}
+	red, yellow := color.New(color.FgRed, color.Bold), color.New(color.FgYellow, color.Bold)
+	red.EnableColor()
+	yellow.EnableColor()
+	return func(s finding.Severity) string {
+		if s == finding.SeverityError {
+			return red.Sprint(s)
+		}
+		return yellow.Sprint(s)
+	}
+}
+
+// String is what lint says to people when it is done: a line, without its end.
+func (s Summary) String() string {
+	parts := []string{Count(s.Errors, "error"), Count(s.Warnings, "warning")}
+	line := fmt.Sprintf("%s checked: %s", Count(s.Objects, "object"), strings.Join(parts, ", "))
+	if s.Skipped > 0 {
+		line += fmt.Sprintf("; %s of other kinds skipped", Count(s.Skipped, "manifest"))
+	}
+	if s.Unread > 0 {
+		line += fmt.Sprintf("; nothing more was checked of %s that could not be read", Count(s.Unread, "object"))
+	}
+	return line
+}
+
+// Count writes a number with its noun, which gets an s as its plural: no errors, 1 error, 2 errors.
+func Count(n int, noun string) string {
+	switch n {
+	case 0:
+		return "no " + noun + "s"
+	case 1:
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// junitReport writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that
+// makes the command fail, a passed one with its text for each that does not. Without findings there is one passed case.
+func junitReport(w io.Writer, r *Report, options *Options) error {
+	suites := junit.Testsuites{Name: "capkit lint"}
+	for start := 0; start < len(r.Findings); {
+		end := start
+		for end < len(r.Findings) && r.Findings[end].File == r.Findings[start].File {
+			end++
+		}
+		suites.AddSuite(suite(r.Findings[start:end], options))
+		start = end
+	}
+	if len(r.Findings) == 0 {
+		passed := junit.Testsuite{Name: "capkit lint"}
+		passed.AddTestcase(junit.Testcase{Name: Count(r.Summary.Objects, "object") + " checked", Classname: "capkit"})
+		suites.AddSuite(passed)
+	}
+	return suites.WriteXML(w)
+}
+
+// suite holds the findings of one file, of which there is at least one.
+func suite(findings []Finding, options *Options) junit.Testsuite {
+	s := junit.Testsuite{Name: findings[0].File, File: findings[0].File}
+	for _, f := range findings {
+		text := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+		c := junit.Testcase{Name: fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field), Classname: f.Rule}
+		if options.fails(f.Severity) {
+			c.Failure = &junit.Result{Message: f.Message, Type: string(f.Type), Data: text}
+		} else {
+			c.SystemOut = &junit.Output{Data: text}
+		}
+		s.AddTestcase(c)
+	}
+	return s
+}

@@ -46,11 +46,11 @@ func printRollingUpdate(w io.Writer, parts []provider.Rolling) {
 	if len(parts) == 0 {
 		return
 	}
-	fields := make([]string, 0, len(parts))
+	words := make([]string, 0, len(parts))
 	for _, part := range parts {
-		fields = append(fields, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
+		words = append(words, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
 	}
-	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(fields))
+	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(words))
 }
 
 // printMachine writes what decides if worker capabilities do not matter.
@@ -146,7 +146,7 @@ func printSets(w io.Writer, e answer) {
 func printFlavors(w io.Writer, e answer) {
 	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
 	if e.sets != nil {
-		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + words[x.by] }
+		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + causes[x.by] }
 	}
 	if len(e.Flavors) > 0 {
 		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
@@ -162,8 +162,8 @@ func printFlavors(w io.Writer, e answer) {
 	}
 }
 
-// words are how people read what a flavor does not go with, after "the".
-var words = map[capability.Cause]string{
+// causes are how people read what a flavor does not go with, after "the".
+var causes = map[capability.Cause]string{
 	capability.CauseMachine: "machine type",
 	capability.CauseWorker:  "worker pool",
 	capability.CauseBoth:    "machine type and worker pool together",

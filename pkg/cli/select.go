@@ -143,8 +143,8 @@ func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) a
 // reasonWorkerConfig stands beside the reasons of packages consistency and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: fault or, if that
-// is empty, the first of the further ones.
+// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: fault or, if
+// that is empty, the first of the further ones.
 func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	if fault == "" && len(a.further) > 0 {
 		fault = message(a.further[0].Error)

@@ -62,7 +62,7 @@ func (r credentialsRef) read(ctx context.Context, reader client.Reader, into cli
 		return nil, err
 	}
 	detail := r.object() + " does not exist; correct the reference, or create it first"
-	return finding.List{r.finding(consistency.RuleCredentialsMissing, field.ErrorTypeNotFound, detail)}, nil
+	return finding.List{r.finding(consistency.RuleCredentialsMissing.Name, field.ErrorTypeNotFound, detail)}, nil
 }
 
 // secretOf returns where the credentials of a SecretBinding are.
@@ -98,7 +98,7 @@ func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (
 	default:
 		detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q",
 			cmp.Or(r.Kind, "none"), kindSecret.Kind)
-		unsupported := r.finding(consistency.RuleCredentialsKind, field.ErrorTypeNotSupported, detail)
+		unsupported := r.finding(consistency.RuleCredentialsKind.Name, field.ErrorTypeNotSupported, detail)
 		unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
 		return nil, finding.List{unsupported}, nil
 	}

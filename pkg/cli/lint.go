@@ -200,7 +200,7 @@ func repeats(err *field.Error, own field.ErrorList) bool {
 		version, overridden = strings.CutSuffix(err.Field, ".architectures")
 	}
 	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
-		return o.Origin == consistency.RuleVersionInherited && strings.HasPrefix(o.Field, version+".")
+		return o.Origin == consistency.RuleVersionInherited.Name && strings.HasPrefix(o.Field, version+".")
 	})
 }
 

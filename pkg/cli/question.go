@@ -309,7 +309,7 @@ func (g *garden) workerConfig(
 // into the worker config, as notes those about flags.
 func (g *garden) noteFurther(config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
-		if config == nil || err.Origin == consistency.RuleRequestUnregistered && config.Value(err.Field) == nil {
+		if config == nil || err.Origin == consistency.RuleRequestUnregistered.Name && config.Value(err.Field) == nil {
 			g.notes = append(g.notes, err.Detail)
 			continue
 		}

@@ -34,14 +34,14 @@ const (
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	var own []finding.Rule
-	without := map[string]bool{consistency.RuleRequestIgnored: true, consistency.RuleEntryDuplicate: true}
+	without := map[string]bool{consistency.RuleRequestIgnored.Name: true, consistency.RuleEntryDuplicate.Name: true}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
 		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) {
-			delete(without, consistency.RuleRequestIgnored)
+			delete(without, consistency.RuleRequestIgnored.Name)
 		}
 		if _, extends := p.cloud().(provider.ListExtender); extends {
-			delete(without, consistency.RuleEntryDuplicate)
+			delete(without, consistency.RuleEntryDuplicate.Name)
 		}
 		if describer, describes := p.cloud().(provider.RuleDescriber); describes {
 			own = append(own, describer.Rules()...)

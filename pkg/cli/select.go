@@ -168,7 +168,7 @@ func (a *answer) refuseFor(fault string, workers provider.Workers) {
 func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejected {
 	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
-	case r.Err.Origin == consistency.RuleArchitecture:
+	case r.Err.Origin == consistency.RuleArchitecture.Name:
 		entry.Capability, entry.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
 		entry.Worker = []string{r.Pool.Architecture}
 	case r.Reason == consistency.ReasonUnregistered:

@@ -5,12 +5,12 @@
 package consistency
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -29,7 +29,7 @@ import (
 func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
 	p := newCompiler(cloud, spec, at)
 	p.compileProfile()
-	return p.Profile, p.report
+	return p.Profile, p.report.Sorted()
 }
 
 // compiler makes a [Profile] of a CloudProfile, or of what a NamespacedCloudProfile defines itself, and checks it on
@@ -37,10 +37,10 @@ func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, 
 type compiler[R any] struct {
 	// Profile is the one that is made. Nobody else has it before it is done.
 	*Profile[R]
+	// report is what was found so far.
+	report finding.Report
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
-	// definitions are the worker capabilities of the provider.
-	definitions []capability.Definition
 	// unread holds the places of the provider config that could not be read.
 	unread provider.Unread
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
@@ -56,7 +56,7 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}
-	return &compiler[R]{Profile: p, definitions: cloud.Workers().Definitions()}
+	return &compiler[R]{Profile: p}
 }
 
 // compileProfile compiles a CloudProfile.
@@ -64,43 +64,42 @@ func (p *compiler[R]) compileProfile() {
 	vocabulary, errs := capability.Compile(
 		p.spec.MachineCapabilities, p.at.Child("machineCapabilities"), p.provider.Workers().Definitions()...)
 	p.vocabulary, p.report.Errors = vocabulary, finding.Of(errs)
-	p.report.Add(p.checkWorkerCapabilities())
+	p.checkWorkerCapabilities()
 	p.compile()
 	p.all = p.catalog
-	p.report = p.report.Sorted()
+	p.faults = finding.Report{Errors: p.report.Errors, Silenced: p.report.Silenced}
 }
 
 // compile compiles all but the vocabulary, which is there.
 func (p *compiler[R]) compile() {
-	ordinary := p.askedBy(provider.Pool{})
-	p.ordinary, p.simple = ordinary.set, len(ordinary.unmet)+len(ordinary.ignored) == 0 && !p.provider.Workers().LookAtPool()
+	r, ordinary, unmet := p.ask(provider.Pool{})
+	p.ordinary = ordinary.Worker
+	p.simple = len(unmet)+len(r.Ignored) == 0 && !p.provider.Workers().LookAtPool()
 	p.core = indexed(p.spec)
-	p.report.Errors = append(p.report.Errors, p.compileMachines()...)
+	p.compileMachines()
 	if p.parent == nil || p.spec.ProviderConfig != nil { // a NamespacedCloudProfile may do without
-		p.report.Add(p.read())
-		p.report.Add(p.validateConfig())
+		p.read()
+		p.validateConfig()
 	}
-	usable, errs := p.correspond()
-	p.report.Errors = append(p.report.Errors, errs...)
-	p.report.Errors = append(p.report.Errors, p.checkReferences()...)
-	p.catalog = imageselector.NewCatalog(p.vocabulary, usable)
+	p.imageRegions = sets.New[string]()
+	for reference := range regionsOf(p.images) {
+		p.imageRegions.Insert(reference.Region)
+	}
+	p.catalog = imageselector.NewCatalog(p.vocabulary, p.correspond())
+	p.checkReferences()
 }
 
 // read has the provider read its config.
-func (p *compiler[R]) read() finding.Report {
+func (p *compiler[R]) read() {
 	config := p.at.Child("providerConfig")
 	read, report := p.provider.Decode(p.spec.ProviderConfig, config)
 	p.images, p.validator, p.unread = read.Images, read.Validator, provider.UnreadIn(report.Errors, config)
-	p.imageRegions = map[string]bool{}
-	for reference := range regionsOf(p.images) {
-		p.imageRegions[reference.Region] = true
-	}
 	if p.vocabulary.Legacy() && p.parent == nil { // flavors do not belong there at all, which is reported
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
 	}
 	p.aboutVersions(report.Errors)
 	p.aboutVersions(report.Warnings)
-	return report
+	p.report.Add(report)
 }
 
 // aboutVersions puts the image version before what a provider says about one.
@@ -124,8 +123,7 @@ func (p *compiler[R]) aboutVersions(findings finding.List) {
 }
 
 // compileMachines compiles the machine types. The first of two with one name counts; core refuses such a profile.
-func (p *compiler[R]) compileMachines() finding.List {
-	var errs finding.List
+func (p *compiler[R]) compileMachines() {
 	registered := p.vocabulary.Registered(capability.Architecture)
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
@@ -141,15 +139,14 @@ func (p *compiler[R]) compileMachines() finding.List {
 			continue
 		}
 		at := p.at.Child("machineTypes").Index(i).Child("capabilities")
-		errs = append(errs, emptyLists(p.vocabulary, "machine type "+t.Name, t.Capabilities, at)...)
+		empty := emptyLists(p.vocabulary, "machine type "+t.Name, t.Capabilities, at)
+		p.report.Errors = append(p.report.Errors, empty...)
 		if !m.named && len(registered) > 1 && !p.converted(t) {
-			at = at.Child(capability.Architecture)
-			errs = append(errs, finding.New(ruleMachineArchitecture, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
+			p.report.Found(ruleMachineArchitecture, field.ErrorTypeRequired, at.Child(capability.Architecture), nil,
 				"machine type %s must name its architecture, because several are registered: one of %s",
-				t.Name, finding.Few(registered))))
+				t.Name, finding.Few(registered))
 		}
 	}
-	return errs
 }
 
 // emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing
@@ -158,9 +155,9 @@ func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.C
 	var errs finding.List
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if len(declared[name]) == 0 && vocabulary.IsRegistered(name) {
-			errs = append(errs, finding.New(capability.RuleValueMissing, field.ErrorTypeRequired, at.Child(name), nil, fmt.Sprintf(
+			errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
 				"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
-				of, name, strings.Join(vocabulary.Registered(name), ", "))))
+				of, name, strings.Join(vocabulary.Registered(name), ", ")))
 		}
 	}
 	return errs
@@ -173,13 +170,12 @@ func (p *compiler[R]) namesArchitecture(t *v1beta1.MachineType) bool {
 }
 
 // validateConfig asks the provider's own rules about the config of a CloudProfile.
-func (p *compiler[R]) validateConfig() finding.Report {
+func (p *compiler[R]) validateConfig() {
 	config := p.at.Child("providerConfig")
 	if p.unread.Covers(config) {
 		p.validator = nil // nothing of it is known
 	}
-	if p.validator == nil || p.parent != nil {
-		return finding.Report{}
+	if p.validator != nil && p.parent == nil {
+		p.report.Add(p.unread.Silence(p.validator.ValidateCloudProfile(p.spec, config)))
 	}
-	return p.unread.Silence(p.validator.ValidateCloudProfile(p.spec, config))
 }

@@ -53,9 +53,6 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	return conversions
 }
 
-// errOtherFlavors says that core lists other flavors than a version would have.
-var errOtherFlavors = errors.New("core lists other flavors")
-
 // inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error
 // says why it cannot be written so.
 func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]json.RawMessage, error) {
@@ -67,7 +64,13 @@ func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.V
 		return nil, nil
 	}
 	if version.Legacy {
-		return p.encode(version.Version, provider.FormatFlavors, flavors, p.listedByCore(id, flavors))
+		if err := p.listedByCore(id, flavors); err != nil {
+			return nil, err
+		}
+		return p.encode(version.Version, provider.FormatFlavors, flavors)
+	}
+	if err := p.hasReserved(id, version); err != nil {
+		return nil, err
 	}
 	for i := range flavors {
 		architecture := v1beta1constants.ArchitectureAMD64
@@ -76,15 +79,13 @@ func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.V
 		}
 		flavors[i].Capabilities = v1beta1.Capabilities{capability.Architecture: {architecture}}
 	}
-	return p.encode(version.Version, provider.FormatLegacy, flavors, p.hasReserved(id, version))
+	return p.encode(version.Version, provider.FormatLegacy, flavors)
 }
 
-// encode has the provider write a version, unless there is a reason not to, and reads it again to see that nothing is
-// lost.
-func (p *compiler[R]) encode(version string, format provider.Format, flavors []imageselector.Flavor[R], reason error) ([]json.RawMessage, error) {
-	if reason != nil {
-		return nil, reason
-	}
+// encode has the provider write a version, and reads it again to see that nothing is lost.
+func (p *compiler[R]) encode(
+	version string, format provider.Format, flavors []imageselector.Flavor[R],
+) ([]json.RawMessage, error) {
 	written, err := p.provider.Encode(imageselector.Version[R]{
 		Version: version, Legacy: format == provider.FormatLegacy, Flavors: flavors,
 	}, format)
@@ -125,46 +126,36 @@ func (p *compiler[R]) agreedOn(id imageVersion, version *imageselector.Version[R
 	for i := range version.Flavors {
 		places.Insert(version.Flavors[i].Path)
 	}
-	var agreed []imageselector.Flavor[R]
-	found := sets.New[*field.Path]()
-	for _, flavor := range p.catalog.Flavors(id.image, id.version) {
-		if places.Has(flavor.Path) && !p.doubtful[flavor.Path] {
-			agreed = append(agreed, flavor)
-			found.Insert(flavor.Path)
-		}
+	agreed := slices.Clone(p.catalog.Flavors(id.image, id.version))
+	agreed = slices.DeleteFunc(agreed, func(f imageselector.Flavor[R]) bool {
+		return !places.Has(f.Path) || p.doubtful[f.Path]
+	})
+	for i := range agreed {
+		places.Delete(agreed[i].Path)
 	}
-	return agreed, len(agreed) > 0 && len(found) == len(places)
+	return agreed, len(agreed) > 0 && len(places) == 0
 }
 
 // listedByCore returns an error if core lists other flavors than these: one, say, that leaves out its architecture, for
 // images of several.
 func (p *compiler[R]) listedByCore(id imageVersion, flavors []imageselector.Flavor[R]) error {
-	core := p.coreOf(id)
+	core := p.newCorrespondence(id, p.core[id], p.at)
 	for i := range flavors {
 		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclaredValues, nil)
-		if _, listed := core.bySet[set]; !listed {
-			return errOtherFlavors
+		if core.bySet[set] == nil {
+			return errors.New("core lists other flavors")
 		}
 	}
 	return nil
 }
 
-// coreOf returns the core flavors of an image version.
-func (p *compiler[R]) coreOf(id imageVersion) *correspondence[R] {
-	if version := p.core[id]; version != nil {
-		return p.newCorrespondence(id, version, p.at)
-	}
-	return &correspondence[R]{}
-}
-
 // hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has
 // no place. The parent registers no other ones.
 func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Version[R]) error {
-	undeclared := p.coreOf(id).undeclaredValues
 	for i := range version.Flavors {
 		declared := version.Flavors[i].Capabilities
-		set, _ := p.vocabulary.Flavor(declared, undeclared, nil)
-		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, declared, nil), undeclared, nil)
+		set, _ := p.vocabulary.Flavor(declared, p.undeclaredOf(id), nil)
+		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, declared, nil), p.undeclaredOf(id), nil)
 		if set != without {
 			return fmt.Errorf("the legacy format has no place for %s", p.vocabulary.Format(declared))
 		}

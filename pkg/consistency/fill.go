@@ -41,35 +41,27 @@ func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], profile *v1be
 }
 
 func (p *compiler[R]) fill(capabilities []v1beta1.CapabilityDefinition) []Filled {
-	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || !p.hasUnfilled() {
+	var unfilled []coreVersion
+	for v := range versionsOf(p.spec) {
+		if len(v.CapabilityFlavors) == 0 && !p.inherits(v.id) {
+			unfilled = append(unfilled, v)
+		}
+	}
+	if len(capabilities) == 0 || p.spec.ProviderConfig == nil || len(unfilled) == 0 {
 		return nil
 	}
 	p.vocabulary, _ = capability.Compile(capabilities, nil, p.provider.Workers().Definitions()...)
-	config, report := p.provider.Decode(p.spec.ProviderConfig, p.at.Child("providerConfig"))
-	p.images, p.unread = config.Images, provider.UnreadIn(report.Errors, p.at.Child("providerConfig"))
-	provided, _ := p.byName()
+	p.read()
+	provided := p.byName()
 	var filled []Filled
-	for v := range versionsOf(p.spec) {
-		if entries := provided[v.id.image]; entries != nil && p.unfilled(v) {
+	for _, v := range unfilled {
+		if entries := provided[v.id.image]; entries != nil {
 			if flavors := p.flavorsOf(v, entries); len(flavors) > 0 {
 				filled = append(filled, Filled{v.image, v.index, flavors})
 			}
 		}
 	}
 	return filled
-}
-
-func (p *compiler[R]) hasUnfilled() bool {
-	for v := range versionsOf(p.spec) {
-		if p.unfilled(v) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *compiler[R]) unfilled(v coreVersion) bool {
-	return len(v.CapabilityFlavors) == 0 && !p.inherits(v.id)
 }
 
 // flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
@@ -82,7 +74,7 @@ func (p *compiler[R]) flavorsOf(v coreVersion, entries *imageEntries[R]) []v1bet
 	}
 	filled := *v.MachineImageVersion
 	filled.CapabilityFlavors = flavors
-	if _, errs := p.correspondVersion(v.id, &filled, entries, p.at); len(errs) > 0 {
+	if c := p.correspondVersion(v.id, &filled, entries, p.at); len(c.report.Errors) > 0 {
 		return nil
 	}
 	return flavors
@@ -92,7 +84,7 @@ func (p *compiler[R]) flavorsOf(v coreVersion, entries *imageEntries[R]) []v1bet
 // none if an entry could not be read. Flavors that differ in nothing else are one.
 func (p *compiler[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
 	var flavors []v1beta1.MachineImageFlavor
-	seen := map[capability.Set]bool{}
+	seen := sets.New[capability.Set]()
 	for _, entry := range entries {
 		if p.unread.Touches(entry.Path) {
 			return nil
@@ -100,11 +92,10 @@ func (p *compiler[R]) declaredBy(version *v1beta1.MachineImageVersion, entries [
 		for _, flavor := range entry.Flavors {
 			declared := carriedOf(p.vocabulary, flavor.Supported(p.vocabulary), nil)
 			set, _ := p.vocabulary.Flavor(declared, undeclaredBy(version), nil)
-			if seen[set] {
-				continue
+			if !seen.Has(set) {
+				seen.Insert(set)
+				flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: clone(declared)})
 			}
-			seen[set] = true
-			flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: clone(declared)})
 		}
 	}
 	return flavors

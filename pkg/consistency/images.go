@@ -11,7 +11,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // imageVersion names an image version.
@@ -105,4 +107,46 @@ func (p *compiler[R]) placesOf(id imageVersion) []*field.Path {
 		}
 	}
 	return places
+}
+
+// checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
+func (p *compiler[R]) checkReferences() {
+	for id, version := range mappingsOf(p.images) {
+		var errs finding.List
+		if len(version.Flavors) == 0 {
+			errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+				"the version has no image: add capabilityFlavors, or a reference in the legacy format").In(p.placesOf(id)...))
+		}
+		for i := range version.Flavors {
+			errs = append(errs, checkFlavorReferences(p.provider, &version.Flavors[i])...)
+		}
+		reportUnless(p.unread.Touches(version.Path), &p.report, about(id.String(), errs)...)
+	}
+}
+
+func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselector.Flavor[R]) finding.List {
+	var report finding.Report
+	if len(flavor.Regional) == 0 && flavor.Global == nil {
+		return finding.List{finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+			"the flavor has no reference to an image; add one, or remove the flavor")}
+	}
+	if flavor.Global != nil {
+		report.Errors = finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))
+	}
+	seen := make(map[string]*field.Path, len(flavor.Regional))
+	for i := range flavor.Regional {
+		r := &flavor.Regional[i]
+		first, found := seen[r.Region]
+		switch {
+		case r.Region == "":
+			report.Errors = append(report.Errors, nameMissing(r.Path, "name", "region"))
+		case found:
+			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region,
+				"region %s has a reference in %s already; remove one of the two", r.Region, first)
+		default:
+			seen[r.Region] = r.Path
+		}
+		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(r.Ref, r.Path))...)
+	}
+	return report.Errors
 }

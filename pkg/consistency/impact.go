@@ -6,7 +6,6 @@ package consistency
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -24,9 +23,10 @@ import (
 // flavors for machine types; machine types and mappings removed that worker pools use. Paths are those of the updated
 // profile.
 func (p *Profile[R]) Compare(updated *Profile[R], uses []Use) finding.List {
-	warnings := append(p.changedChoices(updated), p.brokenUses(updated, uses)...)
-	warnings.Sort()
-	return warnings
+	var report finding.Report
+	p.changedChoices(updated, &report)
+	p.brokenUses(updated, uses, &report)
+	return report.Sorted().Warnings
 }
 
 // Use is a Shoot that uses a CloudProfile.
@@ -37,44 +37,27 @@ type Use struct {
 
 // changedChoices warns about machine types that boot another flavor after the update, while the one so far would still
 // do: once for each image version, naming the machine types.
-func (p *Profile[R]) changedChoices(updated *Profile[R]) finding.List {
-	var found finding.List
+func (p *Profile[R]) changedChoices(updated *Profile[R], report *finding.Report) {
 	for v := range versionsOf(updated.spec) {
 		before, after := p.catalog.Flavors(v.id.image, v.id.version), updated.catalog.Flavors(v.id.image, v.id.version)
 		if !v.active() || len(before) == 0 || len(after) < 2 { // there is nothing to choose
 			continue
 		}
-		if types := p.typesWithOtherChoice(updated, v.id); len(types) > 0 {
-			at := updated.pathOf(v)
-			found = append(found, finding.New(ruleChoiceChanged, field.ErrorTypeInvalid, at, v.Version, fmt.Sprintf(
-				"%s: new machines of machine %s %s boot another flavor than the existing ones, which would still do",
-				v.id, finding.Plural(types, "type"), finding.Few(types))))
-		}
-	}
-	return found
-}
-
-func (p *Profile[R]) typesWithOtherChoice(updated *Profile[R], id imageVersion) []string {
-	var types []string
-	known := map[[2]capability.Set]bool{}
-	for _, name := range updated.usable {
-		before, found := p.machines[name]
-		if !found {
-			continue
-		}
-		sets := [2]capability.Set{before.set, updated.machines[name].set}
-		differs, done := known[sets]
-		if !done {
-			differs = slices.ContainsFunc(updated.regions, func(region string) bool {
-				return p.otherChoice(updated, id, region, sets)
+		differs := remembering(func(machine [2]capability.Set) bool {
+			return slices.ContainsFunc(updated.regions, func(region string) bool {
+				return p.otherChoice(updated, v.id, region, machine)
 			})
-			known[sets] = differs
-		}
-		if differs {
-			types = append(types, name)
+		})
+		types := slices.DeleteFunc(slices.Clone(updated.usable), func(name string) bool {
+			was, found := p.machines[name]
+			return !found || !differs([2]capability.Set{was.set, updated.machines[name].set})
+		})
+		if len(types) > 0 {
+			report.Found(ruleChoiceChanged, field.ErrorTypeInvalid, updated.pathOf(v), v.Version,
+				"%s: new machines of machine %s boot another flavor than the existing ones, which would still do",
+				v.id, counted("type", types))
 		}
 	}
-	return types
 }
 
 // otherChoice reports whether the updated profile chooses another flavor of an image version, although it still has the
@@ -154,7 +137,7 @@ func sameValues(a, b v1beta1.Capabilities) bool {
 }
 
 // brokenUses warns about machine types that are gone and used, and about pools that lose their image in another way.
-func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List {
+func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *finding.Report) {
 	shoots = slices.SortedFunc(slices.Values(shoots), func(a, b Use) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
@@ -169,9 +152,9 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 				gone[pool.MachineType] = append(gone[pool.MachineType], name)
 				continue
 			}
-			shape, alike := p.shapeOf(&pool)
+			shape := p.shapeOf(&pool)
 			use, done := known[shape]
-			if !done || !alike {
+			if !done {
 				use = p.loses(updated, pool)
 				known[shape] = use
 			}
@@ -180,28 +163,28 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use) finding.List 
 			}
 		}
 	}
-	var found finding.List
 	for name, users := range gone {
-		users = slices.Compact(users)
-		at := updated.at.Child("machineTypes")
-		found = append(found, finding.New(ruleMachineTypeInUse, field.ErrorTypeForbidden, at, name, fmt.Sprintf(
-			"machine type %s is removed and still used by %s %s: later updates of them can fail; "+
-				"put it back with usable: false until nobody uses it", name, finding.Plural(users, "Shoot"), finding.Few(users))))
+		report.Found(ruleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name,
+			"machine type %s is removed and still used by %s: later updates of them can fail; "+
+				"put it back with usable: false until nobody uses it", name, counted("Shoot", slices.Compact(users)))
 	}
 	for use, users := range unmapped {
-		users = slices.Compact(users)
-		found = append(found, use.warning(updated.at, finding.Plural(users, "Shoot")+" "+finding.Few(users)))
+		at := updated.at.Child("providerConfig", "machineImages")
+		if use.how == lostFit {
+			at = updated.at.Child("machineImages")
+		}
+		report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, use.image.String(),
+			"%s: "+use.how+" until nobody uses it", use.image, counted("Shoot", slices.Compact(users)))
 	}
-	return found
 }
 
 // TypeInUse returns the error for an update that gives a CloudProfile another type while others use it (semantics S10).
 // users names them, as "Shoot garden-demo/shop", in the order in which they are shown.
 func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Finding {
 	from, to := finding.Quoted(old.Spec.Type), finding.Quoted(updated.Spec.Type)
-	return finding.New(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type, fmt.Sprintf(
+	return fault(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,
 		"the type cannot be changed from %s to %s while the CloudProfile is used by %s; "+
-			"leave it as it is, and create another CloudProfile for type %s", from, to, finding.Few(users), to))
+			"leave it as it is, and create another CloudProfile for type %s", from, to, finding.Few(users), to)
 }
 
 // poolShape is what decides the image of a worker pool.
@@ -209,18 +192,37 @@ type poolShape struct {
 	machineType, image, version, architecture, region, config string
 	updates                                                   v1beta1.MachineUpdateStrategy
 	order                                                     capability.Order
+	// pool itself, if another one of this shape may get another image; else nil.
+	pool *provider.Pool
 }
 
-// shapeOf returns the shape of a worker pool, and reports whether all pools of this shape get the same image.
-func (p *Profile[R]) shapeOf(pool *provider.Pool) (poolShape, bool) {
+func (p *Profile[R]) shapeOf(pool *provider.Pool) poolShape {
 	shape := poolShape{
-		pool.MachineType, pool.Image, pool.Version, pool.Architecture, pool.Region, "", pool.Worker.UpdateStrategy, pool.Order,
+		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
+		region: pool.Region, updates: pool.Worker.UpdateStrategy, order: pool.Order,
 	}
 	if pool.Config != nil {
 		shape.config = string(pool.Config.Raw)
 	}
-	return shape, !pool.Worker.SecureBoot && pool.Worker.GPU == nil && !p.provider.Workers().LookAtPool()
+	if pool.Worker.SecureBoot || pool.Worker.GPU != nil || p.provider.Workers().LookAtPool() {
+		shape.pool = pool
+	}
+	return shape
 }
+
+// lost is an image version of which worker pools lose something, and how, with a place for the names of their Shoots.
+type lost struct {
+	image imageVersion
+	how   string
+}
+
+const (
+	lostFlavor = "the image that worker pools of %s boot is removed, and new machines boot another one; " +
+		"put the flavor or the reference back"
+	lostAll = "no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back"
+	lostFit = "the image is still there, but worker pools of %s cannot boot it any more, because what is said about it " +
+		"or about their machine types has changed: they get no new machines; undo that"
+)
 
 // loses returns what a worker pool loses by an update; nil if it had no image, or loses nothing.
 func (p *Profile[R]) loses(updated *Profile[R], pool provider.Pool) *lost {
@@ -228,49 +230,25 @@ func (p *Profile[R]) loses(updated *Profile[R], pool provider.Pool) *lost {
 	if was == nil {
 		return nil
 	}
-	is := updated.bootedBy(pool)
-	use := lost{image: imageVersion{pool.Image, pool.Version}, all: is == nil, kept: p.keeps(updated, pool, was)}
-	if use.all || !use.kept && !sameReference(was, is, pool.Region) {
-		return &use
+	id, is, kept := imageVersion{pool.Image, pool.Version}, updated.bootedBy(pool), p.keeps(updated, pool, was)
+	switch {
+	case is == nil && kept:
+		return &lost{id, lostFit}
+	case is == nil:
+		return &lost{id, lostAll}
+	case !kept && !sameReference(was, is, pool.Region):
+		return &lost{id, lostFlavor}
 	}
 	return nil
 }
 
-// lost is an image version of which worker pools lose the flavor that they boot, or all; or keep it without any use.
-type lost struct {
-	image     imageVersion
-	all, kept bool
-}
-
-// warning says so of Shoots. at is the path of the profile's spec.
-func (l lost) warning(at *field.Path, shoots string) finding.Finding {
-	path, back := at.Child("providerConfig", "machineImages"), "put the flavor or the reference back"
-	what := "the image that worker pools of " + shoots + " boot is removed, and new machines boot another one"
-	switch {
-	case l.kept:
-		path, back = at.Child("machineImages"), "undo that"
-		what = "the image is still there, but worker pools of " + shoots +
-			" cannot boot it any more, because what is said about it or about their machine types has changed: " +
-			"they get no new machines"
-	case l.all:
-		what = "no image is left for worker pools of " + shoots + ": they get no new machines"
-	}
-	detail := l.image.String() + ": " + what + "; " + back + " until nobody uses it"
-	return finding.New(ruleMappingInUse, field.ErrorTypeForbidden, path, l.image.String(), detail)
-}
-
 // bootedBy returns the flavor that a worker pool boots; nil if it gets no image.
 func (p *Profile[R]) bootedBy(pool provider.Pool) *imageselector.Flavor[R] {
-	machine, found := p.machineOf(pool)
-	asked := p.askedBy(pool)
-	if !found || !suits(machine, pool.Architecture) || len(asked.unmet) > 0 {
+	r, request, _ := p.ask(pool)
+	if r.Reason != "" || !p.choose(&r, request) {
 		return nil
 	}
-	chosen := p.all.Choose(requestOf(pool, machine, asked.set))
-	if chosen < 0 {
-		return nil
-	}
-	return &p.all.Flavors(pool.Image, pool.Version)[chosen]
+	return &p.all.Flavors(pool.Image, pool.Version)[r.Decision.Chosen]
 }
 
 // keeps reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or

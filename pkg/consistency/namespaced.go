@@ -6,16 +6,15 @@ package consistency
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -51,7 +50,8 @@ func compileNamespaced[R any](parent *Profile[R], profile *v1beta1.NamespacedClo
 	p := newNamespacedCompiler(parent.provider, profile, parent.core, parent)
 	p.vocabulary, p.regions = parent.vocabulary, parent.regions
 	p.compile()
-	p.report.Errors = slices.Concat(p.report.Errors, p.checkMappings(), p.checkConfigFields(), p.checkFormats())
+	p.checkMappings()
+	p.checkConfigFields()
 	p.inherit(parent)
 	return p
 }
@@ -104,20 +104,14 @@ func redefined[R any](version *v1beta1.MachineImageVersion, entries *imageEntrie
 // asMapped reports whether a version of core supports what the parent's mapping of it does.
 func (p *compiler[R]) asMapped(id imageVersion, version *v1beta1.MachineImageVersion) bool {
 	c := p.newCorrespondence(id, version, p.at)
-	mapped := map[capability.Set]bool{}
+	mapped := sets.New[capability.Set]()
 	for _, f := range p.parent.profile.catalog.Flavors(id.image, id.version) {
-		if p.parent.profile.doubtful[f.Path] {
-			continue
-		}
-		set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclaredValues, nil)
-		mapped[c.asCore(f.Capabilities, set)] = true
-	}
-	for set := range c.bySet {
-		if !mapped[set] {
-			return false
+		if !p.parent.profile.doubtful[f.Path] {
+			set, _ := p.vocabulary.Flavor(f.Capabilities, c.undeclaredValues, nil)
+			mapped.Insert(c.asCore(f.Capabilities, set))
 		}
 	}
-	return len(c.bySet) == len(mapped)
+	return mapped.Equal(sets.KeySet(c.bySet))
 }
 
 // converted reports whether Gardener gives a machine type an architecture, because that of a NamespacedCloudProfile is
@@ -128,67 +122,72 @@ func (p *compiler[R]) converted(t *v1beta1.MachineType) bool {
 
 // checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing
 // else.
-func (p *compiler[R]) checkInherited(id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path) finding.List {
+func (p *compiler[R]) checkInherited(
+	id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
+) {
 	if !p.inherits(id) {
-		return nil
+		return
 	}
-	var errs finding.List
 	also := ""
 	if redefined(version, entries) {
 		also = ", and its entry in the provider config"
 	}
-	forbid := func(name string) {
-		err := finding.New(RuleVersionInherited, field.ErrorTypeForbidden, at.Child(name), nil, fmt.Sprintf(
-			"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
-			id, p.parent.name, name, also))
-		if !redefined(version, entries) && !p.asMapped(id, version) {
-			err.About = "without images" // an update that takes them away does not leave this as it was
-		}
-		errs = append(errs, err)
-	}
-	if len(version.CapabilityFlavors) > 0 {
-		forbid("capabilityFlavors")
-	}
-	if len(version.Architectures) > 0 {
-		forbid("architectures")
-	}
-	return errs
-}
-
-// checkMappings reports mappings for versions that the parent has.
-func (p *compiler[R]) checkMappings() finding.List {
-	var errs finding.List
-	for id, version := range mappingsOf(p.images) {
-		if !p.inherits(id) {
+	for name, written := range map[string]int{
+		"capabilityFlavors": len(version.CapabilityFlavors), "architectures": len(version.Architectures),
+	} {
+		if written == 0 {
 			continue
 		}
-		also, at := "", version.Path
-		if v := p.core[id]; v != nil && describes(v) {
-			also = ", and the flavors of the version"
+		err := fault(RuleVersionInherited, field.ErrorTypeForbidden, at.Child(name), nil,
+			"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
+			id, p.parent.name, name, also)
+		if also == "" && !p.asMapped(id, version) {
+			err.About = "without images" // an update that takes them away does not leave this as it was
 		}
-		errs = append(errs, finding.New(ruleMappingInherited, field.ErrorTypeForbidden, at, version.Version, fmt.Sprintf(
-			"%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
-			id, p.parent.name, also)))
+		p.report.Errors = append(p.report.Errors, err)
 	}
-	return errs
+}
+
+// checkMappings reports mappings for versions that the parent has, and versions that cannot be written in its format,
+// as the rendered status has to.
+func (p *compiler[R]) checkMappings() {
+	for id, version := range mappingsOf(p.images) {
+		if p.inherits(id) {
+			also := ""
+			if v := p.core[id]; v != nil && describes(v) {
+				also = ", and the flavors of the version"
+			}
+			p.report.Found(ruleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version,
+				"%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
+				id, p.parent.name, also)
+			continue
+		}
+		if !p.vocabulary.Legacy() {
+			continue
+		}
+		if _, err := p.inFormatOfParent(id, version); err != nil {
+			p.report.Found(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil,
+				"%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy "+
+					"format; write the version without capabilityFlavors", id, p.parent.name)
+		}
+	}
 }
 
 // checkConfigFields demands that the provider config holds machine images only, and the lists that the provider
 // extends.
-func (p *compiler[R]) checkConfigFields() finding.List {
+func (p *compiler[R]) checkConfigFields() {
 	if p.spec.ProviderConfig == nil {
-		return nil
+		return
 	}
 	var fields map[string]any
 	if json.Unmarshal(p.spec.ProviderConfig.Raw, &fields) != nil {
-		return nil // reported as unreadable
+		return // reported as unreadable
 	}
-	var errs finding.List
 	own := []string{"machineImages"}
 	if extender, ok := p.provider.(provider.ListExtender); ok {
 		for _, list := range extender.NamespacedLists() {
 			own = append(own, list.Field)
-			errs = append(errs, p.checkEntries(list, fields[list.Field])...)
+			p.checkEntries(list, fields[list.Field])
 		}
 	}
 	for name, value := range fields {
@@ -196,17 +195,15 @@ func (p *compiler[R]) checkConfigFields() finding.List {
 		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || empty(value) || p.unread.Covers(at) {
 			continue
 		}
-		errs = append(errs, finding.New(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
+		p.report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil,
 			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
-			strings.Join(own, ", "), name, p.parent.name)))
+			strings.Join(own, ", "), name, p.parent.name)
 	}
-	return errs
 }
 
 // checkEntries demands that the entries of a further list have their keys, each of them once, without which they could
 // not be merged. What is no list of objects has been reported by the provider.
-func (p *compiler[R]) checkEntries(list provider.List, value any) finding.List {
-	var errs finding.List
+func (p *compiler[R]) checkEntries(list provider.List, value any) {
 	entries, _ := value.([]any)
 	first := map[string]*field.Path{}
 	for i, entry := range entries {
@@ -216,15 +213,14 @@ func (p *compiler[R]) checkEntries(list provider.List, value any) finding.List {
 		switch {
 		case !isObject || p.unread.Touches(at):
 		case key == "":
-			errs = append(errs, nameMissing(at, list.Key, "entry of "+list.Field))
+			p.report.Errors = append(p.report.Errors, nameMissing(at, list.Key, "entry of "+list.Field))
 		case first[key] != nil:
-			errs = append(errs, finding.New(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key, fmt.Sprintf(
-				"%s is what %s is about already; remove one of the two", key, first[key])))
+			p.report.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key,
+				"%s is what %s is about already; remove one of the two", key, first[key])
 		default:
 			first[key] = at
 		}
 	}
-	return errs
 }
 
 // empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type:
@@ -242,24 +238,4 @@ func empty(value any) bool {
 		return len(v) == 0
 	}
 	return value == nil || value == ""
-}
-
-// checkFormats reports the versions that cannot be written in the format of the parent, as the rendered status has to.
-func (p *compiler[R]) checkFormats() finding.List {
-	if !p.vocabulary.Legacy() {
-		return nil
-	}
-	var errs finding.List
-	for id, version := range mappingsOf(p.images) {
-		if p.inherits(id) {
-			continue
-		}
-		if _, err := p.inFormatOfParent(id, version); err != nil {
-			at := version.Path.Child("capabilityFlavors")
-			errs = append(errs, finding.New(ruleNamespacedFormat, field.ErrorTypeForbidden, at, nil, fmt.Sprintf(
-				"%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy "+
-					"format; write the version without capabilityFlavors", id, p.parent.name)))
-		}
-	}
-	return errs
 }

@@ -6,7 +6,6 @@ package consistency
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,15 +25,15 @@ type correspondence[R any] struct {
 	vocabulary *capability.Vocabulary
 	// name is image@version, as messages say it.
 	name string
-	// core holds the distinct flavors of the core version, bySet their indices; at is the path of the version in core.
-	core  []coreFlavor[R]
-	bySet map[capability.Set]int
+	// core holds the distinct flavors of the core version, bySet the same; at is the path of the version in core.
+	core  []*coreFlavor[R]
+	bySet map[capability.Set]*coreFlavor[R]
 	at    *field.Path
 	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare.
 	// A capability that is not among them has the value that its definition says.
 	undeclaredValues v1beta1.Capabilities
 	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
-	carried map[string]bool
+	carried sets.Set[string]
 	// namespaced is true for a version of a NamespacedCloudProfile, which may be written in another format than that of
 	// its parent. architectures is true if the core flavors are those of the field architectures.
 	namespaced, architectures bool
@@ -55,9 +54,8 @@ type correspondence[R any] struct {
 	// refuses.
 	usable   []imageselector.Flavor[R]
 	doubtful map[*field.Path]bool
-	errs     finding.List
-	// silenced are errors about flavors that others may explain: those with errors of their own.
-	silenced finding.List
+	// report has errors only. Silenced are those about flavors that others may explain: those with errors of their own.
+	report finding.Report
 }
 
 // coreFlavor is one flavor of a core image version.
@@ -81,7 +79,7 @@ func (c *correspondence[R]) check() {
 	wrongFormat := false
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
-			c.reportAll(ruleCapabilitiesOff, field.ErrorTypeForbidden, entry.Path.Child("capabilityFlavors"),
+			c.reportAll(ruleCapabilitiesOff, field.ErrorTypeForbidden, entry,
 				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
 			wrongFormat = true
 			continue
@@ -118,7 +116,7 @@ func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion)
 			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: architectures[i : i+1 : i+1]}, i)
 		}
 	case !c.vocabulary.Legacy() && len(flavors) > 0:
-		c.core = make([]coreFlavor[R], 0, len(flavors))
+		c.core = make([]*coreFlavor[R], 0, len(flavors))
 		for i := range flavors {
 			c.addCoreFlavor(flavors[i].Capabilities, i)
 		}
@@ -147,21 +145,22 @@ func (c *correspondence[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFla
 }
 
 func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index int) {
-	if errs := emptyLists(c.vocabulary, c.name, written, c.corePath(index)); len(errs) > 0 {
-		c.errs, c.unclearCore = append(c.errs, errs...), true
+	at := c.corePath(index)
+	if errs := emptyLists(c.vocabulary, c.name, written, at); len(errs) > 0 {
+		c.report.Errors, c.unclearCore = append(c.report.Errors, errs...), true
 		return
 	}
 	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
-	if first, found := c.bySet[set]; found {
+	if first := c.bySet[set]; first != nil {
 		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
 			return // what core refuses in it would tell the two apart
 		}
-		c.report(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, c.corePath(index), c.vocabulary.Format(written), fmt.Sprintf(
-			"%s is the same flavor as %s; remove one of the two", c.format(written, set), c.corePath(c.core[first].index)))
+		c.report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.vocabulary.Format(written),
+			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), c.corePath(first.index))
 		return
 	}
-	c.bySet[set] = len(c.core)
-	c.core = append(c.core, coreFlavor[R]{set: set, written: written, index: index})
+	c.bySet[set] = &coreFlavor[R]{set: set, written: written, index: index}
+	c.core = append(c.core, c.bySet[set])
 }
 
 func (c *correspondence[R]) corePath(index int) *field.Path {
@@ -183,18 +182,17 @@ func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
 		c.reportUnclear(flavor, set, errs)
 		return
 	}
-	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
-	if !found {
+	core := c.bySet[c.asCore(flavor.Capabilities, set)]
+	if core == nil {
 		c.reportUnexpected(flavor, set)
 		return
 	}
-	core := &c.core[i]
 	first := c.taken[set]
 	if first == nil && core.set == set {
 		first = core.legacy
 	}
 	if first != nil {
-		c.reportDuplicate(flavor, set, first.Path)
+		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
 		c.addDoubtful(flavor)
 		return
 	}
@@ -219,10 +217,12 @@ func (c *correspondence[R]) asCore(written v1beta1.Capabilities, set capability.
 
 // carriedOf returns capabilities without the reserved ones that core's flavors do not carry: those that are neither
 // registered nor among names. The result may be the argument, and shares its values with it.
-func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names map[string]bool) v1beta1.Capabilities {
+func carriedOf(
+	vocabulary *capability.Vocabulary, written v1beta1.Capabilities, names sets.Set[string],
+) v1beta1.Capabilities {
 	carried := written
 	for name := range written {
-		if !strings.HasPrefix(name, capability.ReservedPrefix) || names[name] || vocabulary.IsRegistered(name) {
+		if names.Has(name) || !onlyReserved(vocabulary, name) {
 			continue
 		}
 		if len(carried) == len(written) {
@@ -234,19 +234,19 @@ func carriedOf(vocabulary *capability.Vocabulary, written v1beta1.Capabilities, 
 }
 
 func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
-	c.errs = append(c.errs, about(c.name, finding.Of(errs))...)
+	c.report.Errors = append(c.report.Errors, about(c.name, finding.Of(errs))...)
 	c.unclear = append(c.unclear, set)
-	i, found := c.bySet[c.asCore(flavor.Capabilities, set)]
-	if !found {
-		c.silenced = append(c.silenced, c.unexpected(flavor, set))
+	core := c.bySet[c.asCore(flavor.Capabilities, set)]
+	if core == nil {
+		c.report.Silenced = append(c.report.Silenced, c.unexpected(flavor, set))
 		return
 	}
 	c.addDoubtful(flavor)
-	if first := cmp.Or(c.core[i].meant, c.taken[set]); first != nil {
-		c.silenced = append(c.silenced, c.duplicate(flavor, set, first.Path))
+	if first := cmp.Or(core.meant, c.taken[set]); first != nil {
+		c.report.Silenced = append(c.report.Silenced, c.duplicate(flavor, set, first))
 		return
 	}
-	c.core[i].meant = flavor
+	core.meant = flavor
 }
 
 // matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture.
@@ -276,10 +276,10 @@ func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R]) {
 			for _, core := range found.all {
 				core.ambiguous = true
 			}
-			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry.Path.Child("capabilityFlavors"), fmt.Sprintf(
+			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry,
 				"the legacy format knows architectures only, and core lists several flavors of %s: %s; "+
 					"write this version with capabilityFlavors, one for each",
-				found.alike[0].architectures(), list(len(found.alike), func(i int) *coreFlavor[R] { return found.alike[i] })))
+				found.alike[0].architectures(), list(found.alike))
 		default:
 			c.claim(flavor, set, entry.Legacy, found.all)
 		}
@@ -312,8 +312,7 @@ func (c *correspondence[R]) fitting(flavor *imageselector.Flavor[R], set capabil
 	}
 	var found fit[R]
 	byArchitecture := map[string][]*coreFlavor[R]{}
-	for i := range c.core {
-		core := &c.core[i]
+	for _, core := range c.core {
 		if core.set.Compatible(set) && !slices.ContainsFunc(implied, func(name string) bool {
 			return !slices.Equal(core.set.Values(name), set.Values(name))
 		}) {
@@ -342,46 +341,41 @@ func (c *correspondence[R]) claim(
 	flavor *imageselector.Flavor[R], set capability.Set, legacy bool, fitting []*coreFlavor[R],
 ) {
 	var first *imageselector.Flavor[R]
-	for _, core := range fitting {
-		if first == nil && legacy {
-			first = c.taken[core.set]
-		}
-	}
-	if first = cmp.Or(first, c.taken[set]); first != nil {
-		sameFields := maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues])
-		if sameFields { // else they differ in what the vocabulary does not register
-			c.reportDuplicate(flavor, set, first.Path)
-		}
+	if legacy {
 		for _, core := range fitting {
-			c.addDoubtful(asCoreSays(flavor, set, core))
+			first = cmp.Or(first, c.taken[core.set])
 		}
-		return
 	}
-	c.taken[set] = flavor
+	first = cmp.Or(first, c.taken[set])
+	switch {
+	case first == nil:
+		c.taken[set] = flavor
+	case maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues]):
+		// else they differ in what the vocabulary does not register
+		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
+	}
 	for _, core := range fitting {
-		core.matched, core.legacy = true, flavor
-		c.usable = append(c.usable, *asCoreSays(flavor, set, core))
+		if said := asCoreSays(flavor, set, core); first != nil {
+			c.addDoubtful(said)
+		} else {
+			core.matched, core.legacy = true, flavor
+			c.usable = append(c.usable, *said)
+		}
 	}
 }
 
 // asCoreSays returns a legacy flavor, which supports set, as one that supports what a core flavor does, on the
-// architectures that they share.
+// architectures that they share: a core flavor that leaves its architecture out has several.
 func asCoreSays[R any](
 	flavor *imageselector.Flavor[R], set capability.Set, core *coreFlavor[R],
 ) *imageselector.Flavor[R] {
 	resolved := *flavor
-	resolved.Capabilities = ofArchitectures(core, core.set.Intersect(set).Values(capability.Architecture))
-	return &resolved
-}
-
-// ofArchitectures returns what a core flavor supports on some of its architectures only: one that leaves its
-// architecture out has several.
-func ofArchitectures[R any](core *coreFlavor[R], architectures []string) v1beta1.Capabilities {
-	if slices.Equal(architectures, core.set.Values(capability.Architecture)) {
-		return core.written
+	resolved.Capabilities = core.written
+	shared := core.set.Intersect(set).Values(capability.Architecture)
+	if !slices.Equal(shared, core.set.Values(capability.Architecture)) {
+		resolved.Capabilities = v1beta1.Capabilities{}
+		maps.Copy(resolved.Capabilities, core.written)
+		resolved.Capabilities[capability.Architecture] = shared
 	}
-	narrowed := v1beta1.Capabilities{}
-	maps.Copy(narrowed, core.written)
-	narrowed[capability.Architecture] = architectures
-	return narrowed
+	return &resolved
 }

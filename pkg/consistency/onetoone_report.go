@@ -5,7 +5,6 @@
 package consistency
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -16,34 +15,27 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-func (c *correspondence[R]) reportDuplicate(flavor *imageselector.Flavor[R], set capability.Set, first *field.Path) {
-	c.errs = append(c.errs, c.duplicate(flavor, set, first))
-}
-
-// duplicate returns the error about the second of two flavors that are the same.
+// duplicate returns the error about a flavor that is the same as the first one.
 func (c *correspondence[R]) duplicate(
-	flavor *imageselector.Flavor[R], set capability.Set, first *field.Path,
+	flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R],
 ) finding.Finding {
 	repair := "remove one of the two"
 	if len(flavor.Regional) > 0 {
 		repair += ", or put their regions together"
 	}
-	return finding.New(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
-		fmt.Sprintf("%s: %s is the same flavor as %s; %s", c.name, c.format(flavor.Capabilities, set), first, repair))
+	return fault(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		"%s: %s is the same flavor as %s; %s", c.name, c.format(flavor.Capabilities, set), first.Path, repair)
 }
 
-// reportUnexpected reports a provider flavor that core does not list. The second of two equal ones is a duplicate.
+// reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
+// equal ones is a duplicate.
 func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
 	if first := c.stray[set]; first != nil {
-		c.reportDuplicate(flavor, set, first.Path)
+		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
 		return
 	}
 	c.stray[set] = flavor
-	if c.unclearCore { // core may mean this one
-		c.silenced = append(c.silenced, c.unexpected(flavor, set))
-		return
-	}
-	c.errs = append(c.errs, c.unexpected(flavor, set))
+	reportUnless(c.unclearCore, &c.report, c.unexpected(flavor, set))
 }
 
 // unexpected returns the error about a provider flavor that core does not list.
@@ -52,10 +44,9 @@ func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capa
 	if c.architectures {
 		place = c.at.Child("architectures")
 	}
-	all := list(len(c.core), func(i int) *coreFlavor[R] { return &c.core[i] })
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
-	return finding.New(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
-		fmt.Sprintf("%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, all, place))
+	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		"%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), place)
 }
 
 // reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
@@ -64,22 +55,17 @@ func (c *correspondence[R]) reportMissing() {
 	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
 		return
 	}
-	for i := range c.core {
-		core := &c.core[i]
+	where := c.entries[0].Path
+	if !c.entries[0].Legacy {
+		where = where.Child("capabilityFlavors")
+	}
+	for _, core := range c.core {
 		if core.matched || core.ambiguous || core.meant != nil {
 			continue
 		}
-		where := c.entries[0].Path.Child("capabilityFlavors")
-		if c.entries[0].Legacy {
-			where = c.entries[0].Path
-		}
-		missing := finding.New(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil, fmt.Sprintf(
-			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where))
-		if c.maybeMeant(core.set) {
-			c.silenced = append(c.silenced, missing)
-		} else {
-			c.errs = append(c.errs, missing)
-		}
+		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil,
+			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
+		reportUnless(c.maybeMeant(core.set), &c.report, missing)
 	}
 }
 
@@ -111,37 +97,29 @@ func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.
 // maxCoreFlavors is how many core flavors a message lists.
 const maxCoreFlavors = 5
 
-// list names the first few of n core flavors, and only looks at those: many findings may each list many.
-func list[R any](n int, flavor func(i int) *coreFlavor[R]) string {
+// list names the first few core flavors, and only looks at those: many findings may each list many.
+func list[R any](flavors []*coreFlavor[R]) string {
 	names := make([]string, 0, maxCoreFlavors)
-	for i := range min(n, maxCoreFlavors) {
-		names = append(names, flavor(i).set.String())
+	for _, flavor := range flavors[:min(len(flavors), maxCoreFlavors)] {
+		names = append(names, flavor.set.String())
 	}
-	return finding.JoinFirst(n, names, ", ")
+	return finding.JoinFirst(len(flavors), names, ", ")
 }
 
-func (c *correspondence[R]) report(rule string, kind field.ErrorType, at *field.Path, value any, detail string) {
-	c.errs = append(c.errs, finding.New(rule, kind, at, value, c.name+": "+detail))
-}
-
-// reportAll reports something because of which the version is not checked any further. What all of its entries and core
-// say of it belongs to the finding.
-func (c *correspondence[R]) reportAll(rule string, kind field.ErrorType, at *field.Path, detail string) {
-	c.errs = append(c.errs, c.withExtent(finding.New(rule, kind, at, nil, c.name+": "+detail))...)
-}
-
-// withExtent returns findings because of which the version is not checked any further: all of it is their extent.
-func (c *correspondence[R]) withExtent(findings ...finding.Finding) finding.List {
+// reportAll reports that an entry is in the wrong format, because of which the version is not checked any further. What
+// all of its entries and core say of it belongs to the finding.
+func (c *correspondence[R]) reportAll(
+	rule finding.Rule, kind field.ErrorType, entry *imageselector.Version[R], format string, args ...any,
+) {
 	if c.extent == nil {
 		c.extent = []finding.Path{finding.PathOf(c.at)}
 		for _, entry := range c.entries {
 			c.extent = append(c.extent, finding.PathOf(entry.Path))
 		}
 	}
-	for i := range findings {
-		findings[i].Extent = c.extent
-	}
-	return findings
+	wrong := fault(rule, kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)
+	wrong.Extent = c.extent
+	c.report.Errors = append(c.report.Errors, about(c.name, finding.List{wrong})...)
 }
 
 // about puts the name of an image version before what findings say.

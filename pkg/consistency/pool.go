@@ -65,7 +65,8 @@ type Resolution[R any] struct {
 func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 	asksNothing := p.simple && pool.Worker == (capability.Worker{}) && !provider.HasContent(pool.Config)
 	if machine, found := p.machineOf(pool); found && asksNothing && suits(machine, pool.Architecture) {
-		if r := p.choose(pool, machine, p.ordinary); r.Decision.Chosen >= 0 {
+		r := Resolution[R]{Pool: pool, Machine: machine}
+		if p.choose(&r, requestOf(pool, machine, p.ordinary)) {
 			return r
 		}
 	}
@@ -75,15 +76,15 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 // ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
 func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
 
-// choose finds the image of a pool without keeping a record.
-func (p *Profile[R]) choose(pool provider.Pool, machine, worker capability.Set) Resolution[R] {
-	r := Resolution[R]{Pool: pool, Machine: machine}
-	r.Decision.Chosen = p.all.Choose(requestOf(pool, machine, worker))
-	if r.Decision.Chosen >= 0 {
-		r.Reference, _ = p.all.Flavors(pool.Image, pool.Version)[r.Decision.Chosen].Reference(pool.Region)
-		r.Decision.Reference = r.Reference
+// choose finds the image of a pool without keeping a record, and reports whether there is one.
+func (p *Profile[R]) choose(r *Resolution[R], request imageselector.Request) bool {
+	r.Decision.Chosen = p.all.Choose(request)
+	if r.Decision.Chosen < 0 {
+		return false
 	}
-	return r
+	r.Reference, _ = p.all.Flavors(request.Image, request.Version)[r.Decision.Chosen].Reference(request.Region)
+	r.Decision.Reference = r.Reference
+	return true
 }
 
 // requestOf returns what a worker pool asks of a catalog.
@@ -96,25 +97,21 @@ func requestOf(pool provider.Pool, machine, worker capability.Set) imageselector
 // resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if
 // there is no image.
 func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
-	asked := p.askedBy(pool)
-	machine, found := p.machineOf(pool)
-	request := requestOf(pool, machine, asked.set)
-	r := Resolution[R]{Pool: pool, Machine: machine, Decision: imageselector.Decision[R]{Chosen: -1}}
-	unmet := p.unmet(pool, asked.unmet)
-	registered := len(unmet) == 0 // else nothing helps, whatever else is changed
+	r, request, unmet := p.ask(pool)
+	errs := p.unmet(pool, unmet)
+	registered := len(errs) == 0 // else nothing helps, whatever else is changed
 	switch {
-	case !found:
-		r.Reason = ReasonUnknownMachineType
-	case !suits(machine, pool.Architecture):
-		r.Reason = imageselector.ReasonCapability
-	case !registered:
-		r.Reason, r.Err, unmet = ReasonUnregistered, &unmet[0], unmet[1:]
-	default:
-		if r = p.choose(pool, machine, asked.set); r.Decision.Chosen < 0 || explain {
-			p.decide(&r, request)
+	case r.Reason == ReasonUnregistered:
+		r.Err, errs = &errs[0], errs[1:]
+	case r.Reason == "" && (!p.choose(&r, request) || explain):
+		r.Decision = p.all.Decide(request)
+		r.Reason = r.Decision.Reason
+		if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
+			r.Reason = imageselector.ReasonCapability
 		}
+		r.Open = r.Reason != "" && p.leavesImage(pool)
 	}
-	r.Requirements, r.Ignored, r.Further = asked.requirements, asked.ignored, slices.Concat(asked.errs, unmet)
+	r.Further = append(r.Further, errs...)
 	if r.Decision.Chosen >= 0 {
 		return r
 	}
@@ -131,21 +128,8 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 	return r
 }
 
-// decide adds the record of the choice.
-func (p *Profile[R]) decide(r *Resolution[R], request imageselector.Request) {
-	r.Decision = p.all.Decide(request)
-	r.Reason = r.Decision.Reason
-	if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
-		r.Reason = imageselector.ReasonCapability
-	}
-	r.Open = r.Reason != "" && p.leavesImage(r.Pool)
-}
-
 // decisive returns the parts of a worker pool that decide its image.
 func decisive(pool *provider.Pool) []*field.Path {
-	if pool.Path == nil {
-		return nil
-	}
 	return []*field.Path{pool.Path.Child("machine"), pool.Path.Child("providerConfig"), pool.Path.Child("updateStrategy")}
 }
 
@@ -181,17 +165,17 @@ func (p *Profile[R]) leavesImage(pool provider.Pool) bool {
 func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 	id, machine := imageVersion{r.Pool.Image, r.Pool.Version}, r.Pool.Path.Child("machine")
 	image, version := machine.Child("image"), machine.Child("image", "version")
-	unknown := func(rule string, at *field.Path, value, detail string) finding.Finding {
-		return finding.New(rule, field.ErrorTypeNotSupported, at, value, detail)
+	unknown := func(rule finding.Rule, at *field.Path, value, detail string) finding.Finding {
+		return finding.New(rule.Name, field.ErrorTypeNotSupported, at, value, detail)
 	}
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
 		return unknown(ruleUnknownMachineType, machine.Child("type"), r.Pool.MachineType,
 			"machine type "+finding.Quoted(r.Pool.MachineType)+" is not in the profile")
 	case !suits(r.Machine, r.Pool.Architecture):
-		return finding.New(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
-			fmt.Sprintf("the pool asks for %s, and machine type %s has architecture [%s]",
-				r.Pool.Architecture, r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture))))
+		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
+			"the pool asks for %s, and machine type %s has architecture [%s]",
+			r.Pool.Architecture, r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)))
 	case id.image == "":
 		return unknown(ruleUnknownImage, image, "", "no image is named, so Gardener chooses one when the Shoot is admitted")
 	case id.version == "":
@@ -207,16 +191,19 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 		return unknown(ruleUnknownVersion, version, id.version,
 			"image "+id.image+" has no version "+id.version+" in the profile"+p.unmapped(id.image, id.version))
 	case len(r.Decision.Verdicts) == 0:
-		return finding.New(ruleNoImage, field.ErrorTypeInvalid, version, id.version, fmt.Sprintf(
+		return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.version,
 			"%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image "+
-				"to boot; its operator has to make the two agree", id))
+				"to boot; its operator has to make the two agree", id)
 	}
 	if culprit := p.culprit(r); culprit != nil {
 		return p.unmetRequest(r, culprit)
 	}
-	return finding.New(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType, fmt.Sprintf(
-		"no image fits machine type %s with %s in region %s%s: %s", r.Pool.MachineType, id,
-		finding.Quoted(r.Pool.Region), p.foreignRegion(r.Pool.Region), p.rejections(r)))
+	region := finding.Quoted(r.Pool.Region)
+	if p.CheckRegion(r.Pool.Region, nil) != nil {
+		region += fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions))
+	}
+	return fault(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
+		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
 }
 
 // rejections says of the flavors why they are out.
@@ -235,17 +222,9 @@ func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding
 	if len(regions) == 0 || slices.Contains(regions, region) {
 		return nil
 	}
-	err := finding.New(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region, fmt.Sprintf(
-		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(regions)))
+	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
+		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(regions))
 	return &err
-}
-
-// foreignRegion says that the profile does not have a region.
-func (p *Profile[R]) foreignRegion(region string) string {
-	if p.CheckRegion(region, nil) == nil {
-		return ""
-	}
-	return fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions))
 }
 
 // unmapped says that core lists an image or, unless it is empty, a version of it, so that it is the provider config

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -32,7 +33,7 @@ type Profile[R any] struct {
 	usable   []string
 	// regions of the profile, and those that the provider config has images for.
 	regions      []string
-	imageRegions map[string]bool
+	imageRegions sets.Set[string]
 	// ordinary is the request of a worker pool that asks for nothing special. simple says that this is all there is to say
 	// of a pool without settings: the provider looks at its providerConfig only, and nothing of the request is unmet.
 	ordinary capability.Set
@@ -43,8 +44,8 @@ type Profile[R any] struct {
 	validator provider.Validator
 	// doubtful holds the paths of the flavors in the catalog that the check refuses.
 	doubtful map[*field.Path]bool
-	// report is what was found when the profile was compiled.
-	report finding.Report
+	// faults are the errors of a CloudProfile, those silenced included.
+	faults finding.Report
 }
 
 // machine is a compiled machine type.
@@ -67,12 +68,9 @@ func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
 func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {
 	declared := v1beta1.Capabilities{}
 	if !p.vocabulary.Legacy() {
-		declared = maps.Clone(t.Capabilities)
+		maps.Copy(declared, t.Capabilities)
 	}
 	if _, found := declared[capability.Architecture]; !found {
-		if declared == nil {
-			declared = v1beta1.Capabilities{}
-		}
 		declared[capability.Architecture] = v1beta1.CapabilityValues{p.machineArchitecture(t, pool)}
 	}
 	set, _ := p.vocabulary.Set(declared, nil)

@@ -13,25 +13,16 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// asked is what a worker pool asks for.
-type asked struct {
-	requirements []capability.Requirement
-	// set is the request, without unmet, which no image can ever meet.
-	set   capability.Set
-	unmet []capability.Requirement
-	// ignored are those that count for nothing in this profile.
-	ignored []capability.Requirement
-	// errs are about the worker's providerConfig.
-	errs finding.List
-}
-
-// askedBy returns what a worker pool asks for.
-func (p *Profile[R]) askedBy(pool provider.Pool) asked {
-	a := asked{requirements: pool.Worker.Requirements(pool.Path)}
+// ask returns what a worker pool asks for, as an answer without an image; if there can be none, with the reason. request
+// is without unmet, the requirements that no image can ever meet.
+func (p *Profile[R]) ask(
+	pool provider.Pool,
+) (r Resolution[R], request imageselector.Request, unmet []capability.Requirement) {
 	own, errs := p.provider.Workers().Requirements(pool)
 	for i := range errs {
 		switch errs[i].Origin { // with these it is not known what the setting asks for
@@ -39,42 +30,41 @@ func (p *Profile[R]) askedBy(pool provider.Pool) asked {
 			errs[i] = errs[i].In(decisive(&pool)...)
 		}
 	}
-	a.requirements, a.errs = append(a.requirements, own...), errs
-	a.requirements = withoutOverruled(a.requirements)
-	a.set, a.unmet = p.vocabulary.Request(a.requirements)
-	for _, q := range a.requirements {
-		if p.vocabulary.Ignores(q) {
-			a.ignored = append(a.ignored, q)
-		}
-	}
-	return a
-}
-
-// withoutOverruled leaves out what is implied of a capability that is asked for expressly as well: a provider may ask
-// for a reserved capability.
-func withoutOverruled(requirements []capability.Requirement) []capability.Requirement {
-	var left []capability.Requirement
-	for _, q := range requirements {
-		overruled := q.Implied && slices.ContainsFunc(requirements, func(other capability.Requirement) bool {
+	r = Resolution[R]{Pool: pool, Further: errs, Decision: imageselector.Decision[R]{Chosen: -1}}
+	all := append(pool.Worker.Requirements(pool.Path), own...)
+	for _, q := range all {
+		// What is implied does not count where it is asked for expressly: a provider may ask for a reserved capability.
+		if q.Implied && slices.ContainsFunc(all, func(other capability.Requirement) bool {
 			return other.Capability == q.Capability && !other.Implied
-		})
-		if !overruled {
-			left = append(left, q)
+		}) {
+			continue
+		}
+		r.Requirements = append(r.Requirements, q)
+		if p.vocabulary.Ignores(q) {
+			r.Ignored = append(r.Ignored, q)
 		}
 	}
-	return left
+	worker, unmet := p.vocabulary.Request(r.Requirements)
+	machine, found := p.machineOf(pool)
+	switch r.Machine = machine; {
+	case !found:
+		r.Reason = ReasonUnknownMachineType
+	case !suits(machine, pool.Architecture):
+		r.Reason = imageselector.ReasonCapability
+	case len(unmet) > 0:
+		r.Reason = ReasonUnregistered
+	}
+	return r, requestOf(pool, machine, worker), unmet
 }
 
-// ignored warns about what a pool asks for in vain, because the profile does not register it.
-func (p *Profile[R]) ignored(r *Resolution[R]) finding.List {
-	var warnings finding.List
+// warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
+func (p *Profile[R]) warnIgnored(r *Resolution[R], report *finding.Report) {
 	for _, q := range r.Ignored {
-		detail := fmt.Sprintf("%s%s, which the profile does not register, so it counts for nothing in the choice of an "+
-			"image; the operator can register it in spec.machineCapabilities, with the values [%s]",
+		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, settingOf(&r.Pool, &q), field.OmitValueType{},
+			"%s%s, which the profile does not register, so it counts for nothing in the choice of an image; "+
+				"the operator can register it in spec.machineCapabilities, with the values [%s]",
 			poolName(r.Pool), asks(&q), strings.Join(p.valuesOf(q.Capability), ", "))
-		warnings = append(warnings, requestError(RuleRequestIgnored, field.ErrorTypeNotSupported, &r.Pool, &q, detail))
 	}
-	return warnings
 }
 
 // unmet returns the errors about requirements that no image can meet, because the profile does not register what they
@@ -89,13 +79,13 @@ func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Require
 		if p.vocabulary.IsRegistered(q.Capability) {
 			registers = fmt.Sprintf("registers with [%s] only", finding.Few(p.vocabulary.Registered(q.Capability)))
 		}
-		detail := fmt.Sprintf("%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, "+
-			"with the values [%s], and to declare it on the flavors of images that support it",
+		err := fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingOf(&pool, &q), field.OmitValueType{},
+			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, "+
+				"with the values [%s], and to declare it on the flavors of images that support it",
 			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "))
 		if !q.Implied {
-			detail += "; until then leave the setting out"
+			err.Detail += "; until then leave the setting out"
 		}
-		err := requestError(RuleRequestUnregistered, field.ErrorTypeNotSupported, &pool, &q, detail)
 		errs = append(errs, err.In(decisive(&pool)...))
 	}
 	return errs
@@ -134,16 +124,12 @@ func others(requirements []capability.Requirement, q *capability.Requirement) st
 	return " together with " + strings.Join(settings, ", ")
 }
 
-// requestError returns a finding about a requirement. It stands at the setting or, if this stands nowhere, at the
-// machine type.
-func requestError(
-	rule string, kind field.ErrorType, pool *provider.Pool, q *capability.Requirement, detail string,
-) finding.Finding {
-	at := q.Because
-	if at == nil {
-		at = pool.Path.Child("machine", "type")
+// settingOf returns where a requirement is reported: at the setting or, if this stands nowhere, at the machine type.
+func settingOf(pool *provider.Pool, q *capability.Requirement) *field.Path {
+	if q.Because == nil {
+		return pool.Path.Child("machine", "type")
 	}
-	return finding.New(rule, kind, at, field.OmitValueType{}, detail)
+	return q.Because
 }
 
 // culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one.
@@ -177,7 +163,7 @@ func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) f
 			asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region),
 			others(r.Requirements, q), p.rejections(r))
 	}
-	return requestError(ruleRequestUnmet, field.ErrorTypeInvalid, &r.Pool, q, detail)
+	return finding.New(ruleRequestUnmet.Name, field.ErrorTypeInvalid, settingOf(&r.Pool, q), field.OmitValueType{}, detail)
 }
 
 // rejectedFor says in one clause, with the flavor as its subject, what a conflict is.
@@ -189,11 +175,12 @@ func rejectedFor(c capability.Conflict) string {
 			has += fmt.Sprintf(", so it has [%s]", finding.Few(c.Offer))
 		}
 	}
-	switch {
-	case c.Cause == capability.CauseMachine:
+	asked := fmt.Sprintf("the worker pool asks for [%s]", finding.Few(c.Asked))
+	switch c.Cause {
+	case capability.CauseMachine:
 		return fmt.Sprintf("%s, the machine type [%s]", has, finding.Few(c.Need))
-	case c.Cause == capability.CauseBoth:
-		return fmt.Sprintf("%s, the machine type [%s], the worker pool asks for [%s]", has, finding.Few(c.Need), finding.Few(c.Asked))
+	case capability.CauseBoth:
+		return fmt.Sprintf("%s, the machine type [%s], %s", has, finding.Few(c.Need), asked)
 	}
-	return fmt.Sprintf("%s, the worker pool asks for [%s]", has, finding.Few(c.Asked))
+	return has + ", " + asked
 }

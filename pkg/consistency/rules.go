@@ -5,251 +5,223 @@
 package consistency
 
 import (
+	"fmt"
 	"slices"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// The stable names of the rules: the Origin of every finding. A published name keeps its meaning. Exported are those
-// that other packages name; [Rules] has them all.
-const (
-	RuleArchitecture        = "pool-architecture-mismatch"
-	RuleVersionInherited    = "namespaced-version-inherited"
-	RuleProfileMissing      = "profile-missing"
-	RuleRequestUnregistered = "worker-capability-not-registered"
-	RuleRequestIgnored      = "worker-request-ignored"
-	RuleEntryDuplicate      = "namespaced-entry-duplicate"
-	RuleCredentialsMissing  = "credentials-missing"
-	RuleCredentialsKind     = "credentials-kind"
-)
-
-const (
-	ruleFallback            = "image-name-fallback"
-	ruleUnknownMachineType  = "unknown-machine-type"
-	ruleUnknownRegion       = "unknown-region"
-	ruleProviderType        = "provider-type-mismatch"
-	ruleUnknownImage        = "unknown-image"
-	ruleUnknownVersion      = "unknown-version"
-	ruleNoImage             = "no-image-fits"
-	ruleChoiceChanged       = "image-choice-changed"
-	ruleMachineTypeInUse    = "machine-type-in-use"
-	ruleMappingInUse        = "mapping-in-use"
-	ruleTypeInUse           = "provider-type-in-use"
-	ruleImageUnused         = "provider-image-unused"
-	ruleVersionUnused       = "provider-version-unused"
-	ruleRegionUncovered     = "region-uncovered"
-	ruleRegionUnknown       = "region-unknown"
-	ruleMachineWithoutImage = "machine-type-without-image"
-	ruleOrderDiffers        = "preference-order-differs"
-	ruleForeignPrefix       = "capability-foreign-prefix"
-	ruleSize                = "cloudprofile-size"
-	ruleWorkerValueUnknown  = "worker-capability-value-unknown"
-	ruleWorkerValueUnasked  = "worker-capability-value-unasked"
-	ruleWorkerMisspelt      = "worker-capability-misspelt"
-	ruleOnlyOnRequest       = "image-version-only-on-request"
-	ruleNameMissing         = "name-missing"
-	ruleImageMissing        = "provider-image-missing"
-	ruleImageDuplicate      = "provider-image-duplicate"
-	ruleVersionMissing      = "provider-version-missing"
-	ruleFlavorMissing       = "provider-flavor-missing"
-	ruleFlavorUnexpected    = "provider-flavor-unexpected"
-	ruleFlavorDuplicate     = "provider-flavor-duplicate"
-	ruleCoreFlavorDuplicate = "core-flavor-duplicate"
-	ruleLegacyAmbiguous     = "legacy-flavor-ambiguous"
-	ruleCapabilitiesOff     = "capabilities-not-registered"
-	ruleRegionDuplicate     = "region-duplicate"
-	ruleMachineArchitecture = "machine-type-architecture-missing"
-	ruleMappingInherited    = "namespaced-mapping-inherited"
-	ruleNamespacedConfig    = "namespaced-config-field"
-	ruleNamespacedFormat    = "namespaced-format"
-	ruleRequestUnmet        = "worker-request-unmet"
-)
+// RuleProfileMissing is the name of the rule that a profile to which something refers is there. Its text is for those
+// who look for the profile.
+const RuleProfileMissing = "profile-missing"
 
 // Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
 // capability and provider. It is sorted by name, and the caller owns it.
 func Rules() []finding.Rule {
-	rules := slices.Concat(provider.Rules(), catalogue, finding.Online(slices.Clone(online)))
+	rules := slices.Concat(provider.Rules(), []finding.Rule{
+		ruleNameMissing, ruleSize, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleImageUnused,
+		ruleVersionUnused, ruleUnknownImage, ruleUnknownVersion, ruleFlavorMissing, ruleFlavorUnexpected,
+		ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleNoImage,
+		ruleOrderDiffers, ruleRegionDuplicate, ruleRegionUncovered, ruleRegionUnknown, ruleUnknownRegion,
+		ruleProviderType, ruleFallback, ruleMachineArchitecture, ruleMachineWithoutImage, RuleArchitecture,
+		ruleUnknownMachineType, ruleUnregistered, ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate,
+		ruleForeignPrefix, ruleReservedUnknown, ruleReservedValue, ruleWorkerValueUnknown, ruleWorkerValueUnasked,
+		ruleWorkerMisspelt, ruleOnlyOnRequest, RuleRequestUnregistered, ruleRequestUnmet, RuleRequestIgnored,
+		RuleVersionInherited, ruleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
+	}, finding.Online([]finding.Rule{
+		RuleCredentialsMissing, RuleCredentialsKind, ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse,
+		ruleMappingInUse,
+	}))
 	finding.SortRules(rules)
 	return rules
 }
 
-// catalogue holds the rules that a manifest alone can break.
-var catalogue = []finding.Rule{
+// fault returns the finding of a rule, as [finding.Report.Found] does.
+func fault(
+	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
+) finding.Finding {
+	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
+}
+
+// The rules that a manifest alone can break. The exported ones are those that other packages name.
+var (
 	// Provider configs.
-	finding.Denies(ruleNameMissing,
+	ruleNameMissing = finding.Denies("name-missing",
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
-		"Write the name, or remove the entry."),
-	finding.Warns(ruleSize,
+		"Write the name, or remove the entry.")
+	ruleSize = finding.Warns("cloudprofile-size",
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
-		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."),
+		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses.")
 
 	// Images.
-	finding.Denies(ruleImageMissing,
+	ruleImageMissing = finding.Denies("provider-image-missing",
 		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
-		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`."),
-	finding.Denies(ruleVersionMissing,
+		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`.")
+	ruleVersionMissing = finding.Denies("provider-version-missing",
 		"Core lists a version of a machine image for which the provider config has no entry.",
-		"Add the version to the image in the provider config, or remove it from `spec.machineImages`."),
-	finding.Denies(ruleImageDuplicate,
+		"Add the version to the image in the provider config, or remove it from `spec.machineImages`.")
+	ruleImageDuplicate = finding.Denies("provider-image-duplicate",
 		"The provider config lists one image name twice.",
-		"Put the versions of the second entry into the first."),
-	finding.Warns(ruleImageUnused,
+		"Put the versions of the second entry into the first.")
+	ruleImageUnused = finding.Warns("provider-image-unused",
 		"The provider config has an image that core does not list. That is fine while a mapping is kept for a time, but nobody can use it.",
-		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name."),
-	finding.Warns(ruleVersionUnused,
+		"Remove it, or list it in `spec.machineImages`. Look for a misspelt name.")
+	ruleVersionUnused = finding.Warns("provider-version-unused",
 		"The provider config has a version that core does not list for this image. Nobody can use it.",
-		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`."),
-	finding.Denies(ruleUnknownImage,
+		"Remove it, or list it in `spec.machineImages`. Versions are compared as text: `1877.5` is not `1877.5.0`.")
+	ruleUnknownImage = finding.Denies("unknown-image",
 		"A worker pool asks for an image that the profile does not have.",
-		"Use one of the images that the message suggests."),
-	finding.Denies(ruleUnknownVersion,
+		"Use one of the images that the message suggests.")
+	ruleUnknownVersion = finding.Denies("unknown-version",
 		"A worker pool asks for a version that the profile does not have for this image.",
-		"Use one of the versions that the message suggests."),
+		"Use one of the versions that the message suggests.")
 
 	// Flavors.
-	finding.Denies(ruleFlavorMissing,
+	ruleFlavorMissing = finding.Denies("provider-flavor-missing",
 		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
-		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core."),
-	finding.Denies(ruleFlavorUnexpected,
+		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core.")
+	ruleFlavorUnexpected = finding.Denies("provider-flavor-unexpected",
 		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
-		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out."),
-	finding.Denies(ruleFlavorDuplicate,
+		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out.")
+	ruleFlavorDuplicate = finding.Denies("provider-flavor-duplicate",
 		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
-		"Remove one of the two, or tell them apart by a capability."),
-	finding.Denies(ruleCoreFlavorDuplicate,
+		"Remove one of the two, or tell them apart by a capability.")
+	ruleCoreFlavorDuplicate = finding.Denies("core-flavor-duplicate",
 		"Two core flavors of a version support exactly the same once omissions are filled in.",
-		"Remove one of the two, or tell them apart by a capability."),
-	finding.Denies(ruleLegacyAmbiguous,
+		"Remove one of the two, or tell them apart by a capability.")
+	ruleLegacyAmbiguous = finding.Denies("legacy-flavor-ambiguous",
 		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
-		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format."),
-	finding.Denies(ruleCapabilitiesOff,
+		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format.")
+	ruleCapabilitiesOff = finding.Denies("capabilities-not-registered",
 		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
-		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format."),
-	finding.Denies(ruleNoImage,
+		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format.")
+	ruleNoImage = finding.Denies("no-image-fits",
 		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
-		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out."),
-	finding.Warns(ruleOrderDiffers,
+		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out.")
+	ruleOrderDiffers = finding.Warns("preference-order-differs",
 		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
-		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both."),
+		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both.")
 
 	// Regions.
-	finding.Denies(ruleRegionDuplicate,
+	ruleRegionDuplicate = finding.Denies("region-duplicate",
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
-		"Remove one of the two."),
-	finding.Warns(ruleRegionUncovered,
+		"Remove one of the two.")
+	ruleRegionUncovered = finding.Warns("region-uncovered",
 		"A flavor has no image in a region of the profile. A Shoot there whose worker pool needs this flavor is refused.",
-		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same."),
-	finding.Warns(ruleRegionUnknown,
+		"Add a reference for the region. If the region is spelt differently in `spec.regions`, make the two the same.")
+	ruleRegionUnknown = finding.Warns("region-unknown",
 		"The provider config has images, or other entries, for a region that `spec.regions` does not have. No Shoot can be there, so they are of no use.",
-		"Correct the name of the region, add it to `spec.regions`, or remove the entries."),
-	finding.Denies(ruleUnknownRegion,
+		"Correct the name of the region, add it to `spec.regions`, or remove the entries.")
+	ruleUnknownRegion = finding.Denies("unknown-region",
 		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
-		"Use one of the regions that the message lists."),
-	finding.Denies(ruleProviderType,
+		"Use one of the regions that the message lists.")
+	ruleProviderType = finding.Denies("provider-type-mismatch",
 		"A Shoot is for another provider type than its profile. Gardener's admission refuses such a Shoot.",
-		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type."),
-	finding.Warns(ruleFallback,
+		"Write the type that the message names at `spec.provider.type`, or refer to a profile of the Shoot's type.")
+	ruleFallback = finding.Warns("image-name-fallback",
 		"In some region of the profile an image is found by its name only. Names need not be unique in a cloud, and anyone who can upload an image may shadow it.",
-		"Add the image ID for the region."),
+		"Add the image ID for the region.")
 
 	// Machine types.
-	finding.Denies(ruleMachineArchitecture,
+	ruleMachineArchitecture = finding.Denies("machine-type-architecture-missing",
 		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
-		"Add `capabilities.architecture` with one value to the machine type."),
-	finding.Warns(ruleMachineWithoutImage,
+		"Add `capabilities.architecture` with one value to the machine type.")
+	ruleMachineWithoutImage = finding.Warns("machine-type-without-image",
 		"No active image version fits the machine type in some region, so no worker pool can use it there.",
-		"Add a flavor or a reference for it, or correct the capabilities of the machine type."),
-	finding.Denies(RuleArchitecture,
+		"Add a flavor or a reference for it, or correct the capabilities of the machine type.")
+	RuleArchitecture = finding.Denies("pool-architecture-mismatch",
 		"A worker pool asks for an architecture that its machine type does not have. Gardener's admission refuses such a Shoot.",
-		"Use one of the machine types that the message suggests, or leave `machine.architecture` out."),
-	finding.Denies(ruleUnknownMachineType,
+		"Use one of the machine types that the message suggests, or leave `machine.architecture` out.")
+	ruleUnknownMachineType = finding.Denies("unknown-machine-type",
 		"A worker pool asks for a machine type that the profile does not have.",
-		"Use one of the machine types that the message suggests."),
+		"Use one of the machine types that the message suggests.")
 
 	// Capabilities.
-	finding.Denies(capability.RuleUnregistered,
+	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
 		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
-		"Register it, or correct the name."),
-	finding.Denies(capability.RuleValueUnregistered,
+		"Register it, or correct the name.")
+	ruleValueUnregistered = finding.Denies(capability.RuleValueUnregistered,
 		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture.",
-		"Register the value, or correct it."),
-	finding.Denies(capability.RuleValueMissing,
+		"Register the value, or correct it.")
+	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
 		"A flavor, or a machine type, declares a capability with an empty list. It would match nothing, ever.",
-		"List the values that the image or the machine type supports, or leave the capability out if it supports all of them."),
-	finding.Denies(capability.RuleValueDuplicate,
+		"List the values that the image or the machine type supports, or leave the capability out if it supports all of them.")
+	ruleValueDuplicate = finding.Denies(capability.RuleValueDuplicate,
 		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
-		"Remove one of the two."),
-	finding.Warns(ruleForeignPrefix,
+		"Remove one of the two.")
+	ruleForeignPrefix = finding.Warns("capability-foreign-prefix",
 		"A registered capability carries the prefix of another provider. Prefixed names belong to the extension of that provider, which is not the one of this profile.",
-		"Use a name without prefix, or one with this provider's prefix if its extension defines it."),
+		"Use a name without prefix, or one with this provider's prefix if its extension defines it.")
 
 	// Worker capabilities.
-	finding.Denies(capability.RuleReservedUnknown,
+	ruleReservedUnknown = finding.Denies(capability.RuleReservedUnknown,
 		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
-		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones."),
-	finding.Denies(capability.RuleReservedValue,
+		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones.")
+	ruleReservedValue = finding.Denies(capability.RuleReservedValue,
 		"A reserved capability is declared, or registered, with a value that it does not have.",
-		"Use one of the values that the message lists."),
-	finding.Denies(ruleWorkerValueUnknown,
+		"Use one of the values that the message lists.")
+	ruleWorkerValueUnknown = finding.Denies("worker-capability-value-unknown",
 		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
-		"Use the values that the message lists. `capkit capabilities` says what each of them is for."),
-	finding.Warns(ruleWorkerValueUnasked,
+		"Use the values that the message lists. `capkit capabilities` says what each of them is for.")
+	ruleWorkerValueUnasked = finding.Warns("worker-capability-value-unasked",
 		"`spec.machineCapabilities` registers a worker capability of the provider without any value that a worker setting asks for. Every worker pool that uses the setting is refused.",
-		"Register the value that the message names as well, or do not register the capability."),
-	finding.Warns(ruleWorkerMisspelt,
+		"Register the value that the message names as well, or do not register the capability.")
+	ruleWorkerMisspelt = finding.Warns("worker-capability-misspelt",
 		"`spec.machineCapabilities` registers a name that is almost that of a worker capability which the provider defines. It is a capability like others then, and no setting of a worker pool asks for it.",
-		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names."),
-	finding.Warns(ruleOnlyOnRequest,
+		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names.")
+	ruleOnlyOnRequest = finding.Warns("image-version-only-on-request",
 		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
-		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it."),
-	finding.Denies(RuleRequestUnregistered,
+		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it.")
+	RuleRequestUnregistered = finding.Denies("worker-capability-not-registered",
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
-		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool."),
-	finding.Denies(ruleRequestUnmet,
+		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool.")
+	ruleRequestUnmet = finding.Denies("worker-request-unmet",
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
-		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor."),
-	finding.Warns(RuleRequestIgnored,
+		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor.")
+	RuleRequestIgnored = finding.Warns("worker-request-ignored",
 		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise.",
-		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it."),
+		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it.")
 
 	// NamespacedCloudProfiles.
-	finding.Denies(RuleVersionInherited,
+	RuleVersionInherited = finding.Denies("namespaced-version-inherited",
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
-		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have."),
-	finding.Denies(ruleMappingInherited,
+		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have.")
+	ruleMappingInherited = finding.Denies("namespaced-mapping-inherited",
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
-		"Remove the entry from the provider config."),
-	finding.Denies(ruleNamespacedConfig,
+		"Remove the entry from the provider config.")
+	ruleNamespacedConfig = finding.Denies("namespaced-config-field",
 		"The provider config of a NamespacedCloudProfile holds something else than `machineImages`. Everything else is the parent's.",
-		"Remove the field, or have it changed in the parent."),
-	finding.Denies(RuleEntryDuplicate,
+		"Remove the field, or have it changed in the parent.")
+	RuleEntryDuplicate = finding.Denies("namespaced-entry-duplicate",
 		"A list in the provider config of a NamespacedCloudProfile, whose entries are merged with those of the parent, has two entries of one name.",
-		"Remove one of the two."),
-	finding.Denies(ruleNamespacedFormat,
+		"Remove one of the two.")
+	ruleNamespacedFormat = finding.Denies("namespaced-format",
 		"A NamespacedCloudProfile writes a version with `capabilityFlavors`, and its parent registers no capabilities. Such a version is converted to the legacy format when Gardener renders the profile, and for this one that is not possible: one image name for several architectures, say.",
-		"Write the version in the legacy format, without `capabilityFlavors`."),
-}
+		"Write the version in the legacy format, without `capabilityFlavors`.")
+)
 
-// online holds the rules about updates and credentials.
-var online = []finding.Rule{
-	finding.Denies(RuleCredentialsMissing,
+// The rules about updates and credentials.
+var (
+	RuleCredentialsMissing = finding.Denies("credentials-missing",
 		"The credentials of a Shoot, or those that a binding refers to, do not exist.",
-		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without."),
-	finding.Denies(RuleCredentialsKind,
+		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without.")
+	RuleCredentialsKind = finding.Denies("credentials-kind",
 		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
-		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that."),
-	finding.Denies(ruleTypeInUse,
+		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that.")
+	ruleTypeInUse = finding.Denies("provider-type-in-use",
 		"An update gives a CloudProfile another provider type while Shoots or NamespacedCloudProfiles of the type so far use it. Gardener would refuse every update of the Shoots from then on, and nobody would check the NamespacedCloudProfiles any more.",
-		"Leave the type as it is, and create another CloudProfile for the other type. If the CloudProfile is to change nevertheless, delete those who use it first."),
-	finding.Warns(ruleChoiceChanged,
+		"Leave the type as it is, and create another CloudProfile for the other type. If the CloudProfile is to change nevertheless, delete those who use it first.")
+	ruleChoiceChanged = finding.Warns("image-choice-changed",
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
-		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor."),
-	finding.Warns(ruleMachineTypeInUse,
+		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor.")
+	ruleMachineTypeInUse = finding.Warns("machine-type-in-use",
 		"An update of a profile removes a machine type that worker pools still use. With Gardener v1.150, every later update of such a Shoot fails if the profile registers capabilities, even the one that confirms its deletion.",
-		"Put the machine type back, with `usable: false`, until no worker pool uses it."),
-	finding.Warns(ruleMappingInUse,
+		"Put the machine type back, with `usable: false`, until no worker pool uses it.")
+	ruleMappingInUse = finding.Warns("mapping-in-use",
 		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created.",
-		"Put the flavor or the reference back until no worker pool uses it."),
-}
+		"Put the flavor or the reference back until no worker pool uses it.")
+)

@@ -5,7 +5,6 @@
 package consistency
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -26,15 +25,18 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	if len(pools) == 0 {
 		return finding.Report{}
 	}
-	if err := p.checkType(shoot.Spec.Provider.Type); err != nil {
-		return finding.Failed(*err)
+	at := field.NewPath("spec", "provider")
+	if name := shoot.Spec.Provider.Type; name != "" && name != p.spec.Type && p.spec.Type != "" { // Gardener reports none
+		return finding.Failed(fault(ruleProviderType, field.ErrorTypeInvalid, at.Child("type"), name,
+			"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
+			name, p.spec.Type, p.spec.Type).In(at))
 	}
 	var report finding.Report
 	unknown := p.CheckRegion(shoot.Spec.Region, field.NewPath("spec", "region"))
 	if unknown != nil {
 		report.Errors = append(report.Errors, unknown.In(uncheckedWithoutRegion(shoot)...))
 	}
-	withoutImages := unknown != nil && !p.imageRegions[shoot.Spec.Region]
+	withoutImages := unknown != nil && !p.imageRegions.Has(shoot.Spec.Region)
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
 		switch {
@@ -45,7 +47,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
-		report.Warnings = append(report.Warnings, p.ignored(&r)...)
+		p.warnIgnored(&r, &report)
 	}
 	if p.validator != nil {
 		report.Add(p.validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.spec, Scope: scope}))
@@ -76,18 +78,6 @@ func (r *Resolution[R]) lacksRegion() bool {
 	return len(r.Decision.Verdicts) > 0 && !slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
 		return v.Reason != imageselector.ReasonRegion
 	})
-}
-
-// checkType returns an error if a Shoot is of another provider than its profile. That it is of none Gardener reports.
-func (p *Profile[R]) checkType(name string) *finding.Finding {
-	if name == "" || name == p.spec.Type || p.spec.Type == "" {
-		return nil
-	}
-	at := field.NewPath("spec", "provider")
-	err := finding.New(ruleProviderType, field.ErrorTypeInvalid, at.Child("type"), name, fmt.Sprintf(
-		"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
-		name, p.spec.Type, p.spec.Type)).In(at)
-	return &err
 }
 
 // ParentMissing returns the error for a reference at the path at to a NamespacedCloudProfile of this name, whose parent does

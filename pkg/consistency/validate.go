@@ -18,7 +18,8 @@ import (
 func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*Profile[R], finding.Report) {
 	p := newCompiler(cloud, &object.Spec, field.NewPath("spec"))
 	p.compileProfile()
-	return p.Profile, p.withWarnings(checkSize(object)).Sorted()
+	p.checkSize(object)
+	return p.Profile, p.withWarnings()
 }
 
 // ValidateCloudProfileUpdate does the same for an update. stored is old, compiled. Errors that old has already are
@@ -28,7 +29,8 @@ func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.Clo
 // itself left out. None of the arguments is changed.
 func ValidateCloudProfileUpdate[R any](stored *Profile[R], updated, old *v1beta1.CloudProfile, uses []Use) (*Profile[R], finding.Report) {
 	p, report := ValidateCloudProfile(stored.provider, updated)
-	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, ratchet.Judged{Object: old, Report: stored.report})
+	before := ratchet.Judged{Object: old, Report: stored.faults}
+	report = ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before)
 	report.Warnings = append(report.Warnings, stored.Compare(p, uses)...)
 	return p, report.Sorted()
 }
@@ -37,13 +39,14 @@ func ValidateCloudProfileUpdate[R any](stored *Profile[R], updated, old *v1beta1
 // and everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
 // reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept.
 func ValidateNamespacedCloudProfile[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) finding.Report {
-	return compileNamespaced(parent, object).withWarnings(nil).Sorted()
+	return compileNamespaced(parent, object).withWarnings()
 }
 
 // ValidateNamespacedCloudProfileUpdate does the same for an update, as [ValidateCloudProfileUpdate] does.
 func ValidateNamespacedCloudProfileUpdate[R any](parent *Profile[R], updated, old *v1beta1.NamespacedCloudProfile, uses []Use) finding.Report {
-	before, p := compileNamespaced(parent, old), compileNamespaced(parent, updated)
-	report := ratchet.Excuse(ratchet.Judged{Object: updated, Report: p.withWarnings(nil).Sorted()}, ratchet.Judged{Object: old, Report: before.report})
-	report.Warnings = append(report.Warnings, before.Compare(p.Profile, uses)...)
+	was, is := compileNamespaced(parent, old), compileNamespaced(parent, updated)
+	before := ratchet.Judged{Object: old, Report: was.report}
+	report := ratchet.Excuse(ratchet.Judged{Object: updated, Report: is.withWarnings()}, before)
+	report.Warnings = append(report.Warnings, was.Compare(is.Profile, uses)...)
 	return report.Sorted()
 }

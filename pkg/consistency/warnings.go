@@ -12,168 +12,156 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// withWarnings returns the report of compiling with all warnings, and further ones.
-func (p *compiler[R]) withWarnings(further finding.List) finding.Report {
-	return finding.Report{
-		Errors:   slices.Clone(p.report.Errors),
-		Warnings: slices.Concat(p.report.Warnings, p.warnings(len(p.report.Errors) > 0), further),
-		Silenced: p.report.Silenced,
-	}
-}
-
-// warnings are those of semantics S9 that concern one CloudProfile alone. Those about what would be chosen are left out
-// in a broken profile: they would only repeat its errors in other words.
-func (p *compiler[R]) warnings(broken bool) finding.List {
-	var warnings finding.List
+// withWarnings adds the warnings of semantics S9 that concern one profile alone, and returns the report, sorted. Those
+// about what would be chosen are left out in a broken profile: they would only repeat its errors in other words.
+func (p *compiler[R]) withWarnings() finding.Report {
 	if p.parent == nil {
-		warnings = p.foreignPrefixes()
+		p.foreignPrefixes()
 	}
 	if len(p.unread) == 0 {
-		warnings = slices.Concat(warnings, p.unused(), p.uncovered(), p.unknownRegions())
+		p.unused()
+		p.uncovered()
+		p.unknownRegions()
 	}
-	if !broken {
-		warnings = slices.Concat(warnings, p.withoutImage(), p.onlyOnRequest(), p.differingOrders())
+	if len(p.report.Errors) == 0 {
+		p.withoutImage()
+		p.onlyOnRequest()
+		p.differingOrders()
 	}
-	return warnings
+	return p.report.Sorted()
 }
 
 // unused warns about images and versions of the provider config that core does not list.
-func (p *compiler[R]) unused() finding.List {
+func (p *compiler[R]) unused() {
 	images := p.spec.MachineImages
 	if p.parent != nil {
 		images = slices.Concat(images, p.parent.profile.spec.MachineImages)
 	}
-	listed := sets.New[string]()
+	listed := sets.New[string]("") // a missing name is an error already
 	for _, image := range images {
 		listed.Insert(image.Name)
 	}
-	var found finding.List
-	for i := range p.images {
-		image := &p.images[i]
-		if image.Name != "" && !listed.Has(image.Name) { // a missing name is an error already
-			found = append(found, finding.New(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name, fmt.Sprintf(
-				"image %s is not listed in %s: nobody can use it", image.Name, p.at.Child("machineImages"))))
+	list := p.at.Child("machineImages")
+	for _, image := range p.images {
+		if !listed.Has(image.Name) {
+			p.report.Found(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name,
+				"image %s is not listed in %s: nobody can use it", image.Name, list)
 		}
 	}
 	for id, v := range mappingsOf(p.images) {
 		if listed.Has(id.image) && id.image != "" && p.core[id] == nil {
-			found = append(found, finding.New(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.version, fmt.Sprintf(
-				"%s is not listed in %s: nobody can use it", id, p.at.Child("machineImages"))))
+			p.report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.version,
+				"%s is not listed in %s: nobody can use it", id, list)
 		}
 	}
-	return found
 }
 
 // uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
-func (p *compiler[R]) uncovered() finding.List {
-	var found finding.List
-	seen := map[string]bool{}
+func (p *compiler[R]) uncovered() {
+	warned := sets.New[string]()
 	for v := range versionsOf(p.spec) {
-		flavors := p.catalog.Flavors(v.id.image, v.id.version)
-		for i := range flavors {
-			if p.doubtful[flavors[i].Path] {
-				continue // an error
+		for _, flavor := range p.catalog.Flavors(v.id.image, v.id.version) {
+			without := p.regionsWithout(&flavor)
+			if len(without) == 0 || p.doubtful[flavor.Path] {
+				continue
 			}
-			for _, warning := range p.coverage(v.id, &flavors[i]) {
-				// A legacy flavor that stands for several core flavors is one to its writer.
-				if !seen[warning.Field] {
-					seen[warning.Field] = true
-					found = append(found, warning)
-				}
+			regions, written := counted("region", without), p.vocabulary.Format(flavor.Capabilities)
+			rule, at := ruleRegionUncovered, flavor.Path
+			says := fmt.Sprintf("flavor %s has no image in %s: worker pools there cannot use it", written, regions)
+			if flavor.Global != nil {
+				rule, at = ruleFallback, flavor.Global.Path
+				says = fmt.Sprintf("in %s flavor %s is found by its image name only, which need not be unique; "+
+					"add the image ID for the region", regions, written)
+			}
+			if !warned.Has(at.String()) { // a legacy flavor that stands for several core flavors is one to its writer
+				warned.Insert(at.String())
+				p.report.Found(rule, field.ErrorTypeRequired, at, nil, "%s: %s", v.id, says)
 			}
 		}
 	}
-	return found
 }
 
-// coverage returns at most one warning about a flavor.
-func (p *compiler[R]) coverage(id imageVersion, flavor *imageselector.Flavor[R]) finding.List {
-	if len(flavor.Regional) == 0 && (flavor.Global == nil || !flavor.Global.Fallback) {
-		return nil // the same everywhere, or an error already
-	}
-	var rest []string
-	for _, region := range p.regions {
-		if !slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
-			rest = append(rest, region)
-		}
-	}
-	if len(rest) == 0 {
+// regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
+// no reference at all, which is an error.
+func (p *compiler[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
+	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	regions, written := finding.Plural(rest, "region")+" "+finding.Few(rest), p.vocabulary.Format(flavor.Capabilities)
-	if flavor.Global == nil {
-		return finding.List{finding.New(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil, fmt.Sprintf(
-			"%s: flavor %s has no image in %s: worker pools there cannot use it", id, written, regions))}
-	}
-	if flavor.Global.Fallback {
-		return finding.List{finding.New(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil, fmt.Sprintf(
-			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region",
-			id, regions, written))}
-	}
-	return nil
+	return slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool {
+		return slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region })
+	})
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
-func (p *compiler[R]) unknownRegions() finding.List {
-	var firsts []*imageselector.Regional[R]
-	count := map[string]int{}
+func (p *compiler[R]) unknownRegions() {
+	unknown := map[string][]*field.Path{}
 	for reference := range regionsOf(p.images) {
 		if reference.Region != "" && !slices.Contains(p.regions, reference.Region) {
-			if count[reference.Region]++; count[reference.Region] == 1 {
-				firsts = append(firsts, reference)
-			}
+			unknown[reference.Region] = append(unknown[reference.Region], reference.Path)
 		}
 	}
 	list := p.at.Child("regions").String()
 	if p.parent != nil {
 		list = "the regions of CloudProfile " + p.parent.name
 	}
-	var found finding.List
-	for _, first := range firsts {
-		references, at := "1 reference", first.Path.Child("name")
-		if n := count[first.Region]; n > 1 {
-			references = fmt.Sprintf("%d references", n)
+	for region, places := range unknown {
+		references := "1 reference"
+		if len(places) > 1 {
+			references = fmt.Sprintf("%d references", len(places))
 		}
-		found = append(found, finding.New(ruleRegionUnknown, field.ErrorTypeNotSupported, at, first.Region, fmt.Sprintf(
-			"region %s is not in %s (%s): %s to it cannot be used", first.Region, list, finding.Few(p.regions), references)))
+		p.report.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
+			"region %s is not in %s (%s): %s to it cannot be used", region, list, finding.Few(p.regions), references)
 	}
-	return found
 }
 
 // withoutImage warns about machine types that no active image version fits in some region.
-func (p *compiler[R]) withoutImage() finding.List {
+func (p *compiler[R]) withoutImage() {
 	offers := p.activeOffers()
-	var found finding.List
-	known := map[capability.Set][]string{} // many machine types support the same
+	regionsWithout := remembering(func(machine capability.Set) []string {
+		var without []string
+		for i, region := range p.regions {
+			fits := func(offer capability.Set) bool { return offer.Compatible(machine) }
+			if !slices.ContainsFunc(offers[i].UnsortedList(), fits) {
+				without = append(without, region)
+			}
+		}
+		return without
+	})
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
-		if t.Usable != nil && !*t.Usable {
+		if !ptr.Deref(t.Usable, true) {
 			continue
 		}
-		set := p.machines[t.Name].set
-		without, done := known[set]
-		if !done {
-			for i, region := range p.regions {
-				if !fitsAny(set, offers[i]) {
-					without = append(without, region)
-				}
-			}
-			known[set] = without
-		}
-		if len(without) > 0 {
-			at := p.at.Child("machineTypes").Index(i)
-			found = append(found, finding.New(ruleMachineWithoutImage, field.ErrorTypeInvalid, at, t.Name, fmt.Sprintf(
-				"machine type %s: no image version fits it in %s %s",
-				t.Name, finding.Plural(without, "region"), finding.Few(without))))
+		if regions := regionsWithout(p.machines[t.Name].set); len(regions) > 0 {
+			p.report.Found(ruleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
+				"machine type %s: no image version fits it in %s", t.Name, counted("region", regions))
 		}
 	}
-	return found
+}
+
+// remembering returns f, which is asked only once for each key.
+func remembering[K comparable, V any](f func(K) V) func(K) V {
+	known := map[K]V{}
+	return func(key K) V {
+		value, done := known[key]
+		if !done {
+			value = f(key)
+			known[key] = value
+		}
+		return value
+	}
+}
+
+// counted names a few things of a kind, in the singular if there is only one: "regions a, b".
+func counted(noun string, names []string) string {
+	return finding.Plural(names, noun) + " " + finding.Few(names)
 }
 
 // activeOffers returns, for each region, what the flavors of active image versions support there, those of the parent
@@ -204,13 +192,49 @@ func (p *compiler[R]) activeOffers() []sets.Set[capability.Set] {
 	return all
 }
 
-func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
-	for offer := range offers {
-		if offer.Compatible(machine) {
-			return true
+// differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
+// machine type (semantics S5), once for each active version.
+func (p *compiler[R]) differingOrders() {
+	for v := range versionsOf(p.spec) {
+		if !v.active() {
+			continue
+		}
+		offers := make([][]capability.Set, 0, len(p.regions))
+		for _, region := range p.regions {
+			offers = append(offers, p.catalog.Offers(v.id.image, v.id.version, region))
+		}
+		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // mostly regions have the same
+		types := p.typesAmong(func(machine capability.Set) bool {
+			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return p.ordersDiffer(there, machine) })
+		})
+		if len(types) > 0 {
+			p.report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, p.pathOf(v), v.Version,
+				"%s: for machine %s the order of GEP-0033 and that of the gardener library pick different flavors",
+				v.id, counted("type", types))
 		}
 	}
-	return false
+}
+
+// ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.
+func (p *compiler[R]) ordersDiffer(offers []capability.Set, machine capability.Set) bool {
+	var best [2]capability.Set
+	for _, offer := range offers {
+		if !offer.Fits(machine, p.ordinary) {
+			continue
+		}
+		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			if best[i] == (capability.Set{}) || capability.Compare(offer, best[i], machine, p.ordinary, order).Sign < 0 {
+				best[i] = offer
+			}
+		}
+	}
+	return best[0] != best[1]
+}
+
+// typesAmong returns the usable machine types, in their order, of which a predicate holds.
+func (p *Profile[R]) typesAmong(holds func(machine capability.Set) bool) []string {
+	holds = remembering(holds) // many machine types support the same
+	return slices.DeleteFunc(slices.Clone(p.usable), func(name string) bool { return !holds(p.machines[name].set) })
 }
 
 // knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
@@ -218,35 +242,32 @@ func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
 var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
 
 // foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
-func (p *compiler[R]) foreignPrefixes() finding.List {
-	var found finding.List
+func (p *compiler[R]) foreignPrefixes() {
 	for i, def := range p.spec.MachineCapabilities {
 		for _, prefix := range knownPrefixes {
 			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
-				found = append(found, finding.New(ruleForeignPrefix, field.ErrorTypeInvalid,
-					p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
-						"capability %s carries the prefix of provider %s, but this profile is for %s",
-						def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())))
+				at := p.at.Child("machineCapabilities").Index(i).Child("name")
+				p.report.Found(ruleForeignPrefix, field.ErrorTypeInvalid, at, def.Name,
+					"capability %s carries the prefix of provider %s, but this profile is for %s",
+					def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())
 			}
 		}
 	}
-	return found
 }
 
 // etcd refuses objects above sizeLimit bytes; GEP-0033 makes it a hard limit for CloudProfiles.
 const sizeLimit = 3 << 19
 
 // checkSize warns when a profile comes near the limit, or is above it.
-func checkSize(profile *v1beta1.CloudProfile) finding.List {
-	size := profile.Size()
+func (p *compiler[R]) checkSize(profile *v1beta1.CloudProfile) {
+	size, state := profile.Size(), "comes near"
 	if size <= sizeLimit*3/4 {
-		return nil
+		return
 	}
-	state := "comes near"
 	if size > sizeLimit {
 		state = "is above"
 	}
-	return finding.List{finding.New(ruleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil, fmt.Sprintf(
+	p.report.Found(ruleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
-		size>>10, state, sizeLimit>>10))}
+		size>>10, state, sizeLimit>>10)
 }

@@ -5,16 +5,15 @@
 package consistency
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -22,24 +21,22 @@ import (
 
 // checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with
 // one that worker pools ask for.
-func (p *compiler[R]) checkWorkerCapabilities() finding.Report {
-	var report finding.Report
+func (p *compiler[R]) checkWorkerCapabilities() {
 	definitions := map[string]capability.Definition{}
 	for _, d := range p.vocabulary.WorkerCapabilities() {
 		definitions[d.Name] = d
 	}
 	for i, def := range p.spec.MachineCapabilities {
+		at := p.at.Child("machineCapabilities").Index(i)
 		if meant := p.meant(def.Name); meant != "" {
-			report.Warnings = append(report.Warnings, finding.New(ruleWorkerMisspelt, field.ErrorTypeInvalid,
-				p.at.Child("machineCapabilities").Index(i).Child("name"), def.Name, fmt.Sprintf(
-					"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)))
+			p.report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Child("name"), def.Name,
+				"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)
 		}
 		if d, found := definitions[def.Name]; found {
 			delete(definitions, def.Name) // of two the first counts
-			report.Add(p.checkWorkerCapability(&d, def.Values, p.at.Child("machineCapabilities").Index(i).Child("values")))
+			p.checkWorkerCapability(&d, def.Values, at.Child("values"))
 		}
 	}
-	return report
 }
 
 // meant returns the worker capability of the provider that a registered name was probably meant to be, with its prefix
@@ -70,69 +67,49 @@ func (p *Profile[R]) misspelt(name string) string {
 }
 
 // checkWorkerCapability checks the values with which a worker capability is registered.
-func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) finding.Report {
-	var report finding.Report
-	rule, asked := ruleWorkerValueUnknown, p.ordinarilyAsked(d.Name)
-	if asked == nil {
-		asked = askedOf(p.provider.Workers(), d.Name)
-	}
+func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []string, at *field.Path) {
+	rule := ruleWorkerValueUnknown
 	if strings.HasPrefix(d.Name, capability.ReservedPrefix) {
-		rule = capability.RuleReservedValue
+		rule = ruleReservedValue
 	}
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
-			report.Errors = append(report.Errors, finding.New(rule, field.ErrorTypeNotSupported, at.Index(i), value, fmt.Sprintf(
-				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)))
+			p.report.Found(rule, field.ErrorTypeNotSupported, at.Index(i), value,
+				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)
 		}
 	}
+	asked := p.valuesAsked(d.Name)
 	if len(asked) > 0 && !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
-		report.Warnings = append(report.Warnings, finding.New(ruleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "), fmt.Sprintf(
+		p.report.Found(ruleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "),
 			"worker pools ask for %s [%s], and none of that is registered, so they are refused; register it as well",
-			d.Name, strings.Join(asked, ", "))))
+			d.Name, strings.Join(asked, ", "))
 	}
-	return report
 }
 
-// ordinarilyAsked returns the values of a capability that a worker pool asks for which says nothing; nil if there are
-// none.
-func (p *Profile[R]) ordinarilyAsked(name string) []string {
-	for _, q := range p.askedBy(provider.Pool{}).requirements {
+// valuesAsked returns the values of a capability that a worker pool asks for which says nothing or, if there are none,
+// those that settings ask for, sorted.
+func (p *Profile[R]) valuesAsked(name string) []string {
+	ordinary, _, _ := p.ask(provider.Pool{})
+	for _, q := range ordinary.Requirements {
 		if q.Capability == name {
 			return q.Values
 		}
 	}
-	return nil
-}
-
-// askedOf returns the values of a capability that settings ask for, sorted.
-func askedOf(w provider.Workers, name string) []string {
-	var asked []string
-	for _, s := range w.Settings() {
+	asked := sets.New[string]()
+	for _, s := range p.provider.Workers().Settings() {
 		if s.Capability == name {
-			asked = append(asked, s.Values...)
+			asked.Insert(s.Values...)
 		}
 	}
-	slices.Sort(asked)
-	return slices.Compact(asked)
-}
-
-// declaresWorker reports whether a flavor declares a worker capability.
-func (p *compiler[R]) declaresWorker(flavor imageselector.Flavor[R]) bool {
-	for name := range flavor.Capabilities {
-		if strings.HasPrefix(name, capability.ReservedPrefix) ||
-			slices.ContainsFunc(p.definitions, func(d capability.Definition) bool { return d.Name == name }) {
-			return true
-		}
-	}
-	return false
+	return sets.List(asked)
 }
 
 // onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
 // special: once for each active version that is not in preview.
-func (p *compiler[R]) onlyOnRequest() finding.List {
-	var found finding.List
+func (p *compiler[R]) onlyOnRequest() {
+	defined := p.vocabulary.WorkerCapabilities()
 	for v := range versionsOf(p.spec) {
-		special := p.regionsWithSpecialFlavors(v.id)
+		special := p.regionsWithSpecialFlavors(v.id, defined)
 		if len(special) == 0 || !v.active() ||
 			helper.CurrentLifecycleClassification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
 			continue
@@ -146,18 +123,20 @@ func (p *compiler[R]) onlyOnRequest() finding.List {
 			})
 		})
 		if len(types) > 0 {
-			found = append(found, finding.New(ruleOnlyOnRequest, field.ErrorTypeInvalid, p.pathOf(v), v.Version, fmt.Sprintf(
-				"%s: worker pools that ask for nothing special cannot boot it on machine %s %s, "+
-					"and Gardener may choose it for them", v.id, finding.Plural(types, "type"), finding.Few(types))))
+			p.report.Found(ruleOnlyOnRequest, field.ErrorTypeInvalid, p.pathOf(v), v.Version,
+				"%s: worker pools that ask for nothing special cannot boot it on machine %s, and Gardener may choose it for them",
+				v.id, counted("type", types))
 		}
 	}
-	return found
 }
 
 // regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
-// pools.
-func (p *compiler[R]) regionsWithSpecialFlavors(id imageVersion) []string {
-	if !slices.ContainsFunc(p.catalog.Flavors(id.image, id.version), p.declaresWorker) {
+// pools: one that declares a worker capability, of those that are defined.
+func (p *compiler[R]) regionsWithSpecialFlavors(id imageVersion, defined []capability.Definition) []string {
+	declares := func(flavor imageselector.Flavor[R]) bool {
+		return slices.ContainsFunc(defined, func(d capability.Definition) bool { return flavor.Capabilities[d.Name] != nil })
+	}
+	if !slices.ContainsFunc(p.catalog.Flavors(id.image, id.version), declares) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool {

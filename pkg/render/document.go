@@ -12,12 +12,12 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/provider"
@@ -164,11 +164,13 @@ func (d *document) convert(conversions []consistency.Conversion) {
 // unite puts the versions of images with one name into the first of them.
 func (d *document) unite() {
 	var united []entry
-	for _, i := range d.images {
-		if at := indexOf(united, i.key); at < 0 {
-			united = append(united, i)
-		} else if len(i.versions) > 0 {
-			united[at].versions, united[at].raw = slices.Concat(united[at].versions, i.versions), nil
+	indices := map[string]int{}
+	for _, image := range d.images {
+		if at, found := indices[image.key]; !found {
+			indices[image.key] = len(united)
+			united = append(united, image)
+		} else if len(image.versions) > 0 {
+			united[at].versions, united[at].raw = slices.Concat(united[at].versions, image.versions), nil
 		}
 	}
 	d.images = united
@@ -186,8 +188,13 @@ func (d *document) whole(config *runtime.RawExtension) (json.RawMessage, error) 
 	return marshal(members), nil
 }
 
-func indexOf(entries []entry, key string) int {
-	return slices.IndexFunc(entries, func(e entry) bool { return e.key == key })
+// indicesOf returns where entries stand, by their keys; of two with one key the first.
+func indicesOf(entries []entry) map[string]int {
+	indices := make(map[string]int, len(entries))
+	for i, e := range slices.Backward(entries) {
+		indices[e.key] = i
+	}
+	return indices
 }
 
 // written returns the entry as it is written or, if its versions are others, with these.
@@ -213,18 +220,6 @@ func misfit(err error) error {
 	if !errors.As(err, &semantic) || semantic.GoType == nil {
 		return fmt.Errorf("not an object: %w", err)
 	}
-	var path strings.Builder
-	for token := range semantic.JSONPointer.Tokens() {
-		if _, err := strconv.Atoi(token); err == nil {
-			token = "[" + token + "]"
-		} else if path.Len() > 0 {
-			token = "." + token
-		}
-		path.WriteString(token)
-	}
-	if path.Len() > 0 {
-		path.WriteString(": ")
-	}
 	what := "not an object"
 	switch semantic.GoType.Kind() {
 	case reflect.String:
@@ -232,7 +227,18 @@ func misfit(err error) error {
 	case reflect.Slice:
 		what = "not a list"
 	}
-	return errors.New(path.String() + what)
+	var at *field.Path
+	for token := range semantic.JSONPointer.Tokens() {
+		if index, err := strconv.Atoi(token); err == nil {
+			at = at.Index(index)
+		} else {
+			at = at.Child(token)
+		}
+	}
+	if at == nil {
+		return errors.New(what)
+	}
+	return fmt.Errorf("%s: %s", at, what)
 }
 
 // marshal writes what was read as JSON, which cannot fail.

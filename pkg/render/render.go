@@ -68,9 +68,11 @@ func Config[R any](
 	if err != nil {
 		return nil, fmt.Errorf("the provider config of the parent: %w", err)
 	}
-	changes := rendered.merge(own)
+	changes := merge("/machineImages", rendered.images, own.images, func(at string, there, own entry) []Change {
+		return mergeVersions(at+"/versions", there.versions, own.versions)
+	})
 	for i, list := range lists {
-		changes = append(changes, mergeEntries("/"+list.Field, rendered.lists[i], own.lists[i])...)
+		changes = append(changes, merge("/"+list.Field, rendered.lists[i], own.lists[i], replace)...)
 	}
 	return changes, nil
 }
@@ -96,31 +98,39 @@ func Apply(changes []Change, config *runtime.RawExtension) (*runtime.RawExtensio
 	return &runtime.RawExtension{Raw: raw}, err
 }
 
-// merge returns the changes that put the images of own into d, in which every name is there once. Of d's images with one
-// name the first counts.
-func (d *document) merge(own *document) []Change {
-	if len(d.images) == 0 {
-		if len(own.images) == 0 {
-			return nil
-		}
-		return []Change{{"add", "/machineImages", listOf(own.images)}}
+// merge returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys.
+// change returns those for an entry that is there already. Of two with one key the first counts.
+func merge(at string, list, own []entry, change func(at string, there, own entry) []Change) []Change {
+	if len(list) == 0 && len(own) > 0 {
+		return []Change{{"add", at, listOf(own)}}
 	}
+	there, firsts := indicesOf(list), indicesOf(own)
 	var changes []Change
-	for _, image := range own.images {
-		if at := indexOf(d.images, image.key); at >= 0 {
-			changes = append(changes, d.images[at].merge(image.versions, "/machineImages/"+strconv.Itoa(at)+"/versions")...)
-		} else {
-			changes = append(changes, Change{"add", "/machineImages/-", image.written()})
+	for i, e := range own {
+		switch k, found := there[e.key]; {
+		case firsts[e.key] != i: // which the check refuses
+		case !found:
+			changes = append(changes, Change{"add", at + "/-", e.written()})
+		default:
+			changes = append(changes, change(at+"/"+strconv.Itoa(k), list[k], e)...)
 		}
 	}
 	return changes
 }
 
-// merge returns the changes that put versions into an image, whose versions stand at the pointer at. The first entry of a
-// version replaces the first one that the image has, the second the second, and so on. If the image has more of them, the
-// list is written anew without those.
-func (e *entry) merge(own []entry, at string) []Change {
-	if len(e.versions) == 0 && len(own) > 0 {
+// replace puts an entry in the place of another one, unless that says the same.
+func replace(at string, there, own entry) []Change {
+	if sameJSON(there.raw, own.raw) {
+		return nil
+	}
+	return []Change{{"replace", at, own.raw}}
+}
+
+// mergeVersions returns the changes that put versions into those of an image, which stand at the pointer at. The first
+// entry of a version replaces the first one that the image has, the second the second, and so on. If the image has more
+// of them, the list is written anew without those.
+func mergeVersions(at string, list, own []entry) []Change {
+	if len(list) == 0 && len(own) > 0 {
 		return []Change{{"add", at, listOf(own)}}
 	}
 	replacements, used := map[string][]entry{}, map[string]int{}
@@ -128,22 +138,21 @@ func (e *entry) merge(own []entry, at string) []Change {
 		replacements[v.key] = append(replacements[v.key], v)
 	}
 	var changes []Change
-	merged := make([]entry, 0, len(e.versions))
-	for k, v := range e.versions {
+	merged := make([]entry, 0, len(list))
+	for k, v := range list {
 		entries, n := replacements[v.key], used[v.key]
 		if len(entries) > 0 && n == len(entries) {
 			continue
 		}
 		if len(entries) > 0 {
 			used[v.key]++
-			if !sameJSON(v.raw, entries[n].raw) {
-				v = entries[n]
-				changes = append(changes, Change{"replace", at + "/" + strconv.Itoa(k), v.raw})
+			if change := replace(at+"/"+strconv.Itoa(k), v, entries[n]); len(change) > 0 {
+				v, changes = entries[n], append(changes, change...)
 			}
 		}
 		merged = append(merged, v)
 	}
-	surplus := len(e.versions) > len(merged)
+	surplus := len(list) > len(merged)
 	for _, v := range own {
 		if used[v.key] > 0 {
 			used[v.key]--
@@ -154,33 +163,6 @@ func (e *entry) merge(own []entry, at string) []Change {
 	}
 	if surplus {
 		return []Change{{"replace", at, listOf(merged)}}
-	}
-	return changes
-}
-
-// mergeEntries returns the changes that put the entries of own into a list, which stands at the pointer at, by their keys. Of
-// two with one key, which the check refuses, the first counts.
-func mergeEntries(at string, list, own []entry) []Change {
-	if len(list) == 0 && len(own) > 0 {
-		return []Change{{"add", at, listOf(own)}}
-	}
-	index := make(map[string]int, len(list))
-	for i := len(list) - 1; i >= 0; i-- {
-		index[list[i].key] = i
-	}
-	var changes []Change
-	seen := make(map[string]bool, len(own))
-	for _, e := range own {
-		if seen[e.key] {
-			continue
-		}
-		seen[e.key] = true
-		switch i, found := index[e.key]; {
-		case !found:
-			changes = append(changes, Change{"add", at + "/-", e.raw})
-		case !sameJSON(list[i].raw, e.raw):
-			changes = append(changes, Change{"replace", at + "/" + strconv.Itoa(i), e.raw})
-		}
 	}
 	return changes
 }

@@ -67,8 +67,10 @@ func (p *compiler[R]) unused() {
 func (p *compiler[R]) uncovered() {
 	warned := sets.New[string]()
 	for v := range versionsOf(p.spec) {
-		for _, flavor := range p.catalog.Flavors(v.id.image, v.id.version) {
-			without := p.regionsWithout(&flavor)
+		flavors := p.catalog.Flavors(v.id.image, v.id.version)
+		for i := range flavors {
+			flavor := &flavors[i]
+			without := p.regionsWithout(flavor)
 			if len(without) == 0 || p.doubtful[flavor.Path] {
 				continue
 			}
@@ -94,9 +96,13 @@ func (p *compiler[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(p.regions), func(region string) bool {
-		return slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region })
-	})
+	var without []string
+	for _, region := range p.regions {
+		if !slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
+			without = append(without, region)
+		}
+	}
+	return without
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
@@ -127,8 +133,7 @@ func (p *compiler[R]) withoutImage() {
 	regionsWithout := remembering(func(machine capability.Set) []string {
 		var without []string
 		for i, region := range p.regions {
-			fits := func(offer capability.Set) bool { return offer.Compatible(machine) }
-			if !slices.ContainsFunc(offers[i].UnsortedList(), fits) {
+			if !fitsAny(machine, offers[i]) {
 				without = append(without, region)
 			}
 		}
@@ -144,6 +149,15 @@ func (p *compiler[R]) withoutImage() {
 				"machine type %s: no image version fits it in %s", t.Name, counted("region", regions))
 		}
 	}
+}
+
+func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
+	for offer := range offers {
+		if offer.Compatible(machine) {
+			return true
+		}
+	}
+	return false
 }
 
 // remembering returns f, which is asked only once for each key.
@@ -234,7 +248,13 @@ func (p *compiler[R]) ordersDiffer(offers []capability.Set, machine capability.S
 // typesAmong returns the usable machine types, in their order, of which a predicate holds.
 func (p *Profile[R]) typesAmong(holds func(machine capability.Set) bool) []string {
 	holds = remembering(holds) // many machine types support the same
-	return slices.DeleteFunc(slices.Clone(p.usable), func(name string) bool { return !holds(p.machines[name].set) })
+	var types []string
+	for _, name := range p.usable {
+		if holds(p.machines[name].set) {
+			types = append(types, name)
+		}
+	}
+	return types
 }
 
 // knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,

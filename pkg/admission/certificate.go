@@ -115,6 +115,22 @@ func (c *certificate) check(ctx context.Context, now time.Time) error {
 	return err
 }
 
+// valid returns nil if a certificate is served that is valid now, or has expired no longer than this ago. It does not
+// matter whether clients trust it, which a metric says: only the leader can see to that, and new pods that are not
+// ready before it has would keep a Deployment from ending a leader that does not.
+func (c *certificate) valid(now time.Time, expired time.Duration) error {
+	current := c.current.Load()
+	switch {
+	case current == nil:
+		return errors.New("there is no certificate")
+	case now.Before(current.Leaf.NotBefore):
+		return fmt.Errorf("the certificate is not valid before %s", current.Leaf.NotBefore)
+	case now.After(current.Leaf.NotAfter.Add(expired)):
+		return fmt.Errorf("the certificate has expired at %s", current.Leaf.NotAfter)
+	}
+	return nil
+}
+
 // measure says in a metric until when clients accept the certificate that is served. While the webhook configurations
 // cannot be read it keeps what it said before.
 func (c *certificate) measure(ctx context.Context) {

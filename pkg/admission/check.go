@@ -130,10 +130,7 @@ func sameShoot(updated, old *v1beta1.Shoot) bool {
 // same as 1. A config that each has is compared first, since it is cheap to see that two of them differ; and whatever
 // is the same in Go is the same to Kubernetes, whose own comparison takes many times as long for a large CloudProfile.
 func sameSpec[S any](updated, old *S, config, oldConfig *runtime.RawExtension) bool {
-	return sameConfig(config, oldConfig) && (reflect.DeepEqual(updated, old) || equality.Semantic.DeepEqual(updated, old))
-}
-
-// sameConfig reports whether two configs have the same bytes. None is the same as an empty one.
-func sameConfig(a, b *runtime.RawExtension) bool {
-	return bytes.Equal(ptr.Deref(a, runtime.RawExtension{}).Raw, ptr.Deref(b, runtime.RawExtension{}).Raw)
+	var none runtime.RawExtension
+	return bytes.Equal(ptr.Deref(config, none).Raw, ptr.Deref(oldConfig, none).Raw) &&
+		(reflect.DeepEqual(updated, old) || equality.Semantic.DeepEqual(updated, old))
 }

@@ -197,6 +197,28 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	return mgr.Start(delayed(ctx, o.shutdownDelay))
 }
 
+// watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
+// The namespace is the one of the certificates, empty if there is none.
+func watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster, namespace string) error {
+	informers, objects := mgr.GetCache(), []client.Object{
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},
+	}
+	if namespace != "" && source == nil {
+		objects = append(objects, &corev1.Secret{})
+	}
+	for _, object := range objects {
+		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching a %T: %w", object, err)
+		}
+	}
+	if namespace != "" && source != nil {
+		if _, err := source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
+			return fmt.Errorf("watching the Secrets of the certificates: %w", err)
+		}
+	}
+	return nil
+}
+
 func (o *options) managerOptions(providerType string) manager.Options {
 	m := o.manager.Completed().Options()
 	m.LeaderElectionReleaseOnCancel = true

@@ -35,7 +35,7 @@ type credentialsRef struct {
 	corev1.ObjectReference
 	// at is the path of the field, and kindAt that of the kind of the object.
 	at, kindAt *field.Path
-	// place is the path by which findings are known, nil for at: moving on from a SecretBinding to a CredentialsBinding
+	// place is the path by which findings are known, mostly at: moving on from a SecretBinding to a CredentialsBinding
 	// of the same Secret is not what is to be blamed for what is wrong with it.
 	place *field.Path
 }
@@ -49,9 +49,7 @@ func (r credentialsRef) object() string { return r.Kind + " " + r.key().String()
 // finding returns an error about what the field refers to.
 func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) finding.Finding {
 	f := finding.New(rule, kind, r.at, r.Name, detail)
-	if r.place != nil {
-		f.Place = finding.PathOf(r.place)
-	}
+	f.Place = finding.PathOf(r.place)
 	return f
 }
 
@@ -120,7 +118,7 @@ func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (
 // scopeOf returns the same as checkCredentials, about the credentials of a Shoot.
 func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*string, finding.List, error) {
 	at := field.NewPath("spec", "credentialsBindingName")
-	r := credentialsRef{at: at, kindAt: at}
+	r := credentialsRef{at: at, kindAt: at, place: at}
 	r.Namespace = shoot.Namespace
 	var missing finding.List
 	var err error
@@ -132,7 +130,7 @@ func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*stri
 		r = r.credentialsOf(binding)
 	case ptr.Deref(spec.SecretBindingName, "") != "":
 		r.Kind, r.Name = "SecretBinding", *spec.SecretBindingName
-		r.at, r.place = field.NewPath("spec", "secretBindingName"), at
+		r.at = field.NewPath("spec", "secretBindingName")
 		binding := &v1beta1.SecretBinding{}
 		missing, err = r.read(ctx, c.live, binding)
 		r = r.secretOf(binding)
@@ -152,7 +150,8 @@ func (c *component[R]) checkSecretBinding(
 	if old != nil {
 		return finding.Report{}, nil
 	}
-	_, errs, err := c.checkCredentials(ctx, credentialsRef{at: field.NewPath("secretRef")}.secretOf(object))
+	at := field.NewPath("secretRef")
+	_, errs, err := c.checkCredentials(ctx, credentialsRef{at: at, place: at}.secretOf(object))
 	return finding.Report{Errors: errs}, err
 }
 
@@ -164,7 +163,8 @@ func (c *component[R]) checkCredentialsBinding(
 		return finding.Report{}, nil
 	}
 	at := field.NewPath("credentialsRef")
-	_, errs, err := c.checkCredentials(ctx, credentialsRef{at: at, kindAt: at.Child("kind")}.credentialsOf(object))
+	r := credentialsRef{at: at, kindAt: at.Child("kind"), place: at}
+	_, errs, err := c.checkCredentials(ctx, r.credentialsOf(object))
 	return finding.Report{Errors: errs}, err
 }
 

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -38,12 +37,12 @@ type object[T any] interface {
 }
 
 // handle returns the webhook for objects of a kind that are created or updated. respond is given the object, and a
-// function that returns the one that is stored, nil on creation, which is decoded only if it is asked for; its error is
-// no fault of the object. Objects that are being deleted need not be right, and are admitted as they are.
+// function that returns the one that is stored, nil on creation, which it decodes; its error is no fault of the object.
+// Objects that are being deleted need not be right, and are admitted as they are.
 //
 // A request gets as much time as the API server gives it, unless that hangs up before.
 func handle[T any, P object[T]](
-	name, action string, kind schema.GroupVersionKind, subresources []string,
+	name, action string, kind schema.GroupVersionKind, subresources []*string,
 	respond func(ctx context.Context, object P, old func() (P, error)) (admission.Response, error),
 ) entry {
 	handler := func(ctx context.Context, req admission.Request) admission.Response {
@@ -63,12 +62,12 @@ func handle[T any, P object[T]](
 		if object.GetDeletionTimestamp() != nil {
 			return admission.Allowed("")
 		}
-		response, err := respond(ctx, object, sync.OnceValues(func() (P, error) {
+		response, err := respond(ctx, object, func() (P, error) {
 			if req.Operation == admissionv1.Create {
 				return nil, nil
 			}
 			return decode[T, P](kind, req.OldObject)
-		}))
+		})
 		if err != nil {
 			return failed(ctx, err)
 		}
@@ -82,7 +81,7 @@ func handle[T any, P object[T]](
 // Its error is about what the check itself needs, and no fault of the object. Checks do not wait for anything but other
 // objects, and end early once nobody waits for their answer: before what takes time, they look at ctx.
 func validating[T any, P object[T]](
-	name string, kind schema.GroupVersionKind, subresources []string, rules catalogue,
+	name string, kind schema.GroupVersionKind, subresources []*string, rules catalogue,
 	check func(ctx context.Context, object, old P) (finding.Report, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionValidating, kind, subresources,
@@ -104,7 +103,7 @@ func validating[T any, P object[T]](
 // mutating returns the webhook that answers with a patch of an object that is about to be written; old returns the one
 // that is stored, nil on creation. The error is no fault of the object.
 func mutating[T any, P object[T]](
-	name string, kind schema.GroupVersionKind, subresources []string,
+	name string, kind schema.GroupVersionKind, subresources []*string,
 	changes func(ctx context.Context, object P, old func() (P, error)) ([]jsonpatch.Operation, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionMutating, kind, subresources,
@@ -210,9 +209,6 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 // warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut.
 // The last one then says how many there are.
 func warn(findings field.ErrorList) []string {
-	if len(findings) == 0 {
-		return nil
-	}
 	const last = 80 // characters for the last one
 	useful, omitted := mostUseful(findings, maxWarningText-last)
 	warnings := make([]string, 0, len(useful)+1)

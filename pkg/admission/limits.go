@@ -127,11 +127,7 @@ func (heldBody) Close() error { return nil }
 func (l *limits) reviews(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := r.Body.(heldBody)
-		err := errors.Join(checkHeader(r), checkEnvelope(body.text))
-		leave := func() {}
-		if err == nil {
-			leave, err = l.enter(r.Context(), valuesIn(body.text))
-		}
+		leave, err := l.enter(r, body.text)
 		if err != nil {
 			l.refuse(w, r, err)
 			return
@@ -141,17 +137,20 @@ func (l *limits) reviews(handler http.Handler) http.Handler {
 	})
 }
 
-// enter waits until there is room for a request with so many JSON values, as long as a body may take to arrive, and
-// returns the function that gives the room back.
-func (l *limits) enter(ctx context.Context, values int64) (leave func(), err error) {
-	room := l.many
+// enter waits until there is room for a request with this body, as long as one may take to arrive, and returns the
+// function that gives the room back.
+func (l *limits) enter(r *http.Request, body []byte) (leave func(), err error) {
+	if err := errors.Join(checkHeader(r), checkEnvelope(body)); err != nil {
+		return nil, err
+	}
+	room, values := l.many, valuesIn(body)
 	switch {
 	case values > maxValues:
 		return nil, errTooManyValues
 	case values <= fewValues:
 		room = l.few
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.maxReceiving)
+	ctx, cancel := context.WithTimeout(r.Context(), l.maxReceiving)
 	defer cancel()
 	if room.Acquire(ctx, values) != nil {
 		return nil, errCrowded

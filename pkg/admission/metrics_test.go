@@ -230,8 +230,7 @@ func TestCompilationsAreCounted(t *testing.T) {
 	kept := newProfiles(local.Provider{})
 	got := growth(t, metricsPrefix+"_profile_compilation_duration_seconds", func() {
 		for range 3 {
-			profile := generate.Local(1 << 10)
-			kept.get(profile)
+			kept.get(generate.Local(1 << 10))
 		}
 		faulty := generate.Local(1 << 10)
 		faulty.Name, faulty.Spec.ProviderConfig = "faulty", nil

@@ -47,8 +47,7 @@ func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 }
 
 func TestDenyCutsTheLeastUseful(t *testing.T) {
-	errs := findings(900, 300, "often", "often", "often")
-	errs = append(errs, findings(1, 300, "once")...)
+	errs := append(findings(900, 300, "often"), findings(1, 300, "once")...)
 	invalid := deny(coreKind("CloudProfile"), "openstack", errs)
 	causes := invalid.ErrStatus.Details.Causes
 	shown := len(causes) - 1

@@ -12,10 +12,20 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	gardenerhealthz "github.com/gardener/gardener/pkg/healthz"
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
 	"github.com/go-logr/logr"
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
@@ -82,6 +92,36 @@ func (s *server) address() string {
 	return net.JoinHostPort(s.registered.Options.Host, strconv.Itoa(s.registered.Options.Port))
 }
 
+// maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so
+// that a restart helps one that does not get to know of a new certificate.
+const maxExpired = 10 * time.Minute
+
+// addChecks adds what /healthz and /readyz are about; docs/admission.md says what each check means. /readyz fails while
+// the API server had better ask another replica; /healthz fails for what a restart may repair, and nothing else. source
+// is the cluster of the certificates, nil if it is that of the manager.
+func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
+	checks := errors.Join(
+		mgr.AddHealthzCheck("ping", healthz.Ping),
+		mgr.AddHealthzCheck("informer-sync", gardenerhealthz.NewCacheSyncHealthzWithDeadline(
+			mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)),
+		mgr.AddHealthzCheck("certificate", func(*http.Request) error { return s.certificate.valid(time.Now(), maxExpired) }),
+		mgr.AddReadyzCheck("informer-sync", gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache())),
+		mgr.AddReadyzCheck("webhook-server", s.listening),
+		mgr.AddReadyzCheck("certificate", func(*http.Request) error { return s.certificate.valid(time.Now(), 0) }),
+		mgr.AddReadyzCheck("shutdown", func(*http.Request) error {
+			if s.signalled.Err() != nil {
+				return errors.New("the process was asked to stop")
+			}
+			return nil
+		}),
+	)
+	if source == nil {
+		return checks
+	}
+	synced := gardenerhealthz.NewCacheSyncHealthz(source.GetCache())
+	return errors.Join(checks, mgr.AddReadyzCheck("source-informer-sync", synced))
+}
+
 // listening returns an error if the server cannot be reached.
 func (s *server) listening(request *http.Request) error {
 	// It only sees whether it can be reached, and sends nothing, so it need not verify the certificate.
@@ -120,4 +160,69 @@ func delayed(ctx context.Context, delay time.Duration) context.Context {
 	later, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() { time.AfterFunc(delay, cancel) })
 	return later
+}
+
+// tlsOptions say what the webhook server negotiates. API servers speak TLS 1.3, which is the lowest version by default.
+// It can be lowered for a proxy without TLS 1.3.
+type tlsOptions struct {
+	minVersion   string
+	cipherSuites []string
+
+	version uint16
+	// suites are those for TLS 1.2; those of TLS 1.3 cannot be chosen.
+	suites []uint16
+}
+
+const (
+	tlsMinVersionFlag   = "tls-min-version"
+	tlsCipherSuitesFlag = "tls-cipher-suites"
+)
+
+// The versions that can be asked for; those before are not safe.
+var tlsVersions = []string{"VersionTLS12", "VersionTLS13"}
+
+// http2Suite is the suite that HTTP/2 requires. API servers speak HTTP/2 with webhooks that are registered with a URL.
+const http2Suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
+
+// AddFlags adds the flags, which are named as those of Kubernetes.
+func (o *tlsOptions) AddFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.minVersion, tlsMinVersionFlag, "VersionTLS13",
+		"Lowest TLS version that the webhook server accepts: "+strings.Join(tlsVersions, " or ")+".")
+	flags.StringSliceVar(&o.cipherSuites, tlsCipherSuitesFlag, nil,
+		"Cipher suites that the webhook server accepts with TLS 1.2, separated by commas; Gardener's if there are none. "+
+			"Those of TLS 1.3 cannot be chosen. Possible values: "+strings.Join(tls12Suites(), ", ")+".")
+}
+
+// tls12Suites returns the names of the suites that can be chosen: those of Gardener that are of TLS 1.2 and go with
+// certificates that have RSA keys, as those of Gardener have.
+func tls12Suites() []string {
+	return slices.DeleteFunc(slices.Clone(kubernetesutils.TLSCipherSuites), func(name string) bool {
+		return !strings.HasPrefix(name, "TLS_ECDHE_RSA_")
+	})
+}
+
+// Complete checks the values.
+func (o *tlsOptions) Complete() (err error) {
+	chosen, possible := o.cipherSuites, tls12Suites()
+	if len(chosen) == 0 {
+		chosen = possible
+	}
+	unknown := slices.IndexFunc(chosen, func(name string) bool { return !slices.Contains(possible, name) })
+	o.version, err = cliflag.TLSVersion(o.minVersion)
+	switch {
+	case err != nil || !slices.Contains(tlsVersions, o.minVersion):
+		return fmt.Errorf("invalid --%s: %q; it is one of %s",
+			tlsMinVersionFlag, o.minVersion, strings.Join(tlsVersions, ", "))
+	case len(o.cipherSuites) > 0 && o.version > tls.VersionTLS12:
+		return fmt.Errorf("--%s is about TLS 1.2, which is not accepted; add --%s=VersionTLS12, or leave it out",
+			tlsCipherSuitesFlag, tlsMinVersionFlag)
+	case unknown >= 0:
+		return fmt.Errorf("invalid --%s: %q; possible are %s",
+			tlsCipherSuitesFlag, chosen[unknown], strings.Join(possible, ", "))
+	case !slices.Contains(chosen, http2Suite):
+		return fmt.Errorf("invalid --%s: %s must be among them, since HTTP/2 requires it",
+			tlsCipherSuitesFlag, http2Suite)
+	}
+	o.suites, err = cliflag.TLSCipherSuites(chosen)
+	return err
 }

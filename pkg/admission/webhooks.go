@@ -32,8 +32,8 @@ type entry struct {
 	name   string
 	action string
 	object client.Object
-	// subresources are the ways that the object can be written: "" is for the object itself.
-	subresources []string
+	// subresources are the ways that the object can be written: nil is for the object itself.
+	subresources []*string
 	handler      admission.Handler
 }
 
@@ -61,8 +61,8 @@ func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 func (c *component[R]) webhooks() []entry {
 	profile, child, shoot := coreKind(kindCloudProfile), coreKind(kindNamespacedCloudProfile), coreKind("Shoot")
 	known := catalogueOf(c.provider)
-	self, status := []string{""}, []string{"status"}
-	selfOrBinding := []string{"", "binding"} // Gardener lets a binding change the rest of the spec, too
+	self, status := []*string{nil}, []*string{new("status")}
+	selfOrBinding := []*string{nil, new("binding")} // Gardener lets a binding change the rest of the spec, too
 	rows := []entry{
 		validating("validate-cloudprofile", profile, self, known, c.checkCloudProfile),
 		validating("validate-namespacedcloudprofile", child, self, known, c.checkNamespacedCloudProfile),
@@ -91,11 +91,7 @@ func (e *entry) path() string { return "/webhooks/" + e.name }
 func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 	var types []extensionswebhook.Type
 	for _, subresource := range e.subresources {
-		written := extensionswebhook.Type{Obj: e.object}
-		if subresource != "" {
-			written.Subresource = &subresource
-		}
-		types = append(types, written)
+		types = append(types, extensionswebhook.Type{Obj: e.object, Subresource: subresource})
 	}
 	label := providerLabel(providerType)
 	if _, isSecret := e.object.(*corev1.Secret); isSecret {
@@ -116,9 +112,7 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 
 // served has a handler answer in place of a row. What it answers is counted.
 func (e *entry) served(handler admission.Handler) *admission.Webhook {
-	return &admission.Webhook{
-		Handler: measured(e.name, handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger,
-	}
+	return &admission.Webhook{Handler: measured(e.name, handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger}
 }
 
 // providerLabel is the label that Gardener's API server puts on its objects of a provider type. On Secrets its

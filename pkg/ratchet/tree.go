@@ -179,7 +179,10 @@ func (t *tree) walk(path finding.Path, duplicate bool) (place string, n *node, f
 			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, finding.Segment.IsIndex):
 			known.WriteString("[]") // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
-			known.WriteString("[#" + t.knownBy(next, list, inConfig) + "]")
+			if next.knownBy == "" {
+				next.knownBy = t.knownBy(next, list, inConfig)
+			}
+			known.WriteString("[#" + next.knownBy + "]")
 			flavor = list == "capabilityFlavors" && len(rest) == 0
 		}
 		n, path = next, rest
@@ -189,28 +192,19 @@ func (t *tree) walk(path finding.Path, duplicate bool) (place string, n *node, f
 
 // knownBy returns a number for what an element of a list is known by.
 func (t *tree) knownBy(element *node, list string, inConfig bool) string {
-	if element.knownBy != "" {
-		return element.knownBy
+	names := []string{"name", "version", "region", "domain"}
+	switch {
+	case list == "capabilityFlavors" && inConfig:
+		return t.numbers.of("known by " + t.declared(element.members["capabilities"]))
+	case list == "capabilityFlavors": // in core a flavor is the map of its capabilities
+		return t.numbers.of("known by " + t.declared(element))
+	case list == "regions":
+		names = []string{"name", capability.Architecture}
 	}
-	var text string
-	switch list {
-	case "capabilityFlavors":
-		capabilities := element
-		if inConfig { // in core a flavor is the map of its capabilities
-			capabilities = element.members["capabilities"]
-		}
-		text = t.declared(capabilities)
-	case "regions":
-		text = t.fields(element, []string{"name", capability.Architecture})
-	default:
-		text = t.fields(element, []string{"name", "version", "region", "domain"})
+	if text := t.fields(element, names); text != "" {
+		return t.numbers.of("known by " + text)
 	}
-	if text == "" && list != "capabilityFlavors" {
-		element.knownBy = t.says(element)
-	} else {
-		element.knownBy = t.numbers.of("known by " + text)
-	}
-	return element.knownBy
+	return t.says(element)
 }
 
 // declared writes what a flavor declares. Neither order nor repetition of values means anything (semantics S2). Names

@@ -52,9 +52,10 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	name := componentName(cloud.Type())
+	name, served := componentName(cloud.Type()), newComponent(cloud)
 	o := &options{
-		rest: &controllercmd.RESTOptions{},
+		maintainers: served.maintainers,
+		rest:        &controllercmd.RESTOptions{},
 		manager: &controllercmd.ManagerOptions{
 			LeaderElection:          true,
 			LeaderElectionID:        controllercmd.LeaderElectionNameID("gardener-extension-" + name),
@@ -64,7 +65,7 @@ func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToF
 		},
 		webhooks: webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
 			&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")},
-			webhookcmd.NewSwitchOptions(append(Switches(cloud), measuredFurther(further)...)...)),
+			webhookcmd.NewSwitchOptions(append(switches(served), measuredFurther(further)...)...)),
 		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod,
 	}
 	cmd := &cobra.Command{
@@ -83,7 +84,7 @@ func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToF
 			}
 			setLoggers(o.manager.Completed().Logger)
 			announce(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
-			return o.run(cmd.Context(), cloud.Type(), newComponent(cloud).webhooks())
+			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
 		},
 	}
 	verflag.AddFlags(cmd.Flags())
@@ -103,6 +104,7 @@ type options struct {
 
 	shutdownDelay, certificateSyncPeriod time.Duration
 	profiling                            bool
+	maintainers                          *[]string
 }
 
 func (o *options) all() controllercmd.OptionAggregator {
@@ -117,6 +119,9 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 			"so that nobody sends requests any more when the server closes.")
 	flags.DurationVar(&o.certificateSyncPeriod, "webhook-certificate-sync-period", o.certificateSyncPeriod,
 		"How often the certificates are checked for renewal and reloaded.")
+	flags.StringSliceVar(o.maintainers, "maintenance-users", *o.maintainers,
+		"The users that Gardener's maintenance writes Shoots as. If it chooses an image version that boots nothing for a "+
+			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
 	flags.BoolVar(&o.profiling, "profiling", o.profiling,
 		"Whether the metrics server serves Go's profiles as well, under /debug/pprof/, to everybody who can reach it.")
 }

@@ -36,14 +36,14 @@ type object[T any] interface {
 	client.Object
 }
 
-// handle returns the webhook for objects of a kind that are created or updated. respond is given the object, and a
-// function that returns the one that is stored, nil on creation, which it decodes; its error is no fault of the object.
-// Objects that are being deleted need not be right, and are admitted as they are.
+// handle returns the webhook for objects of a kind that are created or updated. respond is given the request, its
+// object, and a function that returns the one that is stored, nil on creation, which it decodes; its error is no fault
+// of the object. Objects that are being deleted need not be right, and are admitted as they are.
 //
 // A request gets as much time as the API server gives it, unless that hangs up before.
 func handle[T any, P object[T]](
 	name, action string, kind schema.GroupVersionKind, subresources []*string,
-	respond func(ctx context.Context, object P, old func() (P, error)) (admission.Response, error),
+	respond func(ctx context.Context, req *admission.Request, object P, old func() (P, error)) (admission.Response, error),
 ) entry {
 	handler := func(ctx context.Context, req admission.Request) admission.Response {
 		switch req.Operation {
@@ -62,7 +62,7 @@ func handle[T any, P object[T]](
 		if object.GetDeletionTimestamp() != nil {
 			return admission.Allowed("")
 		}
-		response, err := respond(ctx, object, func() (P, error) {
+		response, err := respond(ctx, &req, object, func() (P, error) {
 			if req.Operation == admissionv1.Create {
 				return nil, nil
 			}
@@ -85,7 +85,7 @@ func validating[T any, P object[T]](
 	check func(ctx context.Context, object, old P) (finding.Report, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionValidating, kind, subresources,
-		func(ctx context.Context, object P, stored func() (P, error)) (admission.Response, error) {
+		func(ctx context.Context, _ *admission.Request, object P, stored func() (P, error)) (admission.Response, error) {
 			old, err := stored()
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return admission.Response{}, err
@@ -107,7 +107,7 @@ func mutating[T any, P object[T]](
 	changes func(ctx context.Context, object P, old func() (P, error)) ([]jsonpatch.Operation, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionMutating, kind, subresources,
-		func(ctx context.Context, object P, old func() (P, error)) (admission.Response, error) {
+		func(ctx context.Context, _ *admission.Request, object P, old func() (P, error)) (admission.Response, error) {
 			patch, err := changes(ctx, object, old)
 			return admission.Patched("", patch...), err
 		})

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -45,6 +47,7 @@ type applying struct{ client.Client }
 // authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an
 // owner of its own, and the authority stays.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	declareSideEffects(object)
 	kind, err := a.GroupVersionKindFor(object)
 	if err != nil || kind.Group != admissionregistrationv1.GroupName {
 		return a.Client.Create(ctx, object, options...)
@@ -57,6 +60,26 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 	applied.SetGroupVersionKind(kind)
 	return a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied),
 		client.FieldOwner(object.GetName()+"-"+utilrand.String(5)), client.ForceOwnership)
+}
+
+// Patch patches an object.
+func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	declareSideEffects(object)
+	return a.Client.Patch(ctx, object, patch, options...)
+}
+
+// declareSideEffects says in a webhook configuration which webhook writes Events, except in a dry run. Gardener's
+// packages say that none does anything.
+func declareSideEffects(object client.Object) {
+	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
+	if !ok {
+		return
+	}
+	for i := range configuration.Webhooks {
+		if w := &configuration.Webhooks[i]; strings.HasPrefix(w.Name, mutateShoot+".") {
+			w.SideEffects = ptr.To(admissionregistrationv1.SideEffectClassNoneOnDryRun)
+		}
+	}
 }
 
 // Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.

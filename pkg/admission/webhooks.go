@@ -5,6 +5,8 @@
 package admission
 
 import (
+	"sync"
+
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	webhookcmd "github.com/gardener/gardener/extensions/pkg/webhook/cmd"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -14,6 +16,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -45,13 +49,22 @@ type component[R any] struct {
 	updates     provider.ShootUpdateValidator
 	profiles    *profiles[R]
 
+	// maintainers are the names of the users that maintenance is done as. Not changed once the webhooks are served.
+	maintainers *[]string
+	// events records Events on Shoots; nil before connect. recorded has the versions of Shoots that it was done for.
+	events    events.EventRecorder
+	recording sync.Mutex
+	recorded  *lru.Cache
+
 	// cached reads what the informers know. live asks the API server: about credentials, and for objects that are so
 	// new that the informers do not know them yet. They are nil before connect.
 	cached, live client.Reader
 }
 
 func newComponent[R any](cloud provider.Provider[R]) *component[R] {
-	c := &component[R]{provider: cloud, profiles: newProfiles(cloud)}
+	c := &component[R]{
+		provider: cloud, profiles: newProfiles(cloud), maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
+	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
 	c.updates, _ = any(cloud).(provider.ShootUpdateValidator)
 	return c
@@ -67,6 +80,7 @@ func (c *component[R]) webhooks() []entry {
 		validating("validate-cloudprofile", profile, self, known, c.checkCloudProfile),
 		validating("validate-namespacedcloudprofile", child, self, known, c.checkNamespacedCloudProfile),
 		validating("validate-shoot", shoot, selfOrBinding, known, c.checkShoot),
+		handle(mutateShoot, extensionswebhook.ActionMutating, shoot, self, c.mutateShoot),
 		mutating("mutate-cloudprofile", profile, self, c.fillCloudProfile),
 		mutating("mutate-namespacedcloudprofile", child, self, c.fillNamespacedCloudProfile),
 		mutating("mutate-namespacedcloudprofile-status", child, status, c.renderStatus),
@@ -128,16 +142,19 @@ func providerLabel(providerType string) string {
 // need the types of security.gardener.cloud and Secrets in the scheme, and read them without the cache. None can be
 // added to a manager if [provider.Check] finds something wrong with the provider.
 func Switches[R any](cloud provider.Provider[R]) []webhookcmd.NameToFactory {
-	c := newComponent(cloud)
-	var switches []webhookcmd.NameToFactory
+	return switches(newComponent(cloud))
+}
+
+func switches[R any](c *component[R]) []webhookcmd.NameToFactory {
+	var found []webhookcmd.NameToFactory
 	for _, e := range c.webhooks() {
 		build := func(mgr manager.Manager) (*extensionswebhook.Webhook, error) {
 			if err := c.connect(mgr); err != nil {
 				return nil, err
 			}
-			return e.webhook(cloud.Type()), nil
+			return e.webhook(c.provider.Type()), nil
 		}
-		switches = append(switches, webhookcmd.Switch(e.name, build))
+		found = append(found, webhookcmd.Switch(e.name, build))
 	}
-	return switches
+	return found
 }

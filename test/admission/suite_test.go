@@ -7,6 +7,7 @@
 package admission
 
 import (
+	"context"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -25,6 +26,9 @@ var (
 	g *garden.Garden
 	// u is who writes to it in a spec.
 	u *user
+	// component is the admission component, which is running as process.
+	component extension.Replica
+	process   *garden.Process
 )
 
 func TestAdmission(t *testing.T) { suite.Run(t, "test/admission", "garden") }
@@ -42,9 +46,22 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(g.Apply(ctx, root+"/hack/garden/demo/setup.yaml", "testdata/before")).To(Succeed())
 	retypeBefore(ctx)
 
-	_, err = extension.Run(ctx, g, program)
+	installation, err := extension.Install(ctx, g)
 	Expect(err).NotTo(HaveOccurred())
+	component, err = installation.New(program)
+	Expect(err).NotTo(HaveOccurred())
+	serve(ctx)
 })
+
+// serve starts the component with further flags, and waits until the API server asks it.
+func serve(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	component.Args = args
+	var err error
+	process, err = extension.Start(ctx, g, component)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(extension.WaitUntilInstalled(ctx, g)).To(Succeed())
+}
 
 var _ = BeforeEach(func() { u = newUser() })
 

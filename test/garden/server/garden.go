@@ -21,8 +21,13 @@ import (
 	"github.com/gardener/gardener/pkg/controllermanager/features"
 	netutils "github.com/gardener/gardener/pkg/utils/net"
 	gardenerenvtest "github.com/gardener/gardener/test/envtest"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
@@ -34,6 +39,8 @@ const (
 	// startTimeout is for each component, on a machine that is busy with something else.
 	startTimeout = 5 * time.Minute
 	stopTimeout  = time.Minute
+	// tokenTime is how long the token of the controller manager is valid: longer than anybody leaves a garden running.
+	tokenTime = 365 * 24 * time.Hour
 )
 
 // managerConfig takes a kubeconfig and two ports. No port, or 0, would be the same port for every garden.
@@ -173,10 +180,58 @@ func (g *garden) wrap(name string) (string, error) {
 	return wrapped, os.WriteFile(wrapped, []byte(script), 0o700)
 }
 
+// managerAccount is who gardener-controller-manager is in a garden that gardener-operator manages.
+var managerAccount = metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "gardener-controller-manager"}
+
+// managerKubeconfig returns a kubeconfig for the account of gardener-controller-manager, which it creates with all
+// rights, as gardener-operator does.
+func (g *garden) managerKubeconfig(ctx context.Context) ([]byte, error) {
+	c, err := client.New(g.environment.Config, client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: managerAccount}
+	name := metav1.ObjectMeta{Name: "gardener.cloud:system:controller-manager"}
+	all := rbacv1.PolicyRule{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"*"}}
+	for _, object := range []client.Object{
+		account,
+		&rbacv1.ClusterRole{ObjectMeta: name, Rules: []rbacv1.PolicyRule{all}},
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: name,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name.Name},
+			Subjects: []rbacv1.Subject{
+				{Kind: rbacv1.ServiceAccountKind, Namespace: managerAccount.Namespace, Name: managerAccount.Name},
+			},
+		},
+	} {
+		if err := c.Create(ctx, object); err != nil {
+			return nil, err
+		}
+	}
+	token := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: ptr.To(int64(tokenTime / time.Second))},
+	}
+	if err := c.SubResource("token").Create(ctx, account, token); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.Load(g.environment.KubeConfig)
+	if err != nil {
+		return nil, err
+	}
+	for name := range config.AuthInfos {
+		config.AuthInfos[name] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	}
+	return clientcmd.Write(*config)
+}
+
 // startManager starts gardener-controller-manager, and waits until its caches are filled.
 func (g *garden) startManager(ctx context.Context) error {
+	content, err := g.managerKubeconfig(ctx)
+	if err != nil {
+		return err
+	}
 	kubeconfig := filepath.Join(g.temporary(), "manager-kubeconfig")
-	if err := os.WriteFile(kubeconfig, g.environment.KubeConfig, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
 		return err
 	}
 	health, _, err := netutils.SuggestPort("127.0.0.1")

@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"gomodules.xyz/jsonpatch/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// mutateShoot is the name of the webhook for Shoots.
+const mutateShoot = "mutate-shoot"
+
+// MaintenanceUser is who Gardener's maintenance is recognised by, unless a setting says otherwise: the
+// gardener-controller-manager of a garden that gardener-operator manages.
+const MaintenanceUser = "system:serviceaccount:kube-system:gardener-controller-manager"
+
+// The Events on Shoots. Nobody reads the warnings that a controller gets, and the Shoot's status names the version that
+// Gardener has chosen.
+const (
+	eventReason = "MachineImageVersionReplaced"
+	eventAction = "Maintenance"
+	// maxNote is how many bytes the API takes for the text of an Event.
+	maxNote = 1024
+)
+
+// maxRecorded bounds the versions of Shoots about which Events are not repeated.
+const maxRecorded = 1024
+
+// correction is what the webhook for Shoots changes in a worker pool: the image that Gardener has chosen.
+type correction struct {
+	// index of the worker in the Shoot.
+	index int
+	pool  provider.Pool
+	// to is what the pool gets in place of what Gardener has chosen.
+	to maintenance.Image
+	// why says why it does not get that.
+	why string
+	// inMaintenance tells the two occasions apart; was is the version that the pool has had.
+	inMaintenance bool
+	was           string
+}
+
+// mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): for
+// users that maintenance is done as, and for pools whose image the user has left to Gardener. Whatever a user names
+// stays as it is.
+func (c *component[R]) mutateShoot(
+	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
+) (admission.Response, error) {
+	old, err := stored()
+	if err != nil {
+		return admission.Response{}, err
+	}
+	asMaintenance := old != nil && slices.Contains(*c.maintainers, req.UserInfo.Username)
+	corrections, err := c.correct(ctx, shoot, old, suspects(shoot, old, asMaintenance))
+	if err != nil {
+		return admission.Response{}, err
+	}
+	if asMaintenance && len(corrections) > 0 && !ptr.Deref(req.DryRun, false) {
+		c.record(ctx, shoot, corrections)
+	}
+	return corrected(corrections), nil
+}
+
+// suspect is a worker whose image Gardener has chosen, by its index; old is the one that it replaces in maintenance, nil
+// for one that is new.
+type suspect struct {
+	index int
+	old   *v1beta1.Worker
+}
+
+// suspects returns the workers that maintenance gives another version, and those that are new. Who uses another request
+// changes no version of a worker that was there.
+func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
+	var found []suspect
+	for i := range shoot.Spec.Provider.Workers {
+		worker := &shoot.Spec.Provider.Workers[i]
+		before := workerOf(old, worker.Name)
+		switch {
+		case worker.Machine.Image == nil || worker.Machine.Image.Version == nil: // the API server fills it in before
+		case before == nil && !asMaintenance:
+			found = append(found, suspect{i, nil})
+		case before != nil && asMaintenance && updates(worker.Machine.Image, before.Machine.Image):
+			found = append(found, suspect{i, before})
+		}
+	}
+	return found
+}
+
+// updates reports whether a worker's image is another version of what it was.
+func updates(image, old *v1beta1.ShootMachineImage) bool {
+	return old != nil && old.Name == image.Name && old.Version != nil && *old.Version != *image.Version
+}
+
+// workerOf returns a worker of a Shoot by its name; nil if there is none, or no Shoot.
+func workerOf(shoot *v1beta1.Shoot, name string) *v1beta1.Worker {
+	if shoot == nil {
+		return nil
+	}
+	workers := shoot.Spec.Provider.Workers
+	i := slices.IndexFunc(workers, func(w v1beta1.Worker) bool { return w.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &workers[i]
+}
+
+// correct returns what is to be changed in the suspects. It leaves those alone that boot, those about which nothing can
+// be said, and those for which nothing better is found: they are the validation's to refuse.
+func (c *component[R]) correct(
+	ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect,
+) ([]correction, error) {
+	if len(suspects) == 0 {
+		return nil, nil
+	}
+	kind, key := profileOf(shoot)
+	profile, _, err := c.profile(ctx, kind, key, nil)
+	if err != nil || profile == nil {
+		return nil, err
+	}
+	pools := provider.PoolsOf(shoot)
+	var corrections []correction
+	for _, s := range suspects {
+		worker, pool := &shoot.Spec.Provider.Workers[s.index], pools[s.index]
+		boots := profile.profile.Boots(pool)
+		if boots == nil {
+			continue
+		}
+		refused := func(name, version string) string {
+			v := releaseOf(profile.spec, name, version)
+			if v == nil {
+				return "the profile does not have it"
+			}
+			return maintenance.Refused(v, worker, s.old, shoot.Spec.Kubernetes.Version)
+		}
+		works := func(name, version string) bool { return boots(name, version) && refused(name, version) == "" }
+		if works(pool.Image, pool.Version) {
+			continue
+		}
+		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
+		if s.old != nil {
+			found.was = *s.old.Machine.Image.Version
+			found.to = maintained(profile.spec, old, s.old, works)
+		} else {
+			found.to = defaulted(profile.spec, shoot, worker, works)
+		}
+		if found.to == (maintenance.Image{}) || found.to == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
+			continue
+		}
+		found.why = profile.profile.ResolvePool(pool).Message
+		if found.why == "" {
+			found.why = refused(pool.Image, pool.Version)
+		}
+		corrections = append(corrections, found)
+	}
+	return corrections, nil
+}
+
+// maintained returns the image that maintenance gives to a worker if it has only versions that work: the one that the
+// worker has had if there is no other.
+func maintained(
+	profile *v1beta1.CloudProfileSpec, old *v1beta1.Shoot, before *v1beta1.Worker, works maintenance.Filter,
+) maintenance.Image {
+	image := maintenance.Image{Name: before.Machine.Image.Name, Version: *before.Machine.Image.Version}
+	autoUpdate := true // as maintenance has updated the worker; Gardener's defaults say so as well
+	if m := old.Spec.Maintenance; m != nil && m.AutoUpdate != nil && m.AutoUpdate.MachineImageVersion != nil {
+		autoUpdate = *m.AutoUpdate.MachineImageVersion
+	}
+	// Gardener chooses images for the Kubernetes that there is, before it updates that.
+	update, err := maintenance.Next(profile, before, old.Spec.Kubernetes.Version, autoUpdate, works)
+	if err == nil && update.Version != "" {
+		image.Version = update.Version
+	}
+	return image
+}
+
+func releaseOf(profile *v1beta1.CloudProfileSpec, name, version string) *v1beta1.MachineImageVersion {
+	for i := range profile.MachineImages {
+		for k := range profile.MachineImages[i].Versions {
+			if v := &profile.MachineImages[i].Versions[k]; profile.MachineImages[i].Name == name && v.Version == version {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
+// if the user has named image and version, if that cannot be told, or if there is none.
+func defaulted(
+	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, worker *v1beta1.Worker, works maintenance.Filter,
+) maintenance.Image {
+	image, left := leftOpen(shoot, worker)
+	if !left {
+		return maintenance.Image{}
+	}
+	open := *worker
+	open.Machine.Image = image
+	chosen, err := maintenance.Default(profile, &open, nil)
+	if err != nil || chosen.Name != worker.Machine.Image.Name || chosen.Version != *worker.Machine.Image.Version {
+		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
+	}
+	found, err := maintenance.Default(profile, &open, works)
+	if err != nil {
+		return maintenance.Image{}
+	}
+	return found
+}
+
+// applied is the manager of the fields that kubectl apply writes, which puts the manifest into an annotation.
+const applied = "kubectl-client-side-apply"
+
+// leftOpen returns what the user has said of the image of a worker, nil for nothing, and whether a part of it is left to
+// Gardener. It goes by the fields that the request owns, which the API server takes down before Gardener fills in
+// others: all of a server-side apply; of other requests only whether there is an image, since the version that they
+// leave out is written as an empty one. What kubectl apply wrote is read from its annotation.
+func leftOpen(shoot *v1beta1.Shoot, worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
+	pool := []any{"spec", "provider", "workers", fieldpath.KeyByFields("name", worker.Name), "machine"}
+	at := func(fields ...any) fieldpath.Path {
+		return fieldpath.MakePathOrDie(append(slices.Clone(pool), fields...)...)
+	}
+	var known, image, version, byApply bool
+	for _, entry := range shoot.ManagedFields {
+		fields := fieldpath.NewSet()
+		if entry.FieldsV1 == nil || entry.Subresource != "" || fields.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+			continue
+		}
+		owns := fields.Has(at("type"))
+		known = known || owns
+		byApply = byApply || owns && entry.Manager == applied
+		image = image || fields.Has(at("image", "name"))
+		version = version || fields.Has(at("image", "version"))
+	}
+	switch {
+	case known && !image && !version:
+		return nil, true
+	case known && !version:
+		return &v1beta1.ShootMachineImage{Name: worker.Machine.Image.Name}, true
+	case byApply:
+		return asApplied(shoot, worker.Name)
+	}
+	return nil, false
+}
+
+// asApplied returns what a manifest says of the image of a worker, and whether it is less than a whole one.
+func asApplied(shoot *v1beta1.Shoot, worker string) (*v1beta1.ShootMachineImage, bool) {
+	manifest := &v1beta1.Shoot{}
+	if json.Unmarshal([]byte(shoot.Annotations[corev1.LastAppliedConfigAnnotation]), manifest) != nil {
+		return nil, false
+	}
+	written := workerOf(manifest, worker)
+	if written == nil {
+		return nil, false
+	}
+	return written.Machine.Image, true
+}
+
+// corrected answers with the patch, and with warnings that say what it does.
+func corrected(corrections []correction) admission.Response {
+	var patches []jsonpatch.Operation
+	var said field.ErrorList
+	for _, found := range corrections {
+		at := found.pool.Path.Child("machine", "image")
+		pointer := fmt.Sprintf("/spec/provider/workers/%d/machine/image", found.index)
+		if found.to.Name != found.pool.Image {
+			patches = append(patches, jsonpatch.NewOperation("replace", pointer+"/name", found.to.Name))
+		}
+		patches = append(patches, jsonpatch.NewOperation("replace", pointer+"/version", found.to.Version))
+		said = append(said, &field.Error{Field: at.String(), Detail: found.text()})
+	}
+	return admission.Patched("", patches...).WithWarnings(warn(said)...)
+}
+
+// record says in Events on a Shoot what becomes of its maintenance: of a Shoot that there is, and once for each version
+// of it. A request may be anybody's.
+func (c *component[R]) record(ctx context.Context, shoot *v1beta1.Shoot, corrections []correction) {
+	stored := &v1beta1.Shoot{}
+	err := c.cached.Get(ctx, client.ObjectKeyFromObject(shoot), stored)
+	if err != nil || stored.UID != shoot.UID {
+		return
+	}
+	c.recording.Lock()
+	_, done := c.recorded.Get(versionOf(stored))
+	c.recorded.Add(versionOf(stored), nil)
+	c.recording.Unlock()
+	if !done {
+		c.events.Eventf(stored, nil, corev1.EventTypeNormal, eventReason, eventAction, "%s", cut(note(corrections), maxNote))
+	}
+}
+
+// note says in one text what becomes of each worker pool, and then why, as far as there is room: of Events with the same
+// reason and action only the first is kept for a while.
+func note(corrections []correction) string {
+	var all, reasons []string
+	for _, found := range corrections {
+		does := "is updated to"
+		if found.to.Version == found.was {
+			does = "stays on"
+		}
+		all = append(all, fmt.Sprintf("%s %s %s instead of %s", found.pool.Name, does, found.to, found.pool.Version))
+		reasons = append(reasons, found.pool.Name+": "+found.reason())
+	}
+	return "worker pools that cannot have what maintenance chose: " + strings.Join(all, ", ") + ". " + strings.Join(reasons, "; ")
+}
+
+// reason says why the pool does not boot what Gardener has chosen, without its name.
+func (f *correction) reason() string {
+	return strings.TrimPrefix(f.why, "worker pool "+f.pool.Name+": ")
+}
+
+// text says what is changed, and why.
+func (f *correction) text() string {
+	does, who := "gets", "Gardener"
+	switch {
+	case f.inMaintenance && f.to.Version == f.was:
+		does, who = "stays on", "maintenance"
+	case f.inMaintenance:
+		does, who = "is updated to", "maintenance"
+	}
+	return fmt.Sprintf("worker pool %s %s %s: %s chose %s, but %s",
+		f.pool.Name, does, f.to, who, maintenance.Image{Name: f.pool.Image, Version: f.pool.Version}, f.reason())
+}

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package maintenance says which machine image Gardener gives to a worker pool where nobody names one: [Default] when a
+// Shoot leaves it out, [Next] when its maintenance is due. Both answer as Gardener does, or as it would if it had only
+// the versions that boot for the pool.
+//
+// Where Gardener exports its decision, that is asked; what is private in its API server and its controller manager is
+// written once more here, and compared with them in tests.
+package maintenance

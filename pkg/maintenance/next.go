@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package maintenance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/Masterminds/semver/v3"
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
+	"k8s.io/utils/ptr"
+)
+
+// Update is what maintenance does to the image version of a worker pool.
+type Update struct {
+	// Version is what the pool is updated to; empty if it keeps the version that it has.
+	Version string
+	// Forced says that the version which the pool has is expired, or none of those that it can have.
+	Forced bool
+}
+
+// Next returns what the next maintenance does to the image of a worker pool: the latest version by the image's update
+// strategy or, if the pool's own is expired or not among those that its architecture, machine type, container runtime,
+// kubelet and way of updating allow, the one that is forced. For Gardener's rule there are only the versions that the
+// filter admits: a version that the pool has and does not boot counts as missing (semantics S15). autoUpdate says that
+// the Shoot has its image versions updated automatically; kubernetes is the version of its control plane.
+//
+// The error says that an update is due and there is none, or that the profile has not the image or the machine type, or
+// a version that cannot be read. The rule is that of the maintenance controller of Gardener v1.150
+// (maintainMachineImages). Next changes none of its arguments. Worker pools without a version are not updated.
+func Next(
+	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,
+) (Update, error) {
+	current := worker.Machine.Image
+	if current == nil || current.Version == nil {
+		return Update{}, nil
+	}
+	machineType := machineTypeOf(profile, worker)
+	if machineType == nil {
+		return Update{}, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
+	}
+	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, current)
+	if err != nil {
+		return Update{}, fmt.Errorf("the profile has no image %q", current.Name)
+	}
+	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
+		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
+	}
+	kubelet, err := kubeletVersion(kubernetes, worker)
+	if err != nil {
+		return Update{}, err
+	}
+	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
+		return !boots.admits(current.Name, v.Version)
+	})
+	complete := *worker
+	complete.Machine.Architecture = ptr.To(Architecture(profile, worker))
+	allowed := helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities)
+	due, forced := isDue(allowed, current, autoUpdate)
+	if !due {
+		return Update{}, nil
+	}
+	version, err := helper.DetermineMachineImageVersion(current, allowed, forced)
+	if err != nil {
+		return Update{Forced: forced}, err
+	}
+	return Update{Version: version, Forced: forced}, nil
+}
+
+// isDue reports whether the version of a worker pool is to be updated, and whether by force.
+func isDue(allowed *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (due, forced bool) {
+	found, at := v1beta1helper.ShootMachineImageVersionExists(*allowed, *current)
+	if !found || v1beta1helper.VersionIsExpired(allowed.Versions[at].ExpirableVersion) {
+		return true, true
+	}
+	return autoUpdate, false
+}
+
+func kubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version, error) {
+	controlPlane, err := semver.NewVersion(kubernetes)
+	if err != nil {
+		return nil, fmt.Errorf("version %q of Kubernetes: %w", kubernetes, err)
+	}
+	return v1beta1helper.CalculateEffectiveKubernetesVersion(controlPlane, worker.Kubernetes)
+}
+
+// Refused says why Gardener's validation refuses to give a worker pool an image version, whatever boots; empty if it does
+// not. What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that
+// exists may have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener v1.150.
+func Refused(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string) string {
+	switch v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion) {
+	case v1beta1.ClassificationUnavailable:
+		return "it is not available"
+	case v1beta1.ClassificationExpired:
+		if before == nil {
+			return "it is expired"
+		}
+	}
+	if constraint := ptr.Deref(v.KubeletVersionConstraint, ""); constraint != "" {
+		kubelet, err := kubeletVersion(kubernetes, worker)
+		allowed, wrong := semver.NewConstraint(constraint)
+		if err == nil && (wrong != nil || !allowed.Check(kubelet)) {
+			return fmt.Sprintf("it is for kubelets %s, and the worker pool has %s", constraint, kubelet)
+		}
+	}
+	if worker.CRI == nil {
+		return ""
+	}
+	i := slices.IndexFunc(v.CRI, func(c v1beta1.CRI) bool { return c.Name == worker.CRI.Name })
+	if i < 0 {
+		return fmt.Sprintf("it has no %s", worker.CRI.Name)
+	}
+	for _, asked := range worker.CRI.ContainerRuntimes {
+		if !slices.ContainsFunc(v.CRI[i].ContainerRuntimes, func(r v1beta1.ContainerRuntime) bool { return r.Type == asked.Type }) {
+			return "it has no container runtime " + asked.Type
+		}
+	}
+	return ""
+}

@@ -301,19 +301,13 @@ type Worker struct {
 // Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
 // it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{
-		Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true,
-	}
+	boot := Requirement{BootType, []string{bootTypeStandard}, "no secure boot", true, nil}
 	if w.SecureBoot {
-		boot = Requirement{Capability: BootType, Values: []string{bootTypeSecure}, Setting: "secure boot"}
+		boot = Requirement{BootType, []string{bootTypeSecure}, "secure boot", false, nil}
 	}
-	update := Requirement{
-		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
-	}
+	update := Requirement{UpdateType, []string{UpdateTypeRolling}, "no update in place", true, nil}
 	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
-		update = Requirement{
-			Capability: UpdateType, Values: []string{UpdateTypeInPlace}, Setting: "update strategy " + string(w.UpdateStrategy),
-		}
+		update = Requirement{UpdateType, []string{UpdateTypeInPlace}, "update strategy " + string(w.UpdateStrategy), false, nil}
 	}
 	if at != nil {
 		update.Because = at.Child("updateStrategy")

@@ -193,19 +193,16 @@ func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerCl
 // otherNetworks says in what a class differs from the one of the floating pool that is closest to it, the first of
 // several.
 func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass) string {
-	closest, least := &classes[0], differences(class, &classes[0])
-	for i := range classes {
-		if d := differences(class, &classes[i]); len(d) < len(least) {
-			closest, least = &classes[i], d
-		}
-	}
+	closest := slices.MinFunc(classes, func(a, b v1alpha1.LoadBalancerClass) int {
+		return len(differences(class, &a)) - len(differences(class, &b))
+	})
 	others := ""
 	if len(classes) > 1 {
 		others = fmt.Sprintf(", or use the networks of one of its %d other classes", len(classes)-1)
 	}
 	return fmt.Sprintf(
 		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s",
-		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(least, " and "), others)
+		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(differences(class, &closest), " and "), others)
 }
 
 // classNetworks are the fields of a class that say which networks it uses, with the form in which their values are

@@ -42,21 +42,18 @@ func ParseOrder(name string) (Order, error) {
 	return GEP33, fmt.Errorf("unknown preference order %q: use %s or %s", name, GEP33, Gardener)
 }
 
-// Preference is the outcome of [Compare] together with what decided it, so that an explanation needs no second look.
-// The zero Preference is a tie.
+// Preference is the outcome of [Compare] together with what decided it. The zero Preference is a tie.
 type Preference struct {
 	// Sign is negative if the first set is preferred, positive if the second is, and 0 if they are equal.
 	Sign int
 	// Capability is the name of the capability that decided; empty in a tie.
 	Capability string
-	// Round counts from 1: in round n the n-th most preferred values were compared. It is 0 in a tie and in the
-	// [Gardener] order, which has no rounds.
+	// Round counts from 1: in round n the n-th most preferred values were compared. It is 0 in a tie and in [Gardener].
 	Round int
 	// First and Second are the values that were compared. One of them is empty if that set had run out of values
 	// ([GEP33]), or lacks the other's value ([Gardener]).
 	First, Second string
-	// Own is set if the flavors' own sets were compared because their effective sets are equal, or because the order
-	// looks at nothing else.
+	// Own is set if the flavors' own sets were compared: their effective sets are equal, or the order takes no others.
 	Own bool
 	// LeftOut is set if the capability is a worker capability that one of the flavors declares and the other one, which
 	// is preferred, does not. First and Second are then empty.
@@ -94,8 +91,7 @@ func Compare(a, b, machine, worker Set, order Order) Preference {
 	return r.preference(r.nth(a.bits, mask, shared), r.nth(b.bits, mask, shared), shared+1, own)
 }
 
-// preference returns what follows from the indices of the values that decided, of which the lower one is preferred. It
-// is a tie if r is nil.
+// preference returns what follows from the indices of the values that decided, the lower one preferred; nil r is a tie.
 func (r *entry) preference(x, y, round int, own bool) Preference {
 	if r == nil {
 		return Preference{}
@@ -115,10 +111,9 @@ type need struct{ machine, worker string }
 
 func (n need) at(i int) byte { return n.machine[i] & n.worker[i] }
 
-// decides finds what decides if the n-th most preferred values within need are compared, capability by capability,
-// for n = 1, 2, …: the capability in which the sets share the fewest values before they differ, and of several such
-// the first. It returns that capability, nil if the sets are equal within need, and how many values they share in it.
-// own is set if need limits nothing.
+// decides finds what decides if the n-th most preferred values within need are compared, capability by capability, for
+// n = 1, 2, …: the first capability in which the sets share the fewest values before they differ. It is nil if the sets
+// are equal within need. It returns how many values they share, too. own is set if need limits nothing.
 func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	var decisive *entry
 	fewest := math.MaxInt
@@ -136,8 +131,7 @@ func (v *Vocabulary) decides(a, b string, within need, own bool) (*entry, int) {
 	return decisive, fewest
 }
 
-// shared counts the values within need that come before the first value which only one of the sets has. If there is
-// no such value, it returns math.MaxInt.
+// shared counts the values within need before the first one that only one of the sets has; math.MaxInt for equal sets.
 func (r *entry) shared(a, b string, within need) int {
 	count := 0
 	for i := r.from; i < r.to; i++ {

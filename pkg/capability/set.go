@@ -11,9 +11,8 @@
 // [Worker] says what settings of a pool ask for of Gardener's own capabilities.
 //
 // The package sees of images, machine types and providers the capabilities that they declare or define, and nothing
-// else: no name, no version, no region, no reference. It decodes nothing, logs nothing, and needs no context and no
-// client. Images and regions are in imageselector, manifests and providers in consistency. The rules it implements
-// are S1 to S5 of docs/semantics.md.
+// else. It decodes nothing, logs nothing, and needs no context and no client. Images and regions are in imageselector,
+// manifests and providers in consistency. It implements the rules S1 to S5 of docs/semantics.md.
 package capability
 
 import (
@@ -178,8 +177,7 @@ func (s Set) conflictsInAll(machine Set) []Conflict {
 	return conflicts
 }
 
-// conflict describes a capability in which the three sets have nothing in common. If it is requested, r is the entry of
-// the workerCapability.
+// conflict describes a capability in which the sets have nothing in common; if requested, by its workerCapability.
 func (s Set) conflict(r *entry, machine, worker Set) Conflict {
 	c := Conflict{Capability: r.name, Offer: r.in(s.bits), Need: r.in(machine.bits), Cause: CauseMachine}
 	if !worker.requests(r) {
@@ -235,8 +233,7 @@ func (s Set) Effective(machine, worker Set) Set {
 	return Set{vocabulary: v, bits: string(bits)}
 }
 
-// Intersect returns the set of the values that both sets support. For sets of different vocabularies it is the zero
-// Set.
+// Intersect returns the set of the values that both sets support; the zero Set for sets of different vocabularies.
 func (s Set) Intersect(o Set) Set {
 	if s.vocabulary == nil || s.vocabulary != o.vocabulary {
 		return Set{}

@@ -47,8 +47,7 @@ type Vocabulary struct {
 	// defined are the worker capabilities of the provider; unregistered are, by name, those that are not registered.
 	defined      []Definition
 	unregistered map[string]Definition
-	// places are, for each byte of a Set, the entry whose values are there. bytewise is set if none has more than one
-	// byte, which is usual.
+	// places are, for each byte of a Set, the entry whose values are there. Usually none has more than one: bytewise.
 	places   []*entry
 	bytewise bool
 	legacy   bool
@@ -66,11 +65,9 @@ type entry struct {
 	byValue map[string]int
 	// flags is the number of flag bits before the values: 1 in a workerCapability, whose values[0] is empty, and else 0.
 	flags int
-	// from (inclusive) and to (exclusive) bound the bytes: value i is bit 7-i%8 of byte from+i/8. There is a byte even
-	// if there are no values.
+	// from (inclusive) and to (exclusive) bound the bytes, at least one: value i is bit 7-i%8 of byte from+i/8.
 	from, to int
-	// worker is what matching a request takes; nil if this is no worker capability. If it is one that is not registered,
-	// this is the entry of worker itself.
+	// worker is what matching a request takes, nil if this is no worker capability; its own entry if it is not registered.
 	worker *workerCapability
 }
 
@@ -147,8 +144,7 @@ func (v *Vocabulary) Definitions() []v1beta1.CapabilityDefinition {
 	return defs
 }
 
-// Registered returns the values registered for a capability, most preferred first, and nil for a capability that is
-// not registered. The caller owns the result.
+// Registered returns the values registered for a capability, most preferred first; nil for none. The caller owns them.
 func (v *Vocabulary) Registered(name string) []string {
 	if !v.IsRegistered(name) {
 		return nil

@@ -58,8 +58,7 @@ type Definition struct {
 	OnlyIfRegistered bool `json:"onlyIfRegistered,omitempty"`
 }
 
-// Reserved returns the reserved capabilities, which are known without being registered, in the order of their
-// priority. The caller owns the result.
+// Reserved returns the reserved capabilities, in the order of their priority. The caller owns the result.
 func Reserved() []Definition {
 	return []Definition{
 		{Name: BootType, Values: []string{bootTypeSecure, bootTypeStandard}, Undeclared: bootTypeStandard},
@@ -208,8 +207,7 @@ type Requirement struct {
 	Values []string `json:"values"`
 	// Setting says in words what asks for it: "update strategy AutoInPlaceUpdate".
 	Setting string `json:"setting"`
-	// Implied is set if the requirement follows from what the pool leaves unsaid: without secure boot it asks for
-	// standard.
+	// Implied is set if it follows from what the pool leaves unsaid: without secure boot it asks for standard.
 	Implied bool `json:"implied"`
 	// Because is the path of the setting; nil if it is in no manifest.
 	Because *field.Path `json:"-"`
@@ -292,9 +290,8 @@ type Worker struct {
 	SecureBoot bool
 	// UpdateStrategy of the pool; empty is AutoRollingUpdate.
 	UpdateStrategy v1beta1.MachineUpdateStrategy
-	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other type asks for an image without GPU support.
-	// Nil: the pool says nothing about a GPU, and nothing is requested. The Shoot API of Gardener v1.150 has no such
-	// field.
+	// GPU is the type of the pool's GPU: nvidia, amd or intel. Any other asks for an image without GPU support. Nil:
+	// nothing is requested. The Shoot API of Gardener v1.150 has no such field.
 	GPU *string
 }
 

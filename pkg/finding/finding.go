@@ -6,8 +6,7 @@
 // place where it stands, and words for the person who wrote it. A [Report] has those that deny and those that only warn. A
 // [Rule] is an entry of the catalogue from which documentation and SARIF output are made.
 //
-// Start reading at [New]. The package depends on no other package of this module, and knows no rule itself: rules belong to
-// the packages that report them.
+// Start reading at [New]. The package imports no other package of this module. Rules belong to those that report them.
 package finding
 
 import (
@@ -92,8 +91,7 @@ func (l List) Sort() {
 	})
 }
 
-// Report is what a check found. Errors deny an object; warnings have the same form and never deny anything. The zero Report
-// found nothing.
+// Report is what a check found. Errors deny an object; warnings never deny anything. The zero Report found nothing.
 type Report struct {
 	Errors, Warnings List
 	// Silenced are errors that nobody is told about, since others explain them: what is said about an entry of which a
@@ -108,8 +106,7 @@ func (r *Report) Add(o Report) {
 	r.Silenced = append(r.Silenced, o.Silenced...)
 }
 
-// Found appends the finding of a rule, see [New], to the errors or to the warnings, as the rule's severity demands. The detail
-// is formatted as by fmt.Sprintf.
+// Found appends the finding of a rule, see [New], to the list of its severity. The detail is formatted as by Sprintf.
 func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
 	list := &r.Errors
 	if rule.Severity == SeverityWarning {
@@ -118,8 +115,7 @@ func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value an
 	*list = append(*list, New(rule.Name, kind, at, value, fmt.Sprintf(format, args...)))
 }
 
-// Sorted returns the report with both lists sorted, see [List.Sort], so that the same input gives the same report. It sorts
-// them in place.
+// Sorted returns the report with both lists sorted in place, see [List.Sort]: the same input gives the same report.
 func (r Report) Sorted() Report {
 	r.Errors.Sort()
 	r.Warnings.Sort()
@@ -150,8 +146,7 @@ type Rule struct {
 	Means string
 	// Repair says what to do about a finding.
 	Repair string
-	// Online rules look at more than manifests: at the older version of an object, at those who use it, at credentials.
-	// Only admission can find what they are about.
+	// Online rules look at older versions of an object, at its users, at credentials, as only admission can.
 	Online bool
 }
 

@@ -34,8 +34,7 @@ func PathOf(at *field.Path) Path {
 	return ParsePath(at.String())
 }
 
-// ParsePath takes a path apart that is written as field.Path writes it. A name with dots in it cannot be told from several
-// names, and becomes these.
+// ParsePath takes a path apart as field.Path writes it. A name with dots in it becomes several names.
 func ParsePath(text string) Path {
 	if text == "" || text == "<nil>" {
 		return nil
@@ -58,8 +57,7 @@ func ParsePath(text string) Path {
 	return path
 }
 
-// ComparePaths orders two paths, written as field.Path writes them, as [List.Sort] does. It returns a negative number if a
-// comes first.
+// ComparePaths orders paths, as field.Path writes them, like [List.Sort]. It is negative if a comes first.
 func ComparePaths(a, b string) int {
 	for a != "" && b != "" {
 		var x, y string
@@ -86,8 +84,7 @@ func cutSegment(path string) (segment, rest string) {
 	return path, ""
 }
 
-// compareSegments puts indices, by their number, before everything else. Digits without leading zeros are compared by
-// their length first.
+// compareSegments puts indices, which have no leading zeros, before everything else, by their number.
 func compareSegments(a, b string) int {
 	switch x, y := isIndex(a), isIndex(b); {
 	case x && y:

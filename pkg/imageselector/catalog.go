@@ -10,8 +10,7 @@
 //
 // The package is generic over R, a provider's reference to an image, and never looks into it. It decodes no manifest
 // and reports no errors about one: it takes what it is given, also what lint and admission refuse (semantics S7).
-// Decoding is up to a provider, checking to consistency. The rules that this package implements are those of S4 to S7
-// of docs/semantics.md about choosing.
+// Decoding is up to a provider, checking to consistency. It implements S4 to S7 of docs/semantics.md.
 package imageselector
 
 import (
@@ -57,17 +56,15 @@ type Flavor[R any] struct {
 	// See [capability.Vocabulary.Flavor].
 	Capabilities v1beta1.Capabilities
 	// Implied is what the fields of a legacy entry say of capabilities besides the architecture, such as Azure's
-	// acceleratedNetworking (semantics S7). Each capability counts, as if it were declared, where the vocabulary
-	// registers it and Capabilities does not declare it; elsewhere it says nothing. Nil if there is nothing to say. See
-	// [Flavor.Supported].
+	// acceleratedNetworking (semantics S7). Where the vocabulary registers a capability that Capabilities does not
+	// declare, it counts as declared; see [Flavor.Supported]. Nil if there is nothing to say.
 	Implied v1beta1.Capabilities
 	// Regional holds the reference for each region that has one of its own, in the order written. If a region has
 	// several entries, the last one counts (semantics S7).
 	Regional []Regional[R]
 	// Global is the reference for all other regions. Nil if there is none.
 	Global *Global[R]
-	// Path is where the user wrote the flavor. In a legacy entry it is the first region of the flavor's architecture,
-	// or the image.
+	// Path is where the user wrote the flavor: in a legacy entry the first region of its architecture, or the image.
 	Path *field.Path
 }
 
@@ -88,8 +85,7 @@ func (f *Flavor[R]) Supported(v *capability.Vocabulary) v1beta1.Capabilities {
 	return supported
 }
 
-// registeredOf returns those of implied values that are registered, for the user has not written them; all of them if
-// none is.
+// registeredOf returns those of implied values, which the user has not written, that are registered; all if none is.
 func registeredOf(v *capability.Vocabulary, name string, values []string) v1beta1.CapabilityValues {
 	registered := slices.DeleteFunc(slices.Clone(values), func(value string) bool {
 		return !slices.Contains(v.Registered(name), value)
@@ -163,11 +159,10 @@ type located[R any] struct {
 	ref    *R
 }
 
-// NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given (semantics
-// S7): an image or a version that is listed twice has the flavors of both, and what the vocabulary does not know is
-// left out of a flavor's set, as [capability.Vocabulary.Flavor] does. Finding what is wrong with the images is for
-// consistency.Compile, which calls this function. The catalog keeps the images: the caller must not change them any
-// more.
+// NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given (semantics S7):
+// an image or a version that is listed twice has the flavors of both, and what the vocabulary does not know is left
+// out, as [capability.Vocabulary.Flavor] does. consistency.Compile, which calls it, finds what is wrong with images.
+// The catalog keeps them: the caller must not change them any more.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
 	c := &Catalog[R]{vocabulary: vocabulary, images: make(map[string]map[string]*version[R], len(images))}
 	for i := range images {

@@ -49,11 +49,9 @@ type Decision[R any] struct {
 	Chosen int
 	// Reference is what to boot; the zero R if nothing can be booted.
 	Reference R
-	// Ambiguous is set if another candidate supports exactly the same as the chosen one, so that the first one written
-	// was taken (semantics S5, step 4).
+	// Ambiguous is set if another candidate supports the same; the first one written counts (semantics S5, step 4).
 	Ambiguous bool
-	// Reason is set if the catalog does not have the image version. It is empty if flavors were looked at, or if the
-	// version has none.
+	// Reason is set if the catalog does not have the image version, and empty if it has, even without flavors.
 	Reason Reason
 	// Verdicts holds one for each flavor of the image version, in the order written. Nil if Reason is set.
 	Verdicts []Verdict[R]

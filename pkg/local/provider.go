@@ -33,9 +33,8 @@ var _ provider.Provider[Image] = Provider{}
 // Type returns "local".
 func (Provider) Type() string { return "local" }
 
-// Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version
-// is one container image that serves every architecture (container images may hold several), so it becomes one flavor
-// that declares none.
+// Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version is one
+// container image that serves every architecture, so it becomes one flavor that declares none.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")

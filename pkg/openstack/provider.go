@@ -186,8 +186,7 @@ func hasArchitecture(version *v1alpha1.MachineImageVersion, architecture string)
 		slices.ContainsFunc(version.Regions, func(r v1alpha1.RegionIDMapping) bool { return *r.Architecture == architecture })
 }
 
-// writeReferences returns the references of a flavor: IDs in regions, and a name elsewhere. There is no other way to write
-// them.
+// writeReferences returns the references of a flavor: IDs in regions, a name elsewhere. Others cannot be written.
 func writeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string, err error) {
 	for _, r := range flavor.Regional {
 		if r.Ref.Name != "" {

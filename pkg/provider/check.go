@@ -84,8 +84,7 @@ func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 	}
 }
 
-// tryEmpty asks the requests about an empty pool, as they are asked about every pool without a config, and reports if
-// that is not possible.
+// tryEmpty asks the requests about an empty pool, like every pool without a config, and reports if that panics.
 func (w Workers) tryEmpty(wrong func(format string, args ...any)) {
 	defer func() {
 		if reason := recover(); reason != nil {

@@ -87,8 +87,7 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 // words, so checks are silent about it. The zero Unread is that of a config without such places.
 type Unread []string
 
-// UnreadIn returns the places in what decoding a config, which stands at the path at, has reported. Other findings count
-// for nothing.
+// UnreadIn returns the places in what decoding a config at the path has reported. Other findings count for nothing.
 func UnreadIn(errs finding.List, at *field.Path) Unread {
 	var places Unread
 	for _, err := range errs {
@@ -120,9 +119,8 @@ func (u Unread) Covers(at *field.Path) bool {
 	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) })
 }
 
-// Silence returns a report in which the errors are silenced, and the warnings left out, that only follow from what could
-// not be read: whatever is said about such a value, or about what it is a part of; and a Required for something whose name
-// is misspelt. The order stays.
+// Silence returns a report without warnings, and with errors silenced, that only follow from what could not be read:
+// about such a value, or what it is a part of; and a Required for something whose name is misspelt. The order stays.
 func (u Unread) Silence(report finding.Report) finding.Report {
 	if len(u) == 0 {
 		return report

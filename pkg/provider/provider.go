@@ -33,10 +33,9 @@ type Provider[R any] interface {
 	// that imply capabilities, in order of first appearance (semantics S7). Several entries of one version are several
 	// versions with the same version string, which are put together later.
 	//
-	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where
-	// they stand. Everything that follows from the returned images is checked by package consistency. After errors what
-	// could be read is returned all the same, with an image and a version for each entry of the two lists. A raw that is
-	// nil, or has no content, is an error.
+	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where they
+	// stand. What follows from the images is checked by package consistency. After errors what could be read is returned
+	// all the same, with an image and a version for each entry of the two lists. A raw without content is an error.
 	Decode(raw *runtime.RawExtension, at *field.Path) (Config[R], finding.Report)
 
 	// Encode is the inverse of Decode for one version of an image. It returns the entries that stand for it in the list of
@@ -55,8 +54,7 @@ type Provider[R any] interface {
 	// looks anything up. The Origin of each error is the name of its rule.
 	ValidateReference(ref R, at *field.Path) field.ErrorList
 
-	// Workers returns what the provider's worker pools can ask for; the zero Workers if that is nothing. It is the same at
-	// every call.
+	// Workers returns what the provider's worker pools can ask for, the same at every call; the zero Workers for nothing.
 	Workers() Workers
 }
 
@@ -94,23 +92,19 @@ type List struct {
 	Key string
 }
 
-// RuleDescriber is a [Provider] that describes the rules of its own, so that they are in the documentation, in SARIF output
-// and in metrics.
+// RuleDescriber is a [Provider] that describes its own rules, for the documentation, SARIF output and metrics.
 type RuleDescriber interface {
 	// Rules is the catalogue, in any order. The caller owns it.
 	Rules() []finding.Rule
 }
 
 // Validator holds a provider's own rules over one provider config: about what it says besides its images, and about the
-// Shoots of its profile. It is immutable and safe for concurrent use. The Origin of each finding is the name of its
-// rule, which a [RuleDescriber] describes.
+// Shoots of its profile. It is immutable and safe for concurrent use. The Origin of a finding names its rule.
 type Validator interface {
-	// ValidateCloudProfile reports what is wrong with the config, which stands at the path at in a CloudProfile with this
-	// spec. It is not asked about a NamespacedCloudProfile. What could not be decoded is reported already, and a Required
-	// that only follows from that is left out.
+	// ValidateCloudProfile reports what is wrong with the config, at the path at in a CloudProfile, not a namespaced one,
+	// with this spec. What could not be decoded is reported already, and a Required that only follows from that left out.
 	ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report
-	// ValidateShoot reports what is wrong with a Shoot apart from the images of its worker pools, and what it may not have
-	// in its profile.
+	// ValidateShoot reports what is wrong with a Shoot, or what its profile forbids, apart from images of worker pools.
 	ValidateShoot(question ShootQuestion) finding.Report
 }
 
@@ -118,16 +112,14 @@ type Validator interface {
 // and decides what they may use, such as a domain of OpenStack.
 type ScopedValidator interface {
 	Validator
-	// NeedsScope reports whether what ValidateShoot says about a Shoot may depend on the scope. If not, nobody looks for
-	// the credentials.
+	// NeedsScope reports whether what ValidateShoot says may depend on the scope; else nobody looks for credentials.
 	NeedsScope(shoot *v1beta1.Shoot) bool
 }
 
 // ShootQuestion is what a [Validator] is asked about. None of it may be changed.
 type ShootQuestion struct {
 	Shoot *v1beta1.Shoot
-	// Profile is the spec of the Shoot's profile: of its CloudProfile, or what is rendered of its
-	// NamespacedCloudProfile.
+	// Profile is the spec of the Shoot's CloudProfile, or of what is rendered of its NamespacedCloudProfile.
 	Profile *v1beta1.CloudProfileSpec
 	// Scope is that of the Shoot's credentials, see [CredentialsValidator]. Nil: it is not known. Then what would be an
 	// error for some scopes only is reported as not checked.

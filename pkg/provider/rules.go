@@ -64,8 +64,7 @@ var rules = []finding.Rule{
 
 // The findings below are for implementations of [Provider]: what only they can see, in the words that all share.
 
-// ReferenceMissing returns the error for a reference, or a part of one, that is empty. what names it: "the image ID of
-// the region".
+// ReferenceMissing returns the error for a reference, or part of one, that is empty. what is "the image ID of the region".
 func ReferenceMissing(at *field.Path, what string) *field.Error {
 	return field.Required(at, what+" is missing").WithOrigin(RuleReferenceMissing)
 }
@@ -104,8 +103,7 @@ func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
 	return field.Forbidden(at, strings.Join(names, ", ")+" exclude each other: keep one of them").WithOrigin(rule)
 }
 
-// FieldIgnored returns the warning of a rule for a field that means nothing where it stands. because says why, as the end of
-// a sentence.
+// FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.
 func FieldIgnored(rule string, at *field.Path, because string) finding.Finding {
 	return finding.New(rule, field.ErrorTypeForbidden, at, nil, "the field is ignored, because "+because+"; remove it")
 }

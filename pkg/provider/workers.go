@@ -19,8 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Pool is what decides the image of a worker pool. [PoolsOf] makes those of a Shoot; a worker controller makes its own of
-// what the extension resource says.
+// Pool is what decides the image of a worker pool: of a Shoot, see [PoolsOf], or of an extension resource.
 type Pool struct {
 	// Name of the worker pool; empty if the question is not about one.
 	Name string
@@ -62,8 +61,7 @@ func PoolsOf(shoot *v1beta1.Shoot) []Pool {
 	return pools
 }
 
-// ConfigPath is the path of the pool's providerConfig; nil, that of a document of its own, if the pool stands in no
-// manifest.
+// ConfigPath is the path of the pool's providerConfig; nil, as of a document of its own, if it stands in no manifest.
 func (p *Pool) ConfigPath() *field.Path { return p.child("providerConfig") }
 
 func (p *Pool) child(name string) *field.Path {
@@ -99,8 +97,7 @@ type Request[W any] struct {
 	Setting string
 	// Field is the field of the providerConfig that errors are reported at: "trustedLaunch". Empty if PoolField is set.
 	Field string
-	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine". Its names
-	// are separated by dots.
+	// PoolField is the field of the worker pool instead, for what core's own fields ask for: "volume", "machine.type".
 	PoolField string
 	// Capability is the name of a worker capability that the provider defines, or of a reserved one.
 	Capability string
@@ -120,9 +117,8 @@ type Trigger[W any] struct {
 	Value func(config *W) string
 }
 
-// Workers says what a provider's worker pools can ask for. The zero Workers is that of a provider whose worker pools ask
-// for nothing of its own, and have no providerConfig that anyone reads. [WorkersOf] makes others. It is immutable and safe
-// for concurrent use.
+// Workers says what a provider's worker pools can ask for: with the zero Workers nothing, and nobody reads a
+// providerConfig. [WorkersOf] makes others. It is immutable and safe for concurrent use.
 type Workers struct {
 	kind        schema.GroupVersionKind
 	definitions []capability.Definition
@@ -140,8 +136,7 @@ type Rolling struct {
 	Value string `json:"value"`
 }
 
-// WorkersOf returns the Workers that a config describes, which must not be changed any more. [Check] finds what is wrong
-// with it.
+// WorkersOf returns the Workers of a config, which must not be changed any more. [Check] finds what is wrong with it.
 func WorkersOf[W any, P interface {
 	*W
 	schema.ObjectKind
@@ -187,8 +182,7 @@ func (c *WorkerConfig[W]) settings() []capability.Requirement {
 	return settings
 }
 
-// requirements returns what a pool with this config asks for, in the order of the requests. What a pool asks for that
-// has no config at all is implied.
+// requirements returns what a pool asks for, in the order of the requests; implied what it asks for without any config.
 func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requirement {
 	var requirements []capability.Requirement
 	for _, r := range c.Requests {
@@ -209,8 +203,7 @@ func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requi
 // Kind returns the kind of the providerConfig; the zero kind if there is none.
 func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
 
-// Definitions returns the worker capabilities that the provider defines, in the order of their priority. The caller owns
-// the slice, but not what its elements hold.
+// Definitions returns the provider's worker capabilities, by priority. The caller owns the slice, not what is in it.
 func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.definitions) }
 
 // Settings returns what each setting asks for, in the order of the requests; Because is its path below the worker pool,
@@ -224,9 +217,8 @@ func (w Workers) LookAtPool() bool {
 	})
 }
 
-// Requirements returns what a pool asks for beside the reserved capabilities. A pool without a providerConfig, or with one
-// that is null, asks for what follows from saying nothing. The findings are about the providerConfig; what could be read
-// counts all the same.
+// Requirements returns what a pool asks for beside the reserved capabilities, as far as its providerConfig can be read,
+// and what is wrong with that. A pool without one, or with null, asks for what follows from saying nothing.
 func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.List) {
 	if w.ask == nil {
 		return nil, nil

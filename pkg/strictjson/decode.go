@@ -150,10 +150,9 @@ func Unmarshal(data []byte, into any, options ...Option) error {
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// decodeFast decodes a document that has no errors into the value that into points to, and reports whether it could.
-// Otherwise into is as before. What it accepts, the strict decoder of Kubernetes accepts as well, with the same
-// result; the reverse is not true: it refuses invalid UTF-8, and whatever is to go into a value that is not zero. Into
-// has to be a pointer that is not nil.
+// decodeFast decodes a document without errors into a non-nil pointer's value, and reports whether it could. Otherwise
+// into is as before. What it accepts, the strict decoder of Kubernetes accepts as well, with the same result; the
+// reverse is not true: it refuses invalid UTF-8, and whatever is to go into a value that is not zero.
 func decodeFast(data []byte, into any, options []Option) bool {
 	target := reflect.ValueOf(into).Elem()
 	if !target.IsZero() {

@@ -149,8 +149,7 @@ const (
 	maxDistance = 2  // edits between an unknown name and the suggestion
 )
 
-// unknownField explains a name that is not among the sorted known ones: with the one it was probably meant to be, or
-// else with all of them if they are few.
+// unknownField explains a name that is not among the sorted known ones: with the one probably meant, or with a few.
 func unknownField(name string, known []string) string {
 	detail := fmt.Sprintf("unknown field %q", short(name))
 	switch meant := Closest(name, known); {
@@ -182,8 +181,7 @@ func Closest(name string, known []string) string {
 	return best
 }
 
-// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b, up to one more
-// than the limit.
+// distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b, up to limit+1.
 func distance(a, b []rune, limit int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -11,8 +11,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Rules returns the catalogue: the rules about what a Shoot may have in its profile and what an update means, and those
-// about single objects.
+// Rules returns the catalogue: what a Shoot may have in its profile, what an update means, and what single objects are.
 func (Extension) Rules() []finding.Rule {
 	return slices.Concat(validation.Rules(), []finding.Rule{
 		ruleRegionWithoutKeystone, ruleFloatingPool, ruleFloatingPoolDomain, ruleLoadBalancerProvider, ruleZone,

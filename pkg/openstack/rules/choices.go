@@ -70,8 +70,7 @@ func (s *subject) floatingPool() {
 
 func (s *subject) inRegion() string { return "in region " + s.Shoot.Spec.Region }
 
-// notAmong says that the profile does not have a thing of this name in a place, and what it has there; or, if none is
-// named, that one has to be.
+// notAmong says that the profile has no such thing in a place, and what it has; or, without a name, that it needs one.
 func (s *subject) notAmong(rule finding.Rule, at *field.Path, name string, has []string, thing, place string) {
 	has = validation.Choices(has)
 	switch {
@@ -119,8 +118,7 @@ func (d domains) of(all domains) string {
 	return "domains other than " + few(without.names)
 }
 
-// dependsOnDomain warns that what was written is right for some domains only, if that of the Shoot, which is one of
-// some, is not known.
+// dependsOnDomain warns, if the Shoot's domain is not known, that what was written is right for some domains only.
 func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right, among domains) {
 	if len(right.names) < len(among.names) {
 		s.Found(ruleFloatingPoolDomain, field.ErrorTypeInvalid, at, value,
@@ -138,8 +136,7 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 }
 
-// loadBalancerClasses checks whether the Shoot's load balancer classes use networks that its floating pool allows. A
-// floating pool without classes allows all.
+// loadBalancerClasses checks that classes use networks which the floating pool allows; one without classes allows all.
 func (s *subject) loadBalancerClasses() {
 	if s.infrastructure == nil || s.controlPlane == nil {
 		return
@@ -190,8 +187,7 @@ func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerCl
 	})
 }
 
-// otherNetworks says in what a class differs from the one of the floating pool that is closest to it, the first of
-// several.
+// otherNetworks says in what a class differs from the first one of the floating pool that is closest to it.
 func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass) string {
 	closest := slices.MinFunc(classes, func(a, b v1alpha1.LoadBalancerClass) int {
 		return len(differences(class, &a)) - len(differences(class, &b))
@@ -205,8 +201,7 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBal
 		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(differences(class, &closest), " and "), others)
 }
 
-// classNetworks are the fields of a class that say which networks it uses, with the form in which their values are
-// compared.
+// classNetworks are the fields of a class that say which networks it uses, and the form in which they are compared.
 var classNetworks = []struct {
 	name  string
 	value func(*v1alpha1.LoadBalancerClass) *string

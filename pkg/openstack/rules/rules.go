@@ -84,8 +84,7 @@ type subject struct {
 	workers  []worker
 }
 
-// shootChecks are what a Shoot is checked for, in this order, and regionChecks what besides in a region that the
-// profile has.
+// shootChecks are what a Shoot is checked for, in this order, and regionChecks what besides in a region of the profile.
 var (
 	shootChecks = []func(*subject){
 		(*subject).infrastructureConfig, (*subject).controlPlaneConfig, (*subject).volumes, (*subject).workerConfigs,
@@ -155,8 +154,7 @@ func readInfrastructure(shoot *v1beta1.Shoot) (*v1alpha1.InfrastructureConfig, f
 	return decode[v1alpha1.InfrastructureConfig](raw, "InfrastructureConfig", infrastructurePath)
 }
 
-// decode reads a config of a Shoot. It returns nil if there is none, or one of another kind; and of a part that could
-// not be read what the errors leave.
+// decode reads a config of a Shoot, as far as it can. It returns nil if there is none, or one of another kind.
 func decode[C any, P interface {
 	*C
 	schema.ObjectKind

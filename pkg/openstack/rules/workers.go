@@ -80,8 +80,7 @@ func (s *subject) volumes() {
 	}
 }
 
-// workerConfigs warns about what there is to warn about in single configs. Their errors are reported by those who ask
-// which image a worker pool boots.
+// workerConfigs warns about single configs. Who asks which image a worker pool boots reports their errors.
 func (s *subject) workerConfigs() {
 	for _, w := range s.workers {
 		s.Add(finding.Report{Warnings: validation.WorkerConfig(w.config, w.at.Child("providerConfig")).Warnings})

@@ -5,7 +5,6 @@
 package providertest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/yaml"
 )
 
 // Configs returns the objects of a kind that stand anywhere in the YAML and JSON files of the folders, and of those
@@ -66,17 +64,13 @@ func configsBelow(folder string, kind schema.GroupVersionKind) (found [][]byte, 
 
 // configsIn returns the objects of a kind in the documents of a file, up to one that is not YAML.
 func configsIn(content []byte, kind schema.GroupVersionKind) (found [][]byte) {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	decoder := utilyaml.NewYAMLToJSONDecoder(bytes.NewReader(content))
 	for {
-		document, err := reader.Read()
-		if err != nil { // the end of the file, at best
+		var document json.RawMessage
+		if decoder.Decode(&document) != nil { // the end of the file, at best
 			return found
 		}
-		raw, err := yaml.YAMLToJSON(document)
-		if err != nil {
-			return found
-		}
-		found = append(found, objectsIn(raw, kind)...)
+		found = append(found, objectsIn(document, kind)...)
 	}
 }
 

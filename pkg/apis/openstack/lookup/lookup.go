@@ -5,9 +5,8 @@
 // Package lookup finds what a CloudProfileConfig has for one shoot: the identity service of its region, its floating pool,
 // its load balancer providers. Admission, command and controllers look things up here, so that all of them find the same.
 //
-// Every function is pure, changes nothing, is safe for concurrent use, and takes configs as they are: also those that the
-// validation refuses. Of two entries that are the same the first counts; apart from that the order of lists decides
-// nothing.
+// Every function is pure, safe for concurrent use, and takes configs as they are, also those that the validation
+// refuses. Of two entries that are the same the first counts; apart from that the order of lists decides nothing.
 package lookup
 
 import (
@@ -24,8 +23,7 @@ import (
 type Endpoint struct {
 	// URL of the service.
 	URL string
-	// CACert is the bundle of CA certificates, in PEM format, that its certificate is verified with; empty: the CAs of the
-	// system.
+	// CACert is the bundle of CA certificates, in PEM format, to verify its certificate with; empty: the system's CAs.
 	CACert string
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Rules returns the catalogue of the rules that this package reports, apart from those about images. The caller owns
-// it.
+// Rules returns the catalogue of this package's rules, apart from those about images. The caller owns it.
 func Rules() []finding.Rule {
 	return append([]finding.Rule{
 		RuleSettingMissing, ruleValueEmpty, ruleValueFormat, ruleValueOutOfRange, ruleValueNotSupported, ruleOpenStackID,

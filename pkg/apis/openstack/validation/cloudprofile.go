@@ -69,8 +69,7 @@ func (c *cloudProfile) region(region *string, at *field.Path) {
 	}
 }
 
-// served warns about regions of the profile that none of the entries of a list is for. An entry without region is for
-// all.
+// served warns about regions of the profile that no entry of a list is for. An entry without region is for all.
 func (c *cloudProfile) served(entries []*string, at *field.Path, what, repair string) {
 	served := sets.New[string]()
 	for _, region := range entries {
@@ -289,8 +288,7 @@ func (c *cloudProfile) key(key string, at *field.Path, normalized func(string) s
 	}
 }
 
-// resolvOptions are the options that resolv.conf(5) knows, those with a number also with the least and the greatest one
-// that has an effect.
+// resolvOptions are the options that resolv.conf(5) knows, with the least and the greatest number that has an effect.
 var resolvOptions = map[string][2]int{
 	"debug": {}, "ndots": {0, 15}, "timeout": {1, 30}, "attempts": {1, 5}, "rotate": {}, "no-aaaa": {}, "no-check-names": {},
 	"inet6": {}, "ip6-bytestring": {}, "ip6-dotint": {}, "no-ip6-dotint": {}, "edns0": {}, "single-request": {},

@@ -155,8 +155,7 @@ func (f *findings) floatingSubnet(class *v1alpha1.LoadBalancerClass, at *field.P
 	f.notEmpty(class.FloatingSubnetName, name)
 }
 
-// subnetTags checks a list of tags with commas in between. A leading ! asks for subnets without them, a leading & for
-// those that have all of them.
+// subnetTags checks a list of tags with commas in between. A leading ! asks for subnets without them, & with all.
 func (f *findings) subnetTags(tags *string, at *field.Path) {
 	if !f.notEmpty(tags, at) {
 		return

@@ -24,8 +24,7 @@ import (
 // findings collects what a check finds. Its methods are what many fields have in common.
 type findings struct{ finding.Report }
 
-// maxFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand of
-// them.
+// maxFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand.
 const maxFindings = 1000
 
 // Full reports whether there are so many findings that the rest of a list need not be looked at.
@@ -36,8 +35,7 @@ func (f *findings) missing(at *field.Path, format string, args ...any) {
 	f.Found(RuleSettingMissing, field.ErrorTypeRequired, at, nil, format, args...)
 }
 
-// notEmpty demands that a value which may be left out is not empty if it is there. It reports whether it is there and
-// not empty.
+// notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.
 func (f *findings) notEmpty(value *string, at *field.Path) bool {
 	if value != nil && strings.TrimSpace(*value) == "" {
 		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", last(at))
@@ -78,8 +76,7 @@ func (f *findings) name(name string, at *field.Path, of string) {
 	}
 }
 
-// openStackName demands a name that something in OpenStack can have, or that others refer to. Blanks within are
-// allowed.
+// openStackName demands a name that something in OpenStack can have. Blanks within are allowed.
 func (f *findings) openStackName(name string, at *field.Path, of string) {
 	f.name(name, at, of)
 	f.trimmed(name, at)
@@ -90,8 +87,7 @@ func (f *findings) openStackName(name string, at *field.Path, of string) {
 	}
 }
 
-// trimmed demands that a text has no white space at its ends. It reports whether it has none. One that is empty is
-// reported elsewhere.
+// trimmed reports whether a text has no white space at its ends, and demands it. An empty one is reported elsewhere.
 func (f *findings) trimmed(text string, at *field.Path) bool {
 	trimmed := strings.TrimSpace(text)
 	if text == trimmed || trimmed == "" {
@@ -112,8 +108,7 @@ func leftOver(text string) string {
 	return ""
 }
 
-// oneName demands that a Shoot names one thing, and not a pattern for several. A name that is empty is reported by
-// those who know which ones there are.
+// oneName demands that a Shoot names one thing, and not a pattern. Those who know what there is report an empty name.
 func (f *findings) oneName(rule finding.Rule, name string, at *field.Path, of string) {
 	if f.trimmed(name, at) && isPattern(name) {
 		f.Found(rule, field.ErrorTypeInvalid, at, name,
@@ -148,9 +143,8 @@ func quoted(value *string) string {
 	return strconv.Quote(*value)
 }
 
-// Choices returns the names among some that one can write, in their order, each of them once: it leaves out those
-// that are empty or have white space at their ends, and patterns with a * where there can be none. The caller owns
-// the slice.
+// Choices returns the names that one can write, in their order, each once: without those that are empty or have white
+// space at their ends, and patterns with a * where there can be none. The caller owns the slice.
 func Choices(names []string) []string {
 	known := make(map[string]bool, len(names))
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -201,8 +195,7 @@ func listed(values []string) []string {
 	return list
 }
 
-// didYouMean asks whether another value was meant; empty if there is none that is similar, or more than anyone would
-// compare. Nobody means a pattern.
+// didYouMean asks whether another value, which is no pattern, was meant; empty if none is similar, or there are many.
 func didYouMean(value string, values []string) string {
 	const maxCompared = 100
 	if len(values) > maxCompared {
@@ -265,8 +258,7 @@ func (f *findings) requiredID(id string, at *field.Path, of string) {
 	f.openStackID(&id, at, of)
 }
 
-// ImageID returns what is wrong with the ID of an image, if there is one, in a region that stands at the path. It
-// need not be a UUID.
+// ImageID returns what is wrong with the ID of an image, if there is one, in a region at the path. It need be no UUID.
 func ImageID(id string, region *field.Path) field.ErrorList {
 	if id == "" || isUUID(id) { // there may be thousands
 		return nil

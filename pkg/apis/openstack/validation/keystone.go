@@ -24,8 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// keystoneURL checks the URL for all regions, and that each region has one. An empty one is none, as the empty
-// certificates below are none.
+// keystoneURL checks the URL for all regions, and that each region has one. An empty one is none.
 func (c *cloudProfile) keystoneURL(at *field.Path) {
 	switch general, urls := ptr.Deref(c.config.KeystoneURL, ""), c.config.KeystoneURLs; {
 	case general != "":
@@ -186,9 +185,8 @@ var credentialKeys = []string{
 }
 
 // Credentials checks the data of a Secret with credentials, which stands at the path at: there are a domain and a
-// tenant, exactly one way to authenticate, and each value is what its key says. Other keys are not looked at, since a
-// Secret may serve others as well. No error holds a value. It returns the name of the domain as well, empty if there
-// is none.
+// tenant, exactly one way to authenticate, and each value is what its key says. Other keys are not looked at. No error
+// holds a value. It returns the name of the domain as well, empty if there is none.
 func Credentials(data map[string][]byte, at *field.Path) (domain string, errs field.ErrorList) {
 	var f findings
 	required, application := requiredKeys(data), applicationKeys(data)
@@ -212,8 +210,7 @@ func Credentials(data map[string][]byte, at *field.Path) (domain string, errs fi
 	return string(data[domainName]), f.Errors.Errors()
 }
 
-// requiredKeys returns the keys that are always required, and those that are to authenticate in the way that was
-// begun, with the reason.
+// requiredKeys returns the keys that are always required, and those to authenticate in the way begun, with the reason.
 func requiredKeys(data map[string][]byte) map[string]string {
 	required := map[string]string{
 		domainName: "the name of the domain is missing",
@@ -258,9 +255,8 @@ func misspelt(data map[string][]byte, key string) string {
 	return ""
 }
 
-// sameWord reports whether a key is another one in other letters: in upper case, with separators, with the prefix OS
-// that the variables of OpenStack's own programs have, with project for tenant, or with one or two letters that are
-// others.
+// sameWord reports whether a key is another one in other letters: in upper case, with separators, with the prefix OS of
+// OpenStack's own programs, with project for tenant, or with one or two other letters.
 func sameWord(key, known string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) {
@@ -293,8 +289,7 @@ func credentialProblem(key, value string) string {
 	return ""
 }
 
-// textProblem returns what is wrong with a value as text. It must not have white space at its ends; a password may have
-// some, but no line break.
+// textProblem returns what is wrong with a value as text. Only a password may have blanks at its ends.
 func textProblem(value string, isPassword bool) string {
 	switch {
 	case strings.TrimRight(value, "\r\n") != value:

@@ -20,8 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// WorkerConfig checks a WorkerConfig by itself: not its server group, since only the profile has the policies to choose
-// from, nor the labels of the worker pool.
+// WorkerConfig checks a WorkerConfig by itself: not its server group, whose policies the profile has, nor pool labels.
 func WorkerConfig(config *v1alpha1.WorkerConfig, at *field.Path) finding.Report {
 	var f findings
 	if t := config.NodeTemplate; t != nil {
@@ -59,8 +58,7 @@ func (f *findings) resources(
 	}
 }
 
-// capacity checks a resource of a node: one that every node has, or another one by a name with a domain, of which
-// there may be none.
+// capacity checks a resource of a node: one that every node has, or one by a name with a domain, which may be zero.
 func (f *findings) capacity(name string, quantity resource.Quantity, at *field.Path) {
 	switch known := slices.Contains(nodeResources, name) || strings.HasPrefix(name, corev1.ResourceHugePagesPrefix); {
 	case !known && (!strings.Contains(name, "/") || len(validation.IsQualifiedName(name)) > 0):
@@ -101,8 +99,7 @@ func (f *findings) machineLabels(labels []v1alpha1.MachineLabel, at *field.Path)
 	}
 }
 
-// longestText is how many characters OpenStack takes for a key or a value of a server's metadata, and for the name of a
-// security group.
+// longestText is how many characters OpenStack takes for metadata of a server, and for the name of a security group.
 const longestText = 255
 
 // metadata checks a key or a value of the metadata of a server.
@@ -158,8 +155,7 @@ func (f *findings) securityGroups(groups []string, at *field.Path) {
 	}
 }
 
-// twice reports a name, which stands at a path in an entry, that is there a second time. Since there may be many,
-// that is said once for each name.
+// twice reports, once for each name, one that stands at a path in an entry and is there a second time.
 func (f *findings) twice(rule finding.Rule, entry, at *field.Path, what, name string, names seen[string]) {
 	if before := names.before(name, entry); before != nil && name != "" {
 		names[name] = nil

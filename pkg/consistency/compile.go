@@ -27,8 +27,7 @@ import (
 // Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
 // any more; Compile does not change it.
 func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
-	p := newCompiler(cloud, spec, at)
-	p.compileProfile()
+	p := compileProfile(cloud, spec, at)
 	return p.Profile, p.report.Sorted()
 }
 
@@ -37,7 +36,6 @@ func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, 
 type compiler[R any] struct {
 	// Profile is the one that is made. Nobody else has it before it is done.
 	*Profile[R]
-	// report is what was found so far.
 	report finding.Report
 	// images are the provider's, as written.
 	images []imageselector.Image[R]
@@ -47,7 +45,6 @@ type compiler[R any] struct {
 	parent *parent[R]
 }
 
-// newCompiler returns the compiler of a CloudProfile.
 func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *compiler[R] {
 	p := &Profile[R]{
 		provider: cloud, spec: spec, at: at,
@@ -60,7 +57,8 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 }
 
 // compileProfile compiles a CloudProfile.
-func (p *compiler[R]) compileProfile() {
+func compileProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *compiler[R] {
+	p := newCompiler(cloud, spec, at)
 	vocabulary, errs := capability.Compile(
 		p.spec.MachineCapabilities, p.at.Child("machineCapabilities"), p.provider.Workers().Definitions()...)
 	p.vocabulary, p.report.Errors = vocabulary, finding.Of(errs)
@@ -68,6 +66,7 @@ func (p *compiler[R]) compileProfile() {
 	p.compile()
 	p.all = p.catalog
 	p.faults = finding.Report{Errors: p.report.Errors, Silenced: p.report.Silenced}
+	return p
 }
 
 // compile compiles all but the vocabulary, which is there.
@@ -89,7 +88,6 @@ func (p *compiler[R]) compile() {
 	p.checkReferences()
 }
 
-// read has the provider read its config.
 func (p *compiler[R]) read() {
 	config := p.at.Child("providerConfig")
 	read, report := p.provider.Decode(p.spec.ProviderConfig, config)

@@ -16,7 +16,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// imageVersion names an image version.
 type imageVersion struct{ image, version string }
 
 // String returns the name as messages say it.
@@ -59,7 +58,6 @@ func indexed(spec *v1beta1.CloudProfileSpec) map[imageVersion]*v1beta1.MachineIm
 	return index
 }
 
-// pathOf returns the path of an image version of core.
 func (p *Profile[R]) pathOf(v coreVersion) *field.Path {
 	return p.at.Child("machineImages").Index(v.image).Child("versions").Index(v.index)
 }

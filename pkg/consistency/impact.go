@@ -117,8 +117,7 @@ func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1bet
 	return set.Capabilities()
 }
 
-// undeclaredOf returns what an image version, which may be the parent's, supports of worker capabilities that its
-// flavors do not declare, apart from what holds for all versions.
+// undeclaredOf returns the same as undeclaredBy for an image version that may be the parent's.
 func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
 	if version := p.core[id]; version != nil {
 		return undeclaredBy(version)
@@ -251,8 +250,7 @@ func (p *Profile[R]) bootedBy(pool provider.Pool) *imageselector.Flavor[R] {
 	return &p.all.Flavors(pool.Image, pool.Version)[r.Decision.Chosen]
 }
 
-// keeps reports whether the updated profile still has the flavor that a worker pool boots, in its region, whether or
-// not it fits.
+// keeps reports whether the updated profile still has the flavor that a pool boots, in its region, fitting or not.
 func (p *Profile[R]) keeps(updated *Profile[R], pool provider.Pool, booted *imageselector.Flavor[R]) bool {
 	same := p.like(imageVersion{pool.Image, pool.Version}, booted.Capabilities, updated)
 	return slices.ContainsFunc(updated.all.Flavors(pool.Image, pool.Version), func(f imageselector.Flavor[R]) bool {

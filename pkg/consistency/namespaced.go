@@ -79,8 +79,7 @@ func (p *compiler[R]) inherits(id imageVersion) bool {
 	return p.parent != nil && p.parent.versions[id] != nil
 }
 
-// definesVersions reports whether an image of core needs a mapping: if it has no version that is not the parent's, it
-// does not.
+// definesVersions reports whether an image of core has versions that are not the parent's, which need mappings.
 func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
 	if p.parent == nil {
 		return len(image.Versions) > 0 // that there is none core reports
@@ -120,8 +119,7 @@ func (p *compiler[R]) converted(t *v1beta1.MachineType) bool {
 	return p.parent != nil && len(t.Capabilities) == 0
 }
 
-// checkInherited checks a version, if it is one that the parent has: the profile may change its lifecycle, and nothing
-// else.
+// checkInherited checks a version, if the parent has it: the profile may change its lifecycle, and nothing else.
 func (p *compiler[R]) checkInherited(
 	id imageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
 ) {
@@ -173,8 +171,7 @@ func (p *compiler[R]) checkMappings() {
 	}
 }
 
-// checkConfigFields demands that the provider config holds machine images only, and the lists that the provider
-// extends.
+// checkConfigFields demands that the provider config holds only machine images and the lists that the provider extends.
 func (p *compiler[R]) checkConfigFields() {
 	if p.spec.ProviderConfig == nil {
 		return

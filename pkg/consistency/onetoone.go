@@ -66,8 +66,7 @@ func reportUnless(explained bool, report *finding.Report, errs ...finding.Findin
 	*list = append(*list, errs...)
 }
 
-// imageMissing returns the error for an image of core, which stands at the path at, that the provider config lacks. It
-// stands for the errors that its versions are missing.
+// imageMissing returns the error for an image of core, at the path at, which stands for those about its versions.
 func (p *compiler[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
 	list := p.at.Child("providerConfig", "machineImages")
 	missing := fault(ruleImageMissing, field.ErrorTypeRequired, at, nil,
@@ -80,8 +79,7 @@ func (p *compiler[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) 
 	return missing
 }
 
-// versionMissing returns the error for an image version of core, which stands at the path at, that the provider config
-// lacks. It belongs to the list under.
+// versionMissing returns the error for an image version of core, at the path at, that belongs to the list under.
 func versionMissing(id imageVersion, at, under *field.Path) finding.Finding {
 	return fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
 		"%s: the provider config has no entry for this version; add one under %s", id, under)
@@ -139,8 +137,7 @@ func undeclaredBy(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
 	return nil
 }
 
-// carriedBy returns the reserved capabilities, not registered, that core flavors of a version declare. Gardener v1.150
-// refuses them.
+// carriedBy returns the reserved capabilities, not registered, that core declares. Gardener v1.150 refuses them.
 func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) sets.Set[string] {
 	carried := sets.New[string]()
 	for i := range version.CapabilityFlavors {
@@ -158,8 +155,7 @@ func onlyReserved(vocabulary *capability.Vocabulary, name string) bool {
 	return strings.HasPrefix(name, capability.ReservedPrefix) && !vocabulary.IsRegistered(name)
 }
 
-// imageEntries holds the provider images of one name and their versions. Several entries of one version are one
-// (semantics S7).
+// imageEntries holds the provider images of one name. Several entries of one version are one (semantics S7).
 type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]

@@ -25,18 +25,19 @@ type correspondence[R any] struct {
 	vocabulary *capability.Vocabulary
 	// name is image@version, as messages say it.
 	name string
-	// core holds the distinct flavors of the core version, bySet the same; at is the path of the version in core.
-	core  []*coreFlavor[R]
-	bySet map[capability.Set]*coreFlavor[R]
-	at    *field.Path
+	// core holds the distinct flavors of the core version, bySet the same; at is the path of the version in core, and list
+	// that of its flavors, or of its architectures if these count.
+	core     []*coreFlavor[R]
+	bySet    map[capability.Set]*coreFlavor[R]
+	at, list *field.Path
 	// undeclaredValues are the values that a flavor of this version has of worker capabilities which it does not declare.
 	// A capability that is not among them has the value that its definition says.
 	undeclaredValues v1beta1.Capabilities
 	// carried are the reserved capabilities that core flavors of this version declare although they are not registered.
 	carried sets.Set[string]
 	// namespaced is true for a version of a NamespacedCloudProfile, which may be written in another format than that of
-	// its parent. architectures is true if the core flavors are those of the field architectures.
-	namespaced, architectures bool
+	// its parent.
+	namespaced bool
 	// entries are those of the provider config for this version.
 	entries []*imageselector.Version[R]
 	// taken holds, by what they support as written, the first provider flavors that correspond to a core flavor, and stray
@@ -62,8 +63,8 @@ type correspondence[R any] struct {
 type coreFlavor[R any] struct {
 	set     capability.Set
 	written v1beta1.Capabilities
-	// index in capabilityFlavors or architectures; -1 if the version has neither and the flavor is implied.
-	index int
+	// at is the path of the flavor; that of the version if the flavor is implied.
+	at *field.Path
 	// matched is true if a provider flavor corresponds to this one, ambiguous if a legacy flavor may correspond to this
 	// one or to another one of the same architecture.
 	matched, ambiguous bool
@@ -103,25 +104,29 @@ func (c *correspondence[R]) check() {
 // and of flavors only the architectures are left.
 func (c *correspondence[R]) addCoreFlavors(version *v1beta1.MachineImageVersion) {
 	architectures, flavors := version.Architectures, version.CapabilityFlavors
-	c.architectures = c.vocabulary.Legacy()
+	byArchitecture := c.vocabulary.Legacy()
 	if c.namespaced && (len(architectures) > 0) != (len(flavors) > 0) {
-		c.architectures = len(architectures) > 0
+		byArchitecture = len(architectures) > 0
+	}
+	c.list = c.at.Child("capabilityFlavors")
+	if byArchitecture {
+		c.list = c.at.Child("architectures")
 	}
 	if c.vocabulary.Legacy() && !c.namespaced {
 		flavors = nil // core refuses them
 	}
 	switch {
-	case c.architectures && len(architectures) > 0:
+	case byArchitecture && len(architectures) > 0:
 		for i := range architectures {
-			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: architectures[i : i+1 : i+1]}, i)
+			c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architectures[i]}}, c.list.Index(i))
 		}
 	case !c.vocabulary.Legacy() && len(flavors) > 0:
 		c.core = make([]*coreFlavor[R], 0, len(flavors))
 		for i := range flavors {
-			c.addCoreFlavor(flavors[i].Capabilities, i)
+			c.addCoreFlavor(flavors[i].Capabilities, c.list.Index(i))
 		}
 	case !c.vocabulary.Legacy():
-		c.addCoreFlavor(nil, -1)
+		c.addCoreFlavor(nil, c.at)
 	default:
 		c.addArchitecturesOf(flavors)
 	}
@@ -135,17 +140,16 @@ func (c *correspondence[R]) addArchitecturesOf(flavors []v1beta1.MachineImageFla
 		for _, architecture := range flavors[i].Capabilities[capability.Architecture] {
 			if !known.Has(architecture) {
 				known.Insert(architecture)
-				c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, i)
+				c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {architecture}}, c.list.Index(i))
 			}
 		}
 	}
 	if len(known) == 0 {
-		c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, -1)
+		c.addCoreFlavor(v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}}, c.at)
 	}
 }
 
-func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index int) {
-	at := c.corePath(index)
+func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *field.Path) {
 	if errs := emptyLists(c.vocabulary, c.name, written, at); len(errs) > 0 {
 		c.report.Errors, c.unclearCore = append(c.report.Errors, errs...), true
 		return
@@ -156,21 +160,11 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, index in
 			return // what core refuses in it would tell the two apart
 		}
 		c.report.Found(ruleCoreFlavorDuplicate, field.ErrorTypeDuplicate, at, c.vocabulary.Format(written),
-			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), c.corePath(first.index))
+			"%s: %s is the same flavor as %s; remove one of the two", c.name, c.format(written, set), first.at)
 		return
 	}
-	c.bySet[set] = &coreFlavor[R]{set: set, written: written, index: index}
+	c.bySet[set] = &coreFlavor[R]{set: set, written: written, at: at}
 	c.core = append(c.core, c.bySet[set])
-}
-
-func (c *correspondence[R]) corePath(index int) *field.Path {
-	switch {
-	case index < 0:
-		return c.at
-	case c.architectures:
-		return c.at.Child("architectures").Index(index)
-	}
-	return c.at.Child("capabilityFlavors").Index(index)
 }
 
 // matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same,
@@ -293,8 +287,8 @@ type shape struct {
 	implied string
 }
 
-// fit holds the core flavors that a legacy flavor corresponds to: those of its architectures that support the same of
-// what it implies; and those among them that share an architecture with another.
+// fit holds the core flavors of a legacy flavor's architectures that support the same of what it implies, and those
+// among them that share an architecture with another.
 type fit[R any] struct{ all, alike []*coreFlavor[R] }
 
 // fitting returns the core flavors that a legacy flavor, which supports set, corresponds to.
@@ -330,7 +324,6 @@ func (c *correspondence[R]) fitting(flavor *imageselector.Flavor[R], set capabil
 	return found
 }
 
-// architectures returns the architectures of a core flavor, joined.
 func (f *coreFlavor[R]) architectures() string {
 	return strings.Join(f.set.Values(capability.Architecture), ", ")
 }

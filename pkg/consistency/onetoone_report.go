@@ -38,15 +38,10 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 	reportUnless(c.unclearCore, &c.report, c.unexpected(flavor, set))
 }
 
-// unexpected returns the error about a provider flavor that core does not list.
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
-	place := c.at.Child("capabilityFlavors")
-	if c.architectures {
-		place = c.at.Child("architectures")
-	}
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
 	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
-		"%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), place)
+		"%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }
 
 // reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
@@ -63,7 +58,7 @@ func (c *correspondence[R]) reportMissing() {
 		if core.matched || core.ambiguous || core.meant != nil {
 			continue
 		}
-		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, c.corePath(core.index), nil,
+		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
 			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
 		reportUnless(c.maybeMeant(core.set), &c.report, missing)
 	}
@@ -73,8 +68,7 @@ func (c *correspondence[R]) reportMissing() {
 // about what is missing before those are repaired.
 const maxUnclear = 16
 
-// maybeMeant reports whether a flavor with unknown capabilities or values could be the core flavor once they are
-// repaired.
+// maybeMeant reports whether a flavor with errors of its own could be the core flavor once it is repaired.
 func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
 	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
 		excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }

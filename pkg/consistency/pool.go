@@ -206,7 +206,6 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
 }
 
-// rejections says of the flavors why they are out.
 func (p *Profile[R]) rejections(r *Resolution[R]) string {
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {

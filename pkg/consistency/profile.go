@@ -48,7 +48,6 @@ type Profile[R any] struct {
 	faults finding.Report
 }
 
-// machine is a compiled machine type.
 type machine struct {
 	written *v1beta1.MachineType
 	set     capability.Set

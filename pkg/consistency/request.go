@@ -67,8 +67,7 @@ func (p *Profile[R]) warnIgnored(r *Resolution[R], report *finding.Report) {
 	}
 }
 
-// unmet returns the errors about requirements that no image can meet, because the profile does not register what they
-// ask for.
+// unmet returns the errors about requirements that no image can meet, because the profile does not register them.
 func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Requirement) finding.List {
 	var errs finding.List
 	for _, q := range requirements {
@@ -153,8 +152,7 @@ func (p *Profile[R]) culprit(r *Resolution[R]) *capability.Requirement {
 	return &r.Requirements[max(own, 0)]
 }
 
-// unmetRequest says why a requirement keeps a worker pool from getting an image: its machine type lacks what it asks
-// for, or the flavors do.
+// unmetRequest says what lacks that for which a worker pool gets no image: its machine type, or the flavors.
 func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
 	has := r.Machine.Values(q.Capability)
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", asks(q), r.Pool.MachineType, finding.Few(has))

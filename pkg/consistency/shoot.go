@@ -55,8 +55,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	return report.Sorted()
 }
 
-// uncheckedWithoutRegion returns what a provider's own rules say nothing about in a region that the profile does not
-// have.
+// uncheckedWithoutRegion returns what a provider's own rules say nothing about where the profile lacks the region.
 func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
 	at := field.NewPath("spec", "provider")
 	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}

@@ -16,8 +16,7 @@ import (
 // ValidateCloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a
 // warning (semantics S6 to S9), ordered by path. It looks at one object alone. The profile is that of [Compile].
 func ValidateCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*Profile[R], finding.Report) {
-	p := newCompiler(cloud, &object.Spec, field.NewPath("spec"))
-	p.compileProfile()
+	p := compileProfile(cloud, &object.Spec, field.NewPath("spec"))
 	p.checkSize(object)
 	return p.Profile, p.withWarnings()
 }

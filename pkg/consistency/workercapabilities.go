@@ -22,25 +22,22 @@ import (
 // checkWorkerCapabilities checks how the profile registers worker capabilities: with values that they have, and with
 // one that worker pools ask for.
 func (p *compiler[R]) checkWorkerCapabilities() {
-	definitions := map[string]capability.Definition{}
-	for _, d := range p.vocabulary.WorkerCapabilities() {
-		definitions[d.Name] = d
-	}
-	for i, def := range p.spec.MachineCapabilities {
-		at := p.at.Child("machineCapabilities").Index(i)
+	registered, at := p.spec.MachineCapabilities, p.at.Child("machineCapabilities")
+	for i, def := range registered {
 		if meant := p.meant(def.Name); meant != "" {
-			p.report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Child("name"), def.Name,
+			p.report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Index(i).Child("name"), def.Name,
 				"%s is no worker capability of this provider, so no worker pool can ask for it; did you mean %s?", def.Name, meant)
 		}
-		if d, found := definitions[def.Name]; found {
-			delete(definitions, def.Name) // of two the first counts
-			p.checkWorkerCapability(&d, def.Values, at.Child("values"))
+	}
+	for _, d := range p.vocabulary.WorkerCapabilities() {
+		i := slices.IndexFunc(registered, func(def v1beta1.CapabilityDefinition) bool { return def.Name == d.Name })
+		if i >= 0 { // of two the first counts
+			p.checkWorkerCapability(&d, registered[i].Values, at.Index(i).Child("values"))
 		}
 	}
 }
 
-// meant returns the worker capability of the provider that a registered name was probably meant to be, with its prefix
-// or without; empty if it is one, or like none.
+// meant returns the worker capability that a registered name was probably meant to be; empty if it is one, or like none.
 func (p *Profile[R]) meant(name string) string {
 	var known []string
 	for _, d := range p.provider.Workers().Definitions() {
@@ -55,8 +52,7 @@ func (p *Profile[R]) meant(name string) string {
 	return ""
 }
 
-// misspelt returns the name, among those registered, by which a worker capability was probably meant; empty if there is
-// none.
+// misspelt returns the registered name by which a worker capability was probably meant; empty if there is none.
 func (p *Profile[R]) misspelt(name string) string {
 	for _, def := range p.vocabulary.Definitions() {
 		if p.meant(def.Name) == name {

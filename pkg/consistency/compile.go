@@ -12,6 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
@@ -130,7 +131,7 @@ func (p *compiler[R]) compileMachines() {
 		}
 		m := machine{written: t, set: p.machineSet(t, ""), named: p.namesArchitecture(t)}
 		p.machines[t.Name] = m
-		if t.Usable == nil || *t.Usable {
+		if ptr.Deref(t.Usable, true) {
 			p.usable = append(p.usable, t.Name)
 		}
 		if p.vocabulary.Legacy() {
@@ -164,7 +165,7 @@ func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.C
 // namesArchitecture reports whether a machine type says what architecture it has, in either field.
 func (p *compiler[R]) namesArchitecture(t *v1beta1.MachineType) bool {
 	_, declared := t.Capabilities[capability.Architecture]
-	return declared && (!p.vocabulary.Legacy() || p.parent != nil) || t.Architecture != nil && *t.Architecture != ""
+	return declared && (!p.vocabulary.Legacy() || p.parent != nil) || ptr.Deref(t.Architecture, "") != ""
 }
 
 // validateConfig asks the provider's own rules about the config of a CloudProfile.

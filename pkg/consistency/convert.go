@@ -41,11 +41,10 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	p.vocabulary, _ = capability.Compile(capabilities, nil, cloud.Workers().Definitions()...)
 	p.compile()
 	var conversions []Conversion
-	for i := range p.images {
-		for k := range p.images[i].Versions {
-			version := &p.images[i].Versions[k]
-			entries, err := p.inFormatOfParent(imageVersion{p.images[i].Name, version.Version}, version)
-			if err == nil && len(entries) > 0 {
+	for i, image := range p.images {
+		for k := range image.Versions {
+			id := imageVersion{image.Name, image.Versions[k].Version}
+			if entries, err := p.inFormatOfParent(id, &image.Versions[k]); err == nil && len(entries) > 0 {
 				conversions = append(conversions, Conversion{i, k, entries})
 			}
 		}

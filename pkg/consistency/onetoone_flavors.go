@@ -81,16 +81,13 @@ func (c *correspondence[R]) check() {
 	for _, entry := range c.entries {
 		if !entry.Legacy && c.vocabulary.Legacy() && !c.namespaced {
 			c.reportAll(ruleCapabilitiesOff, field.ErrorTypeForbidden, entry,
-				"the profile registers no capabilities: register them in spec.machineCapabilities first, or write this version in the legacy format, without capabilityFlavors")
+				"the profile registers no capabilities: register them in spec.machineCapabilities first, "+
+					"or write this version in the legacy format, without capabilityFlavors")
 			wrongFormat = true
 			continue
 		}
-		if entry.Legacy || c.vocabulary.Legacy() {
-			c.matchLegacy(entry)
-			continue
-		}
 		for i := range entry.Flavors {
-			c.matchFlavor(&entry.Flavors[i])
+			c.match(entry, &entry.Flavors[i])
 		}
 	}
 	if !wrongFormat { // else the flavors that seem to be missing may be there, in the wrong format
@@ -167,15 +164,32 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *fiel
 	c.core = append(c.core, c.bySet[set])
 }
 
+// match finds what a flavor of an entry corresponds to in core.
+func (c *correspondence[R]) match(entry *imageselector.Version[R], flavor *imageselector.Flavor[R]) {
+	path := flavor.Path
+	if !entry.Legacy {
+		path = path.Child("capabilities")
+	}
+	set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, path)
+	switch {
+	case len(errs) > 0:
+		for _, err := range errs {
+			if entry.Legacy { // which writes its architecture as one value, not as a list
+				err.Field = strings.TrimSuffix(err.Field, "[0]")
+			}
+		}
+		c.reportUnclear(flavor, set, errs)
+	case entry.Legacy || c.vocabulary.Legacy():
+		c.matchLegacy(entry, flavor, set)
+	default:
+		c.matchFlavor(flavor, set)
+	}
+}
+
 // matchFlavor finds the core flavor that a provider flavor corresponds to: the one that supports exactly the same,
 // apart from reserved capabilities that core does not carry. So several flavors, which differ in these, may correspond
 // to one.
-func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R]) {
-	set, errs := c.vocabulary.Flavor(flavor.Capabilities, c.undeclaredValues, flavor.Path.Child("capabilities"))
-	if len(errs) > 0 {
-		c.reportUnclear(flavor, set, errs)
-		return
-	}
+func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R], set capability.Set) {
 	core := c.bySet[c.asCore(flavor.Capabilities, set)]
 	if core == nil {
 		c.reportUnexpected(flavor, set)
@@ -243,40 +257,25 @@ func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set c
 	core.meant = flavor
 }
 
-// matchLegacy finds the core flavors that the flavors of a legacy version correspond to: those of their architecture.
-// More than one of an architecture the legacy format cannot tell apart.
-func (c *correspondence[R]) matchLegacy(entry *imageselector.Version[R]) {
-	for i := range entry.Flavors {
-		flavor := &entry.Flavors[i]
-		path := flavor.Path
-		if !entry.Legacy {
-			path = path.Child("capabilities")
+// matchLegacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More
+// than one of an architecture the legacy format cannot tell apart.
+func (c *correspondence[R]) matchLegacy(
+	entry *imageselector.Version[R], flavor *imageselector.Flavor[R], set capability.Set,
+) {
+	found := c.fitting(flavor, set)
+	switch {
+	case len(found.all) == 0:
+		c.reportUnexpected(flavor, set)
+	case len(found.alike) > 0:
+		for _, core := range found.all {
+			core.ambiguous = true
 		}
-		set, errs := c.vocabulary.Flavor(flavor.Supported(c.vocabulary), c.undeclaredValues, path)
-		if len(errs) > 0 {
-			for _, err := range errs {
-				if entry.Legacy { // which writes its architecture as one value, not as a list
-					err.Field = strings.TrimSuffix(err.Field, "[0]")
-				}
-			}
-			c.reportUnclear(flavor, set, errs)
-			continue
-		}
-		found := c.fitting(flavor, set)
-		switch {
-		case len(found.all) == 0:
-			c.reportUnexpected(flavor, set)
-		case len(found.alike) > 0:
-			for _, core := range found.all {
-				core.ambiguous = true
-			}
-			c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry,
-				"the legacy format knows architectures only, and core lists several flavors of %s: %s; "+
-					"write this version with capabilityFlavors, one for each",
-				found.alike[0].architectures(), list(found.alike))
-		default:
-			c.claim(flavor, set, entry.Legacy, found.all)
-		}
+		c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry,
+			"the legacy format knows architectures only, and core lists several flavors of %s: %s; "+
+				"write this version with capabilityFlavors, one for each",
+			found.alike[0].architectures(), list(found.alike))
+	default:
+		c.claim(flavor, set, entry.Legacy, found.all)
 	}
 }
 

@@ -5,12 +5,14 @@
 package consistency
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
@@ -70,21 +72,14 @@ func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.
 		maps.Copy(declared, t.Capabilities)
 	}
 	if _, found := declared[capability.Architecture]; !found {
-		declared[capability.Architecture] = v1beta1.CapabilityValues{p.machineArchitecture(t, pool)}
+		only := ""
+		if registered := p.vocabulary.Registered(capability.Architecture); len(registered) == 1 {
+			only = registered[0]
+		}
+		declared[capability.Architecture] = v1beta1.CapabilityValues{
+			cmp.Or(ptr.Deref(t.Architecture, ""), pool, only, constants.ArchitectureAMD64),
+		}
 	}
 	set, _ := p.vocabulary.Set(declared, nil)
 	return set
-}
-
-func (p *Profile[R]) machineArchitecture(t *v1beta1.MachineType, pool string) string {
-	registered := p.vocabulary.Registered(capability.Architecture)
-	switch {
-	case t.Architecture != nil && *t.Architecture != "":
-		return *t.Architecture
-	case pool != "":
-		return pool
-	case len(registered) == 1:
-		return registered[0]
-	}
-	return constants.ArchitectureAMD64
 }

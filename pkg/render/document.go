@@ -6,6 +6,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -220,13 +221,8 @@ func misfit(err error) error {
 	if !errors.As(err, &semantic) || semantic.GoType == nil {
 		return fmt.Errorf("not an object: %w", err)
 	}
-	what := "not an object"
-	switch semantic.GoType.Kind() {
-	case reflect.String:
-		what = "not a string"
-	case reflect.Slice:
-		what = "not a list"
-	}
+	wanted := map[reflect.Kind]string{reflect.String: "not a string", reflect.Slice: "not a list"}
+	what := cmp.Or(wanted[semantic.GoType.Kind()], "not an object")
 	var at *field.Path
 	for token := range semantic.JSONPointer.Tokens() {
 		if index, err := strconv.Atoi(token); err == nil {

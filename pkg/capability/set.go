@@ -44,10 +44,9 @@ type Set struct {
 	//	|5-7 | padding             | 1  1  1  1  1  1  1  1                              |
 	//	+----+---------------------+-----------------------------------------------------+
 	//
-	// U and N are the flags bitUndeclared and bitNotRequested. The most preferred value is the highest bit, so
-	// that comparing bytes compares preferences. Flavor, machine type and request fit if they have a bit in common for
-	// each capability. A request has all bits, also those that are 0 here, of a registered capability that it does not
-	// ask for.
+	// U and N are the flags bitUndeclared and bitNotRequested. The most preferred value is the highest bit, so that
+	// comparing bytes compares preferences. Flavor, machine type and request fit if they have a bit in common for each
+	// capability. A request has all bits, also those that are 0 here, of a registered capability that it does not ask for.
 	bits string
 }
 
@@ -79,8 +78,7 @@ const (
 )
 
 // Compatible reports whether the sets have a value in common for every registered capability (semantics S4). It is
-// symmetric, and false for sets of different vocabularies. Nothing is requested; see [Set.Fits]. It does not
-// allocate.
+// symmetric, and false for sets of different vocabularies. Nothing is requested; see [Set.Fits]. It does not allocate.
 func (s Set) Compatible(o Set) bool { return s.Fits(o, Set{}) }
 
 // Fits reports whether the set of a flavor has a value in common with a machine type and the request of a worker

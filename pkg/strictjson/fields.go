@@ -72,11 +72,11 @@ func membersOf(t reflect.Type, within []reflect.Type) (members []structField) {
 			members = append(members, membersOf(embedded, within)...)
 		case f.IsExported():
 			quoted := slices.Contains(strings.Split(options, ","), "string") && isScalar(embedded.Kind())
+			own := rank
 			if name == "" { // the name does not come from a tag
-				members = append(members, structField{f.Name, f.Type, rank + 1, quoted})
-			} else {
-				members = append(members, structField{name, f.Type, rank, quoted})
+				name, own = f.Name, rank+1
 			}
+			members = append(members, structField{name, f.Type, own, quoted})
 		}
 	}
 	return members

@@ -52,17 +52,17 @@ func (s *subject) floatingPool() {
 	allowed := s.domains.where(func(domain string) bool {
 		return name != "" && lookup.FloatingPool(pools, name, region, domain) != nil
 	})
-	if len(allowed.names) > 0 {
+	if len(allowed) > 0 {
 		s.dependsOnDomain(at, name, fmt.Sprintf("floating pool %s is allowed in region %s", name, region), allowed, s.domains)
 		return
 	}
 	var has []string
-	for _, domain := range s.domains.names {
+	for _, domain := range s.domains {
 		has = append(has, lookup.FloatingPools(pools, region, domain)...)
 	}
 	slices.Sort(has)
 	place := s.inRegion()
-	if s.domains.known && len(lookup.Domains(pools, region)) > 0 {
+	if s.Scope != nil && len(lookup.Domains(pools, region)) > 0 {
 		place += " for the domain of the Shoot's credentials" // which is not to be shown
 	}
 	s.notAmong(ruleFloatingPool, at, name, has, "floating pool", place)
@@ -90,37 +90,32 @@ func (s *subject) notAmong(rule finding.Rule, at *field.Path, name string, has [
 
 // domains are those that a Shoot may be of: one if it is known, or else all those that the profile has floating pools
 // for, and last one that stands for all others.
-type domains struct {
-	names []string
-	known bool
-}
+type domains []string
 
 func domainsOf(config *v1alpha1.CloudProfileConfig, q provider.ShootQuestion) domains {
 	if q.Scope != nil {
-		return domains{[]string{*q.Scope}, true}
+		return domains{*q.Scope}
 	}
 	named := lookup.Domains(config.Constraints.FloatingPools, q.Shoot.Spec.Region)
-	return domains{append(named, strings.Join(named, "")+"?"), false}
+	return append(named, strings.Join(named, "")+"?")
 }
 
 // where returns those for which a test is true.
 func (d domains) where(test func(domain string) bool) domains {
-	return domains{slices.DeleteFunc(slices.Clone(d.names), func(domain string) bool { return !test(domain) }), d.known}
+	return slices.DeleteFunc(slices.Clone(d), func(domain string) bool { return !test(domain) })
 }
 
 // of says which of all domains these are.
 func (d domains) of(all domains) string {
-	others := all.names[len(all.names)-1]
-	if !slices.Contains(d.names, others) {
-		return "domain " + few(d.names)
+	if others := all[len(all)-1]; !slices.Contains(d, others) {
+		return "domain " + few(d)
 	}
-	without := all.where(func(domain string) bool { return !slices.Contains(d.names, domain) })
-	return "domains other than " + few(without.names)
+	return "domains other than " + few(all.where(func(domain string) bool { return !slices.Contains(d, domain) }))
 }
 
 // dependsOnDomain warns, if the Shoot's domain is not known, that what was written is right for some domains only.
 func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right, among domains) {
-	if len(right.names) < len(among.names) {
+	if len(right) < len(among) {
 		s.Found(ruleFloatingPoolDomain, field.ErrorTypeInvalid, at, value,
 			"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; "+
 				"capkit lint --domain NAME checks it", what, right.of(s.domains))
@@ -146,7 +141,7 @@ func (s *subject) loadBalancerClasses() {
 		return lookup.FloatingPool(s.config.Constraints.FloatingPools, name, s.Shoot.Spec.Region, domain)
 	}
 	of := s.domains.where(func(domain string) bool { return pool(domain) != nil })
-	if len(of.names) == 0 {
+	if len(of) == 0 {
 		s.uncheckedClasses()
 		return
 	}
@@ -156,9 +151,9 @@ func (s *subject) loadBalancerClasses() {
 		}
 		class, at := &s.controlPlane.LoadBalancerClasses[i], controlPlanePath.Child("loadBalancerClasses").Index(i)
 		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
-		if len(allowed.names) == 0 {
+		if len(allowed) == 0 {
 			s.Found(validation.RuleLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), "%s",
-				otherNetworks(class, pool(of.names[0]).LoadBalancerClasses))
+				otherNetworks(class, pool(of[0]).LoadBalancerClasses))
 		} else {
 			s.dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, of)
 		}

@@ -84,10 +84,7 @@ func (f *findings) url(written string, at *field.Path) {
 	}
 }
 
-const (
-	exampleURL  = ", as in https://keystone.example.com/v3/"
-	largestPort = 1<<16 - 1
-)
+const exampleURL = ", as in https://keystone.example.com/v3/"
 
 // urlProblem says what is wrong with the URL of an identity service, without quoting it; empty if nothing is.
 func urlProblem(written string) string {
@@ -109,7 +106,7 @@ func urlProblem(written string) string {
 	case address.Hostname() == "":
 		return "the URL has no host" + exampleURL
 	case !validPort(address.Port()):
-		return fmt.Sprintf("the port in the URL is none; ports go up to %d", largestPort)
+		return "the port in the URL is none; ports go up to 65535"
 	case address.RawQuery != "" || address.ForceQuery || address.Fragment != "":
 		return "paths are added to the URL, so that it must have no ? and no #" + exampleURL
 	}
@@ -117,8 +114,8 @@ func urlProblem(written string) string {
 }
 
 func validPort(port string) bool {
-	n, err := strconv.Atoi(port)
-	return port == "" || err == nil && n > 0 && n <= largestPort
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 func given(s *string) bool { return strings.TrimSpace(ptr.Deref(s, "")) != "" }

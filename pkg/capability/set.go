@@ -16,9 +16,8 @@
 package capability
 
 import (
-	"slices"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // Set is what a machine type or an image flavor supports: for each registered capability the values it supports, with
@@ -182,9 +181,10 @@ func (s Set) conflict(r *entry, machine, worker Set) Conflict {
 		return c
 	}
 	c.Asked, c.Undeclared = r.in(worker.bits), r.worker.has(s.bits, bitUndeclared)
-	offered := intersect(c.Offer, c.Need)
+	offer := sets.New(c.Offer...)
+	offered := offer.HasAny(c.Need...)
 	switch {
-	case !intersect(c.Offer, c.Asked) && (c.Undeclared || offered):
+	case !offer.HasAny(c.Asked...) && (c.Undeclared || offered):
 		c.Cause = CauseWorker // also if it is undeclared: without the request it would fit any machine type
 	case offered:
 		c.Cause = CauseBoth
@@ -192,12 +192,6 @@ func (s Set) conflict(r *entry, machine, worker Set) Conflict {
 	return c
 }
 
-// intersect reports whether two lists have a value in common.
-func intersect(a, b []string) bool {
-	return slices.ContainsFunc(a, func(value string) bool { return slices.Contains(b, value) })
-}
-
-// requests reports whether a request asks for a capability.
 func (s Set) requests(r *entry) bool {
 	return r.worker != nil && !r.worker.has(s.bits, r.worker.bitNotRequested())
 }

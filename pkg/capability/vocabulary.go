@@ -116,7 +116,6 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 	return errs
 }
 
-// add appends a value, unless the capability has it.
 func (r *entry) add(value string) {
 	if _, found := r.byValue[value]; !found {
 		r.byValue[value] = len(r.values)

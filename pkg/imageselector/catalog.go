@@ -178,7 +178,6 @@ func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Ca
 	return c
 }
 
-// add adds the flavors of an entry to its version.
 func (c *Catalog[R]) add(versions map[string]*version[R], written *Version[R]) {
 	v := versions[written.Version]
 	if v == nil {

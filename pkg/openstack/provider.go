@@ -153,7 +153,6 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-// addLegacy adds the references of a flavor to a version in the legacy format.
 func addLegacy(
 	version *v1alpha1.MachineImageVersion, capabilities v1beta1.Capabilities, regions []v1alpha1.RegionIDMapping, name *string,
 ) error {
@@ -180,7 +179,6 @@ func addLegacy(
 	return nil
 }
 
-// hasArchitecture reports whether a legacy version has an image for an architecture.
 func hasArchitecture(version *v1alpha1.MachineImageVersion, architecture string) bool {
 	return version.Image != nil && architecture == constants.ArchitectureAMD64 ||
 		slices.ContainsFunc(version.Regions, func(r v1alpha1.RegionIDMapping) bool { return *r.Architecture == architecture })

@@ -35,7 +35,6 @@ func Check[R any](provider Provider[R]) error {
 	return errors.Join(errs...)
 }
 
-// checkDefinitions reports what is wrong with the definitions.
 func (w Workers) checkDefinitions(prefix string, wrong func(format string, args ...any)) {
 	defined := sets.New[string]()
 	for _, d := range w.definitions {
@@ -59,7 +58,6 @@ func (w Workers) checkDefinitions(prefix string, wrong func(format string, args 
 	}
 }
 
-// checkRequests reports what is wrong with the requests.
 func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 	known := map[string]sets.Set[string]{}
 	for _, d := range slices.Concat(capability.Reserved(), w.definitions) {

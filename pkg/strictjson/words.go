@@ -113,7 +113,6 @@ func because(err error) string {
 	return ": " + text
 }
 
-// kindOf names the kind of a JSON value.
 func kindOf(raw []byte) string {
 	switch raw[0] {
 	case '{':

@@ -29,7 +29,6 @@ func (s *subject) keystone() {
 	}
 }
 
-// loadBalancerProvider checks whether the Shoot may choose its load balancer provider.
 func (s *subject) loadBalancerProvider() {
 	if s.controlPlane == nil || !validation.IsOneName(s.controlPlane.LoadBalancerProvider) {
 		return
@@ -42,7 +41,6 @@ func (s *subject) loadBalancerProvider() {
 	}
 }
 
-// floatingPool checks whether the Shoot may choose its floating pool.
 func (s *subject) floatingPool() {
 	if s.infrastructure == nil || !validation.IsOneName(s.infrastructure.FloatingPoolName) {
 		return
@@ -100,7 +98,6 @@ func domainsOf(config *v1alpha1.CloudProfileConfig, q provider.ShootQuestion) do
 	return append(named, strings.Join(named, "")+"?")
 }
 
-// where returns those for which a test is true.
 func (d domains) where(test func(domain string) bool) domains {
 	return slices.DeleteFunc(slices.Clone(d), func(domain string) bool { return !test(domain) })
 }

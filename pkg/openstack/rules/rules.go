@@ -148,7 +148,6 @@ func (s *subject) region() *v1beta1.Region {
 	return nil
 }
 
-// readInfrastructure reads the InfrastructureConfig of a Shoot, see [decode].
 func readInfrastructure(shoot *v1beta1.Shoot) (*v1alpha1.InfrastructureConfig, finding.List) {
 	raw := shoot.Spec.Provider.InfrastructureConfig
 	return decode[v1alpha1.InfrastructureConfig](raw, "InfrastructureConfig", infrastructurePath)

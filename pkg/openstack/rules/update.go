@@ -94,7 +94,6 @@ func sameConfig(old, pool *v1beta1.Worker) bool {
 	return was == nil || is == nil || equality.Semantic.DeepEqual(was, is)
 }
 
-// replacing warns about what replaces the machines of the worker pool.
 func (c change) replacing() {
 	was, is := workerOf(c.old, c.at).config, workerOf(c.pool, c.at).config
 	for _, trigger := range Triggers {

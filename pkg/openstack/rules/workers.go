@@ -87,7 +87,6 @@ func (s *subject) workerConfigs() {
 	}
 }
 
-// serverGroups checks whether worker pools may have their server groups.
 func (s *subject) serverGroups() {
 	has := validation.Choices(s.config.ServerGroupPolicies)
 	for _, w := range s.workers {

@@ -60,7 +60,6 @@ type cloudProfile struct {
 	known   sets.Set[string]
 }
 
-// region checks the region that an entry is for, if it is for one.
 func (c *cloudProfile) region(region *string, at *field.Path) {
 	if c.notEmpty(region, at) && c.trimmed(*region, at) && !c.known.Has(*region) {
 		c.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, at, *region,
@@ -263,7 +262,6 @@ func (c *cloudProfile) storageClassName(name string, at *field.Path, names seen[
 	}
 }
 
-// storageClassMaps goes through the maps in the order of their keys.
 func (c *cloudProfile) storageClassMaps(class *v1alpha1.StorageClassDefinition, at *field.Path) {
 	if _, found := class.Parameters[""]; found {
 		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Child("parameters").Key(""), "", "a parameter needs a name")

@@ -219,13 +219,11 @@ func beginsLike(written, name string) bool {
 	return len(name) >= long && len(written) >= n && len(written) <= 2*len(name) && strings.EqualFold(written[:n], name[:n])
 }
 
-// last returns what stands at the end of a path.
 func last(at *field.Path) string {
 	path := at.String()
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// quote quotes what the user wrote, or the beginning of it.
 func quote(written string) string {
 	const maxQuoted = 80
 	if utf8.RuneCountInString(written) > maxQuoted {
@@ -249,7 +247,6 @@ func (f *findings) openStackID(id *string, at *field.Path, of string) {
 		"%s is no UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, as the ID of a %s is; is it the name?", quote(*id), of)
 }
 
-// requiredID checks an ID that has to be there.
 func (f *findings) requiredID(id string, at *field.Path, of string) {
 	if strings.TrimSpace(id) == "" {
 		f.missing(at, "write the ID of the %s", of)

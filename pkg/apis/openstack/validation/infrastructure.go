@@ -87,14 +87,20 @@ func (n *networks) addresses() {
 	}
 }
 
-// machines checks the network of the machines, if it is given.
+// machines demands that the network of the machines, if it is given, lies within that of the Shoot's nodes, and outside
+// those of its pods and services. What cannot be read of these Gardener itself reports.
 func (n *networks) machines(text string, at *field.Path) {
 	if text == "" {
 		return
 	}
-	if network := n.network(text, at, ipv4); network != nil {
-		n.within(network, &n.shoot)
+	network, shoot := n.network(text, at, ipv4), field.NewPath("spec", "networking")
+	if network == nil {
+		return
 	}
+	if nodes := parsed(n.shoot.Nodes, shoot.Child("nodes")); nodes != nil && len(nodes.ValidateSubset(network)) > 0 {
+		n.outOfPlace(network, "lie within", nodes)
+	}
+	n.apart(network, parsed(n.shoot.Pods, shoot.Child("pods")), parsed(n.shoot.Services, shoot.Child("services")))
 }
 
 // alreadySaid reports a setting that is there beside another one, by which the machines have their addresses.
@@ -125,7 +131,6 @@ func (n *networks) subnetPool() {
 	}
 }
 
-// existing checks what exists already.
 func (n *networks) existing() {
 	n.openStackID(n.ID, n.at.Child("id"), "network")
 	n.existingIn(n.SubnetID, "subnetId", "subnet")
@@ -173,7 +178,6 @@ func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
 	}
 }
 
-// existingIPv6 checks the IPv6 subnet that exists already.
 func (n *networks) existingIPv6(config *v1alpha1.IPv6, at *field.Path) {
 	subnet := at.Child("nodeSubnetId")
 	n.openStackID(config.NodeSubnetID, subnet, "subnet")
@@ -270,16 +274,6 @@ func (f *findings) network(text string, at *field.Path, want family) cidr.CIDR {
 	return network
 }
 
-// within demands that a network lies within that of the Shoot's nodes, and outside those of its pods and services. What
-// cannot be read of these Gardener itself reports.
-func (f *findings) within(network cidr.CIDR, shoot *v1beta1.Networking) {
-	at := field.NewPath("spec", "networking")
-	if nodes := parsed(shoot.Nodes, at.Child("nodes")); nodes != nil && len(nodes.ValidateSubset(network)) > 0 {
-		f.outOfPlace(network, "lie within", nodes)
-	}
-	f.apart(network, parsed(shoot.Pods, at.Child("pods")), parsed(shoot.Services, at.Child("services")))
-}
-
 // apart demands that a network does not overlap others, of which those that are nil do not count.
 func (f *findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
 	for _, other := range others {
@@ -289,7 +283,6 @@ func (f *findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
 	}
 }
 
-// outOfPlace says how a network must lie to another one.
 func (f *findings) outOfPlace(network cidr.CIDR, must string, other cidr.CIDR) {
 	f.Found(ruleNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(), "%s %s must %s %s, which is %s",
 		last(network.GetFieldPath()), network.GetCIDR(), must, other.GetFieldPath(), other.GetCIDR())

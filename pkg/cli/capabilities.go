@@ -81,8 +81,7 @@ func flagOf(setting string) string {
 	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type"}[name]
 }
 
-// reservedCapabilities finds out what asks for the reserved capabilities by trying each property that a worker pool can
-// have.
+// reservedCapabilities finds out what asks for the reserved capabilities by trying each property of a worker pool.
 func reservedCapabilities() []workerCapability {
 	settings := []requestedBy{}
 	try := func(flag string, worker capability.Worker) {
@@ -111,7 +110,6 @@ func reservedCapabilities() []workerCapability {
 	return withSettings(capability.Reserved(), settings)
 }
 
-// withSettings returns capabilities with what asks for each of them.
 func withSettings(definitions []capability.Definition, settings []requestedBy) []workerCapability {
 	all := []workerCapability{}
 	for _, d := range definitions {
@@ -145,7 +143,6 @@ image has that does not declare it, and the settings of a worker pool that ask f
 	return cmd
 }
 
-// printCapabilities writes the list for people.
 func printCapabilities(w io.Writer, all allCapabilities) {
 	fmt.Fprintln(w, "Reserved for Gardener, and known in every profile. Values are best first.")
 	printWorkerCapabilities(w, all.Reserved)
@@ -159,7 +156,6 @@ func printCapabilities(w io.Writer, all allCapabilities) {
 	}
 }
 
-// printWorkerCapabilities writes each capability with its values, and what asks for them.
 func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
 	for _, c := range capabilities {
 		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n",
@@ -193,7 +189,6 @@ func undeclared(c *workerCapability) string {
 	return "has " + c.Undeclared
 }
 
-// where says where a worker pool has a setting.
 func (by *requestedBy) where() string {
 	switch {
 	case by.Implied:

@@ -62,7 +62,7 @@ func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 
 // complete makes the shell complete a flag with choices rather than with names of files.
 func complete(cmd *cobra.Command, flag string, choices []string) {
-	// The only error there can be is that the flag does not exist.
+	// An error would say that the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
 }
 
@@ -108,9 +108,8 @@ func printAs(w io.Writer, format string, value any, text func(io.Writer)) error 
 	return nil
 }
 
-// printFindings writes what was found wrong on the way to a result. err is the reason why there is no result; nil if
-// there is one. What it returns ends the command, unless it is nil: err itself if nothing was found, or else that
-// something was.
+// printFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there
+// is one. What it returns ends the command, unless it is nil.
 func (c *command) printFindings(g *garden, err error) error {
 	if len(g.findings) == 0 {
 		return err

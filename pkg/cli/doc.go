@@ -14,6 +14,6 @@
 //   - garden.go and profiles.go: the inputs as objects that see each other, and which profile a Shoot or a flag means;
 //   - question.go: the question about worker pools that select and explain answer;
 //   - provider.go and rules.go: the providers that the command knows, and the catalogue of all rules;
-//   - package manifest reads files, package report writes findings, package gardener runs Gardener's own code, and package
-//     reserved that of a Gardener to come.
+//   - package manifest reads files, report writes findings, gardener runs Gardener's own code, and reserved that of a
+//     Gardener to come.
 package cli

@@ -35,7 +35,6 @@ checks that, in a Shoot.`,
 
 // reasoning is the record of a decision.
 type reasoning struct {
-	// Order is the preference order that was used.
 	Order string `json:"order"`
 	// Vocabulary in order of priority.
 	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
@@ -53,7 +52,6 @@ type reasoning struct {
 	// they are now. It is absent for a providerConfig with errors, and a question by flags without one.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
-	// format prints capabilities in the order of the vocabulary.
 	format func(v1beta1.Capabilities) string
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow
@@ -146,7 +144,6 @@ func (e *reasoning) forget(workers provider.Workers) {
 	}
 }
 
-// explained says what became of one flavor.
 func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) explainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
@@ -192,7 +189,6 @@ func undeclaredIn[R any](
 	return text
 }
 
-// valuesOf prints one capability of a set.
 func valuesOf(set capability.Set, name string) string {
 	return fmt.Sprintf("%s [%s]", name, strings.Join(set.Values(name), ", "))
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// printExplanation writes an explanation for people.
 func printExplanation(w io.Writer, e answer) {
 	fmt.Fprintln(w, questionText(e))
 	if e.sets != nil {
@@ -64,8 +63,7 @@ func printMachine(w io.Writer, e answer) {
 	}
 }
 
-// setsRow is what is to be said of one capability: its values, best first, those that the machine type supports, and
-// what the worker pool asks for.
+// setsRow is what is to be said of one capability: its values, best first, and which of them have and ask for it.
 type setsRow struct{ capability, values, machine, worker string }
 
 // sets returns a row for each capability that is registered, and for each other one that matters: a flavor or the
@@ -130,7 +128,6 @@ func rowOf[R any](r *consistency.Resolution[R], name string, values []string) se
 	return row
 }
 
-// printSets writes what decides, side by side.
 func printSets(w io.Writer, e answer) {
 	fmt.Fprintf(w, "\nMost important capability and best value first:\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
@@ -141,8 +138,7 @@ func printSets(w io.Writer, e answer) {
 	_ = table.Flush() // as with all text: what cannot be written is lost
 }
 
-// printFlavors writes what became of the flavors. Where worker capabilities matter it says first what each does not go
-// with.
+// printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.
 func printFlavors(w io.Writer, e answer) {
 	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
 	if e.sets != nil {

@@ -54,7 +54,7 @@ type objects[T any] struct {
 type source[T any] struct {
 	manifest *manifest.Object
 	name     string
-	// object is nil if the manifest could not be decoded.
+	// object is as it was written, without defaults; nil if the manifest could not be decoded.
 	object *T
 	// compiled is the profile that the object is or results in; nil until somebody asks for it.
 	compiled profile
@@ -74,7 +74,6 @@ func load(args []string, stdin io.Reader, providers map[string]Provider) (*garde
 	return g, nil
 }
 
-// note takes down what could not be read.
 func (g *garden) note(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
@@ -114,18 +113,25 @@ func (g *garden) add(o *manifest.Object) {
 }
 
 // add decodes a manifest as the API server does with strict field validation, and adds the object to others. What is
-// wrong becomes findings; an object that is described a second time is not added.
+// wrong becomes findings; an object that is described a second time is not added. Equal flavors may share their
+// capabilities, so the object must not be changed.
 func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) {
 	g.summary.Objects++
-	s := &source[T]{manifest: o, name: name, object: decode[T](g, o)}
-	if s.object == nil {
+	s := &source[T]{manifest: o, name: name, object: new(T)}
+	errs := strictjson.Decode(o.JSON, s.object, nil,
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
+	for _, err := range errs {
+		g.error(o, cmp.Or(wrappedFlavor(o, err), err))
+	}
+	if len(errs) > 0 {
+		s.object = nil
 		g.summary.Unread++
 	}
 	if first := others.byName[name]; first != nil {
 		line, _ := first.manifest.Position("metadata.name")
-		g.error(o, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name, fmt.Sprintf(
+		g.error(o, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
 			"%s is described already, in %s:%d; remove or rename one of the two",
-			report.Object(o.Identity), first.manifest.File, line)))
+			report.Object(o.Identity), first.manifest.File, line))
 		return
 	}
 	if others.byName == nil {
@@ -135,48 +141,32 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	others.all = append(others.all, s)
 }
 
-// decode returns the object of a manifest, without defaults; nil if it has errors, which are noted as findings. Equal
-// flavors in it may share their capabilities, so it must not be changed.
-func decode[T any](g *garden, o *manifest.Object) *T {
-	object := new(T)
-	errs := strictjson.Decode(o.JSON, object, nil,
-		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
-	for _, err := range errs {
-		g.error(o, cmp.Or(wrappedFlavor(o, err), err))
-	}
-	if len(errs) > 0 {
-		return nil
-	}
-	return object
+// error notes errors about an object, with their origins as the rules. So do warning and report.
+func (g *garden) error(o *manifest.Object, errs ...*field.Error) {
+	g.find(o, finding.SeverityError, errs)
 }
 
-// error notes an error about an object, with its origin as the rule. So do warning and report.
-func (g *garden) error(o *manifest.Object, err *field.Error) { g.find(o, finding.SeverityError, err) }
-
-func (g *garden) warning(o *manifest.Object, err *field.Error) {
-	g.find(o, finding.SeverityWarning, err)
+func (g *garden) warning(o *manifest.Object, errs ...*field.Error) {
+	g.find(o, finding.SeverityWarning, errs)
 }
 
 func (g *garden) report(o *manifest.Object, r finding.Report) {
-	for _, err := range r.Errors {
-		g.error(o, err.Error)
-	}
-	for _, err := range r.Warnings {
-		g.warning(o, err.Error)
+	g.error(o, r.Errors.Errors()...)
+	g.warning(o, r.Warnings.Errors()...)
+}
+
+// find notes errors or warnings at their places in the manifest that they are about.
+func (g *garden) find(o *manifest.Object, severity finding.Severity, errs field.ErrorList) {
+	for _, err := range errs {
+		line, column := o.Position(err.Field)
+		g.findings = append(g.findings, report.Finding{
+			Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: message(err),
+			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+		})
 	}
 }
 
-// find notes an error or a warning at its place in the manifest that it is about.
-func (g *garden) find(o *manifest.Object, severity finding.Severity, err *field.Error) {
-	line, column := o.Position(err.Field)
-	g.findings = append(g.findings, report.Finding{
-		Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: message(err),
-		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-	})
-}
-
-// message is what the user reads: for rules of our own the detail, which says it all; for others what the API server
-// would say.
+// message is what the user reads: for rules of our own the detail, for others what the API server would say.
 func message(err *field.Error) string {
 	if err.Origin == gardener.RuleCore || err.Detail == "" {
 		return err.ErrorBody()
@@ -184,12 +174,11 @@ func message(err *field.Error) string {
 	return err.Detail
 }
 
-// problem returns an error of a rule at a path.
-func problem(rule string, kind field.ErrorType, at string, value any, detail string) *field.Error {
-	return (&field.Error{Type: kind, Field: at, BadValue: value, Detail: detail}).WithOrigin(rule)
+// problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
+func problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
+	return &field.Error{Type: kind, Field: at, BadValue: value, Origin: rule, Detail: fmt.Sprintf(format, args...)}
 }
 
-// gardenKinds are the kinds that the command understands.
 var gardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
 
 // checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
@@ -201,19 +190,19 @@ func checkKind(o *manifest.Object) *field.Error {
 		(o.Kind != "Shoot" || strings.HasSuffix(group, "gardener.cloud") || !strings.Contains(o.APIVersion, "/"))
 	switch {
 	case ours && o.APIVersion != served.String():
-		return problem(ruleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion, fmt.Sprintf(
-			"%s is served as apiVersion: %s", o.Kind, served))
+		return problem(ruleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion,
+			"%s is served as apiVersion: %s", o.Kind, served)
 	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
-		return problem(ruleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind, fmt.Sprintf(
-			"%s has no kind %s%s", o.APIVersion, o.Kind, alike(o.Kind)))
+		return problem(ruleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind,
+			"%s has no kind %s%s", o.APIVersion, o.Kind, suggest(strings.TrimSuffix(o.Kind, "s"), gardenKinds))
 	}
 	return nil
 }
 
-// alike suggests the kind that was meant, if only its letters' case is wrong or it is a plural.
-func alike(kind string) string {
-	for _, k := range gardenKinds {
-		if strings.EqualFold(k, strings.TrimSuffix(kind, "s")) {
+// suggest asks whether one of the known words was meant, if only the case of its letters is wrong.
+func suggest(word string, known []string) string {
+	for _, k := range known {
+		if strings.EqualFold(k, word) {
 			return "; did you mean " + k + "?"
 		}
 	}
@@ -235,9 +224,9 @@ func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
 	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // it is not there, or no map
 		return nil
 	}
-	return problem(ruleFlavorWrapped, field.ErrorTypeInvalid, at, nil, fmt.Sprintf(
+	return problem(ruleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
 		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
-			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities)))
+			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
 }
 
 // flowStyle prints a map of lists in YAML's flow style, in the order of names.

@@ -22,12 +22,10 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// lintFlags are the flags of lint.
 type lintFlags struct {
 	output, failOn, domain string
 	reservedInCore         bool
-	// given reports whether the flag of a name was given.
-	given func(name string) bool
+	given                  func(flag string) bool
 }
 
 func (c *command) lint() *cobra.Command {
@@ -59,7 +57,6 @@ here. Without the flag, what depends on it is reported as not checked.`,
 	return cmd
 }
 
-// runLint checks files and prints the report.
 func (c *command) runLint(args []string, flags *lintFlags) error {
 	switch {
 	case flags.failOn != "error" && flags.failOn != "warning":
@@ -112,7 +109,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.report(s.manifest, finding.Report{Errors: finding.Of(g.validate(object))})
+	g.error(s.manifest, g.validate(object)...)
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
@@ -133,7 +130,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 		g.error(s.manifest, g.missing("CloudProfile", reference.Name, "spec.parent.name"))
 	}
 	if parent == nil || parent.object == nil {
-		g.report(s.manifest, finding.Report{Errors: finding.Of(g.validate(s.object))})
+		g.error(s.manifest, g.validate(s.object)...)
 		return
 	}
 	inGarden := g.stored(parent)
@@ -142,9 +139,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	if p, _ := g.compile(parent, ""); p != nil {
 		report = p.checkNamespaced(object)
 	}
-	g.report(s.manifest, finding.Report{
-		Errors: finding.Of(g.validateNamespaced(object, inGarden, report.Errors.Errors())),
-	})
+	g.error(s.manifest, g.validateNamespaced(object, inGarden, report.Errors.Errors())...)
 	g.report(s.manifest, report)
 }
 
@@ -153,7 +148,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return
 	}
-	g.report(s.manifest, finding.Report{Errors: finding.Of(gardener.Validate(s.object))})
+	g.error(s.manifest, gardener.Validate(s.object)...)
 	switch p, fault := g.profileOf(s.object); {
 	case fault == nil:
 		g.report(s.manifest, p.ValidateShoot(s.object, g.domain))
@@ -172,8 +167,7 @@ func reservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 			"machine types and core flavors; v1.150 refuses them")
 }
 
-// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile without its
-// parent.
+// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
 func (g *garden) validate(object runtime.Object) field.ErrorList {
 	if g.reservedInCore {
 		return reserved.Validate(object)

@@ -20,8 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 )
 
-// What becomes of the profiles among the inputs once they are in a garden, and which of them a Shoot or the flag
-// --profile names.
+// What becomes of the profiles among the inputs in a garden, and which of them a Shoot or the flag --profile names.
 
 // filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
 // as far as the command knows its provider.
@@ -52,8 +51,7 @@ func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	return object
 }
 
-// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it. So the parent has to be:
-// see stored.
+// storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it; parent is from stored.
 func (g *garden) storedNamespaced(
 	s *source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
 ) *v1beta1.NamespacedCloudProfile {
@@ -88,8 +86,8 @@ func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile,
 	return s.compiled, fault
 }
 
-// compileNamespaced returns the CloudProfile that a NamespacedCloudProfile of the inputs results in, compiled, once for
-// all who ask. The error, at the path at, says why there is none.
+// compileNamespaced does so with what a NamespacedCloudProfile results in. The error, at the path at, says why there is
+// none.
 func (g *garden) compileNamespaced(
 	s *source[v1beta1.NamespacedCloudProfile], at string,
 ) (p profile, fault *field.Error) {
@@ -122,9 +120,9 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 	case s.object.Spec.Parent.Kind != "CloudProfile" || s.object.Spec.Parent.Name == "":
 		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 	}
-	return nil, problem(rulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name, fmt.Sprintf(
+	return nil, problem(rulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name,
 		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s, CloudProfile %s, "+
-			"is not among the inputs, and there is no status.cloudProfileSpec", s.name, s.object.Spec.Parent.Name))
+			"is not among the inputs, and there is no status.cloudProfileSpec", s.name, s.object.Spec.Parent.Name)
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
@@ -135,8 +133,7 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 	return g.profiles.byName[s.object.Spec.Parent.Name]
 }
 
-// profileOf returns the compiled profile that a Shoot names in either of two fields. The error, at that field, says why
-// there is none.
+// profileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
 func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	kind, name, at := "", "", "spec.cloudProfile"
 	if ref := shoot.Spec.CloudProfile; ref != nil {
@@ -168,16 +165,15 @@ func compiled[T any](
 	return compile(s, at)
 }
 
-// missing is the error about a profile that is not among the inputs; or may be, where something could not be read. The
-// name is [NAMESPACE/]NAME.
+// missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
 func (g *garden) missing(kind, name, at string) *field.Error {
-	detail := fmt.Sprintf("%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
+	among := "the inputs: give its manifest as well"
 	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
-		detail = fmt.Sprintf("%s %s is not among what could be read of the inputs: "+
-			"repair %s, if its manifest is there; or else give it as well, or correct the name",
-			kind, name, strings.Join(places, ", "))
+		among = fmt.Sprintf("what could be read of the inputs: "+
+			"repair %s, if its manifest is there; or else give it as well", strings.Join(places, ", "))
 	}
-	return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail)
+	return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+		"%s %s is not among %s, or correct the name", kind, name, among)
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
@@ -200,21 +196,19 @@ func (g *garden) unreadAt(kind, name string) []string {
 
 // unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
 func unreadable(kind, name, at string) *field.Error {
-	return problem(ruleProfileUnreadable, field.ErrorTypeInvalid, at, name, fmt.Sprintf(
-		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name))
+	return problem(ruleProfileUnreadable, field.ErrorTypeInvalid, at, name,
+		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name)
 }
 
-// unknownProvider is the error about a profile whose provider type the command does not know, at the field that leads
-// to it.
+// unknownProvider is the error about a profile whose provider type the command does not know.
 func (g *garden) unknownProvider(name, at string) *field.Error {
-	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(
+	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name,
 		"the provider config was not looked at: this command knows %s, not %s",
-		strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "), name))
+		strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "), name)
 }
 
-// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs,
-// apart from a parent that is there for a NamespacedCloudProfile. A CloudProfile is taken as it is written, without
-// defaults.
+// profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
+// that is no parent of another. A CloudProfile is taken as it is written, without defaults.
 func (g *garden) profileNamed(name string) (profile, error) {
 	if name == "" {
 		switch names := g.leaves(); len(names) {
@@ -275,7 +269,6 @@ func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudPr
 		strings.Join(names(found), ", "))
 }
 
-// names returns the names of some objects, as --profile takes them.
 func names[T any](sources []*source[T]) []string {
 	names := make([]string, 0, len(sources))
 	for _, s := range sources {
@@ -286,13 +279,13 @@ func names[T any](sources []*source[T]) []string {
 
 // leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
 func (g *garden) leaves() []string {
-	parents := map[string]bool{}
+	names := g.profileNames()
 	for _, s := range g.namespaced.all {
 		if s.object != nil {
-			parents[s.object.Spec.Parent.Name] = true
+			names = slices.DeleteFunc(names, func(name string) bool { return name == s.object.Spec.Parent.Name })
 		}
 	}
-	return slices.DeleteFunc(g.profileNames(), func(name string) bool { return parents[name] })
+	return names
 }
 
 // profileNames returns the names of all profiles, in the order of the inputs.

@@ -39,9 +39,7 @@ type Provider interface {
 
 // profile answers questions about worker pools, and about the NamespacedCloudProfiles whose parent it is.
 type profile interface {
-	// resolve answers which image a pool boots.
 	resolve(provider.Pool) answer
-	// madeBy returns the provider whose profile it is.
 	madeBy() Provider
 	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) finding.Report

@@ -20,7 +20,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -30,8 +29,7 @@ type poolFlags struct {
 	// The type of its GPU, and the file with its providerConfig.
 	gpu, workerConfig      string
 	profile, order, output string
-	// given reports whether the flag of a name was given.
-	given func(name string) bool
+	given                  func(flag string) bool
 }
 
 // updateStrategies are the values of --update-strategy.
@@ -186,7 +184,9 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 	if flags.given("gpu") {
 		pool.Worker.GPU = &flags.gpu
 		if !slices.Contains(gpuTypes(), flags.gpu) {
-			g.notes = append(g.notes, unknownGPU(flags.gpu))
+			g.notes = append(g.notes, fmt.Sprintf(
+				"images support GPUs of the types %s, so %s asks for one without GPU support%s",
+				strings.Join(gpuTypes(), ", "), flags.gpu, suggest(flags.gpu, gpuTypes())))
 		}
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
@@ -200,18 +200,6 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 	g.noteFurther(config, a.further.Errors())
 	a.refuseFor(fault, p.madeBy().Workers())
 	return []answer{a}, nil
-}
-
-// unknownGPU is the note about a type of GPU that no image supports.
-func unknownGPU(gpu string) string {
-	note := fmt.Sprintf("images support GPUs of the types %s, so %s asks for one without GPU support",
-		strings.Join(gpuTypes(), ", "), gpu)
-	for _, known := range gpuTypes() {
-		if strings.EqualFold(known, gpu) {
-			note += "; did you mean " + known + "?"
-		}
-	}
-	return note
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
@@ -236,7 +224,7 @@ func (g *garden) askShoots(order capability.Order) []answer {
 			pool.Order = order
 			a := p.resolve(pool)
 			a.Shoot = s.name
-			g.report(s.manifest, finding.Report{Errors: a.further})
+			g.error(s.manifest, a.further.Errors()...)
 			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
 			answers = append(answers, a)
 		}
@@ -244,8 +232,7 @@ func (g *garden) askShoots(order capability.Order) []answer {
 	return answers
 }
 
-// duplicateKey says of a worker pool in a manifest that its providerConfig has a key twice; empty if it has none, or if
-// workers ask for nothing by their providerConfig.
+// duplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.
 func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
 	if len(p.madeBy().Workers().Settings()) == 0 {
 		return ""
@@ -253,9 +240,8 @@ func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
 	return o.DuplicateKey(pool.Path.Child("providerConfig").String())
 }
 
-// workerConfig reads the file of the flag --worker-config, for a profile of a provider; it returns nil without the
-// flag. What is wrong in the file becomes findings, of which fault is the first. The error says that there is no
-// config to ask with.
+// workerConfig reads the file of the flag --worker-config; it returns nil without the flag. What is wrong in the file
+// becomes findings, of which fault is the first. The error says that there is no config to ask with.
 func (g *garden) workerConfig(
 	flags *poolFlags, stdin io.Reader, provider Provider,
 ) (config *manifest.Object, fault string, err error) {
@@ -296,8 +282,8 @@ func (g *garden) workerConfig(
 	}
 	for _, more := range objects[1:] {
 		line, _ := objects[0].Position("")
-		g.error(more, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "", nil, fmt.Sprintf(
-			"a worker pool has one config, and there is one in line %d already; remove one of the two", line)))
+		g.error(more, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "", nil,
+			"a worker pool has one config, and there is one in line %d already; remove one of the two", line))
 	}
 	if len(g.findings) > before {
 		fault = g.findings[before].Message

@@ -57,8 +57,7 @@ If admission would refuse one of the two, the errors are printed instead.`,
 	return cmd
 }
 
-// renderedProfile is what render prints: the CloudProfile that a NamespacedCloudProfile results in, under the name of
-// the latter.
+// renderedProfile is what render prints: a CloudProfile with the name of the NamespacedCloudProfile.
 type renderedProfile struct {
 	metav1.TypeMeta `json:",inline"`
 	Metadata        metav1.ObjectMeta        `json:"metadata"`
@@ -99,9 +98,8 @@ func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 }
 
 // renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into
-// the status, with the provider config that our webhook merges into it (semantics S11). If the command does not know
-// the provider, the provider config is the parent's. The error says that a provider config is not of the form that
-// all have.
+// the status, with the provider config that our webhook merges into it (semantics S11), or the parent's if the provider
+// is not known. The error says that a provider config is not of the form that all have.
 func (g *garden) renderSpec(
 	s *source[v1beta1.NamespacedCloudProfile], parent *source[v1beta1.CloudProfile],
 ) (*v1beta1.CloudProfileSpec, error) {

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ type rejected struct {
 	Worker     []string `json:"worker"`
 	Message    string   `json:"message"`
 
-	// text is Message without suggestions.
+	// text is Message without suggestions; empty if there are none in it.
 	text string
 }
 
@@ -158,7 +159,7 @@ func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	}
 	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
 	a.selected, a.refused = nil, &refused{
-		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message, text: message}},
+		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message}},
 		Suggestions: []consistency.Suggestion{},
 	}
 	a.forget(workers)
@@ -182,10 +183,9 @@ func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejec
 // rejectedFlavor is the entry of a flavor, the one with the index i.
 func rejectedFlavor[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) rejected {
 	v := &d.Verdicts[i]
-	message := p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i)
 	entry := rejected{
 		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
-		Message: message, text: message,
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
 	}
 	if len(v.Conflicts) > 0 {
 		first := &v.Conflicts[0]
@@ -252,7 +252,7 @@ func printAnswer(w io.Writer, a answer) {
 	}
 	fmt.Fprintf(w, "%s: no image\n", questionText(a))
 	for _, r := range a.Rejected {
-		fmt.Fprintf(w, "  %s\n", r.text)
+		fmt.Fprintf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
 	if len(a.Suggestions) == 0 {
 		fmt.Fprintln(w, "No other version, image or machine type alone would help.")

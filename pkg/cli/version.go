@@ -17,8 +17,7 @@ import (
 // meaning.
 type versions struct {
 	Version string `json:"version"`
-	// GardenerVersion is that of the Gardener whose rules the command checks; absent if the program does not say, as in
-	// tests.
+	// GardenerVersion is that of the Gardener whose rules the command checks; absent if it is not known, as in tests.
 	GardenerVersion string `json:"gardenerVersion,omitempty"`
 }
 

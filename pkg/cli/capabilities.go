@@ -33,7 +33,6 @@ type providerCapabilities struct {
 	Capabilities []workerCapability `json:"capabilities"`
 }
 
-// workerCapability is one of them, with what asks for it.
 type workerCapability struct {
 	capability.Definition
 	RequestedBy []requestedBy `json:"requestedBy"`
@@ -104,7 +103,7 @@ func reservedCapabilities() []workerCapability {
 	for _, strategy := range updateStrategies {
 		try("--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)})
 	}
-	for _, gpu := range append(gpuTypes(), "other") {
+	for _, gpu := range slices.Concat(gpuTypes, []string{"other"}) {
 		try("--gpu", capability.Worker{GPU: &gpu})
 	}
 	return withSettings(capability.Reserved(), settings)
@@ -119,8 +118,8 @@ func withSettings(definitions []capability.Definition, settings []requestedBy) [
 	return all
 }
 
-// gpuTypes returns the types of GPU that ask for support.
-func gpuTypes() []string { return []string{"nvidia", "amd", "intel"} }
+// gpuTypes are the types of GPU that ask for support.
+var gpuTypes = []string{"nvidia", "amd", "intel"}
 
 func (c *command) capabilities() *cobra.Command {
 	var output string

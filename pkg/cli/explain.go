@@ -162,20 +162,18 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
 // for, and of the registered ones that it does not ask for.
-func undeclaredIn[R any](
-	p *consistency.Profile[R], r *consistency.Resolution[R], effective capability.Set,
-) (text string) {
-	declared := effective.Capabilities()
+func undeclaredIn[R any](p *consistency.Profile[R], r *consistency.Resolution[R], set capability.Set) (text string) {
+	declared := set.Capabilities()
 	var asked, unasked []string
 	for _, q := range r.Requirements {
 		if _, found := declared[q.Capability]; !found && !q.Implied {
-			asked = append(asked, valuesOf(effective, q.Capability))
+			asked = append(asked, valuesOf(set, q.Capability))
 		}
 	}
 	for _, d := range p.Vocabulary().WorkerCapabilities() {
 		_, found := declared[d.Name]
 		if p.Vocabulary().IsRegistered(d.Name) && !found && !requires(r, d.Name, true) {
-			unasked = append(unasked, valuesOf(effective, d.Name))
+			unasked = append(unasked, valuesOf(set, d.Name))
 		}
 	}
 	if len(asked) > 0 {

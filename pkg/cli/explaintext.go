@@ -15,7 +15,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/provider"
 )
 
 func printExplanation(w io.Writer, e answer) {
@@ -37,19 +36,14 @@ func printExplanation(w io.Writer, e answer) {
 	if e.OtherOrder != nil {
 		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
 	}
-	printRollingUpdate(w, e.RollingUpdate)
-}
-
-// printRollingUpdate writes which parts of the providerConfig may be changed at the price of new machines.
-func printRollingUpdate(w io.Writer, parts []provider.Rolling) {
-	if len(parts) == 0 {
-		return
+	var rolling []string
+	for _, part := range e.RollingUpdate {
+		rolling = append(rolling, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
 	}
-	words := make([]string, 0, len(parts))
-	for _, part := range parts {
-		words = append(words, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
+	if len(rolling) > 0 {
+		fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n",
+			oneOf(rolling))
 	}
-	fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n", oneOf(words))
 }
 
 // printMachine writes what decides if worker capabilities do not matter.

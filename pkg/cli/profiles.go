@@ -88,9 +88,7 @@ func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile,
 
 // compileNamespaced does so with what a NamespacedCloudProfile results in. The error, at the path at, says why there is
 // none.
-func (g *garden) compileNamespaced(
-	s *source[v1beta1.NamespacedCloudProfile], at string,
-) (p profile, fault *field.Error) {
+func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at string) (profile, *field.Error) {
 	if s.compiled != nil {
 		return s.compiled, nil
 	}

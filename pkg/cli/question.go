@@ -67,7 +67,7 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 	choiceFlag(cmd, strategy, "update-strategy", "", "update strategy of the worker pool", updateStrategies)
 	f.StringVar(&flags.gpu, "gpu", "",
 		"`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
-	complete(cmd, "gpu", gpuTypes())
+	complete(cmd, "gpu", gpuTypes)
 	_ = cmd.MarkFlagFilename("worker-config", "yaml", "yml", "json") // it exists
 	outputFlag(cmd, &flags.output, answerFormats)
 	return cmd
@@ -183,10 +183,10 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 	}
 	if flags.given("gpu") {
 		pool.Worker.GPU = &flags.gpu
-		if !slices.Contains(gpuTypes(), flags.gpu) {
+		if !slices.Contains(gpuTypes, flags.gpu) {
 			g.notes = append(g.notes, fmt.Sprintf(
 				"images support GPUs of the types %s, so %s asks for one without GPU support%s",
-				strings.Join(gpuTypes(), ", "), flags.gpu, suggest(flags.gpu, gpuTypes())))
+				strings.Join(gpuTypes, ", "), flags.gpu, suggest(flags.gpu, gpuTypes)))
 		}
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())

@@ -45,8 +45,9 @@ func Validate(object runtime.Object) field.ErrorList {
 	SetDefaults(defaulted)
 	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
 	if err != nil {
-		detail := fmt.Sprintf("converting the object: %v", err)
-		return field.ErrorList{(&field.Error{Type: field.ErrorTypeInternal, Detail: detail}).WithOrigin(RuleCore)}
+		return field.ErrorList{{
+			Type: field.ErrorTypeInternal, Detail: fmt.Sprintf("converting the object: %v", err), Origin: RuleCore,
+		}}
 	}
 	var errs field.ErrorList
 	switch o := internal.(type) {

@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,7 @@ type converter struct {
 	source *source
 	line   int          // added to the parser's lines
 	open   []*yaml.Node // the anchored nodes being written
-	// aliases counts the aliases, one within the other, that are being followed; start is where the outermost began to
-	// write.
+	// aliases counts those that are being followed, one within the other; start is where the outermost began to write.
 	aliases, start int
 	aliased        bool // the document has aliases
 	tooLarge       bool // there is a fault about the size
@@ -79,7 +79,6 @@ func (c *converter) content(n *yaml.Node, depth int) {
 	}
 }
 
-// members writes the members of a mapping.
 func (c *converter) members(n *yaml.Node, depth int) {
 	keyLines := map[string]int{}
 	for pair := range slices.Chunk(n.Content, 2) {
@@ -90,13 +89,12 @@ func (c *converter) members(n *yaml.Node, depth int) {
 			continue
 		}
 		key, f := c.key(keyNode)
-		var i int
-		if f == nil {
-			i, f = c.beginMember(key, c.keyPlace(keyNode), keyLines)
-		} else { // something has to be there
-			i, _ = c.beginMember(key, c.keyPlace(keyNode), map[string]int{})
+		others := keyLines
+		if f != nil { // something has to be there
+			others = map[string]int{}
 		}
-		if f != nil {
+		i, again := c.beginMember(key, c.keyPlace(keyNode), others)
+		if f = cmp.Or(f, again); f != nil {
 			c.note(f)
 		}
 		c.content(valueNode, depth)
@@ -104,7 +102,6 @@ func (c *converter) members(n *yaml.Node, depth int) {
 	}
 }
 
-// key returns the JSON key for a key node.
 func (c *converter) key(n *yaml.Node) (string, *fault) {
 	target := n
 	if n.Kind == yaml.AliasNode {
@@ -147,8 +144,7 @@ func (c *converter) merge(n *yaml.Node, depth int) {
 	}
 }
 
-// enter returns the node that n stands for: itself, or what it is an alias of. A call of leave has to follow, unless
-// there is a fault.
+// enter returns the node that n stands for: itself, or what it is an alias of. Unless there is a fault, leave follows.
 func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
 	target := n
 	if n.Kind == yaml.AliasNode {
@@ -170,7 +166,6 @@ func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
 	return target, nil
 }
 
-// leave ends what enter began.
 func (c *converter) leave(n *yaml.Node) {
 	if n.Kind == yaml.AliasNode {
 		if c.aliases--; c.aliases == 0 {
@@ -183,7 +178,6 @@ func (c *converter) leave(n *yaml.Node) {
 	}
 }
 
-// fail notes a fault and writes null.
 func (c *converter) fail(f *fault) {
 	c.note(f)
 	c.json = append(c.json, "null"...)

@@ -91,8 +91,7 @@ func (d *document) appendValue(out []byte, i int) []byte {
 	return append(out, d.json[end-1])
 }
 
-// content returns the offset in the JSON at which the value at an index of the places begins: behind the key of a
-// member.
+// content returns where in the JSON the value at an index of the places begins: behind the key of a member.
 func (d *document) content(i int) int {
 	start := int(d.places[i].start)
 	if d.json[start] == '"' {
@@ -150,7 +149,6 @@ func (w *writer) begin(at place) int {
 	return len(w.places) - 1
 }
 
-// end ends what has the index.
 func (w *writer) end(i int) {
 	w.places[i].end, w.places[i].next = int32(len(w.json)), int32(len(w.places))
 }

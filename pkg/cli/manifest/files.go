@@ -69,12 +69,9 @@ func expand(arg string) ([]string, error) {
 	return below(arg, "", ignored)
 }
 
-// ignoreFile lists, in a directory that is given as an argument, what not to read of it.
-const ignoreFile = ".capkitignore"
-
-// readIgnoreFile returns what a directory's ignore file matches; nothing if there is none.
+// readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
 func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
-	name := filepath.Join(dir, ignoreFile)
+	name := filepath.Join(dir, ".capkitignore")
 	content, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -53,11 +53,10 @@ func (r *jsonReader) documents(s *source) *fault {
 		r.writer = newWriter()
 		pos, at := r.pos, r.at
 		err := r.value(1)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
 		var broken *fault
 		switch {
+		case errors.Is(err, io.EOF):
+			return nil
 		case errors.As(err, &broken):
 			return broken
 		case err != nil:

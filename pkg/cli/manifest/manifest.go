@@ -30,9 +30,8 @@ type Identity struct {
 	APIVersion, Kind, Namespace, Name string
 }
 
-// Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not changed
-// after Load and safe for concurrent use, as long as callers leave JSON alone: the positions refer to
-// it, and the items of a List share it.
+// Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not changed after
+// Load and safe for concurrent use, as long as callers leave JSON alone, which positions and items of a List share.
 type Object struct {
 	Identity
 	// File is the path as given to Load, or joined to the given directory, or Stdin.

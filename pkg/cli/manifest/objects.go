@@ -70,12 +70,12 @@ func (d *document) itemsOf(i int, who Identity) (items int, isList bool) {
 // misshapen returns the fault of a value that is no object.
 func (d *document) misshapen(i int) *fault {
 	at := d.placeOf(i)
-	switch d.json[d.content(i)] {
-	case '{':
-	case '[':
-		return &fault{at, RuleNotAnObject, "this is a list, but a manifest is a mapping with apiVersion and kind"}
-	default:
-		return &fault{at, RuleNotAnObject, "this is a single value, but a manifest is a mapping with apiVersion and kind"}
+	if kind := d.json[d.content(i)]; kind != '{' {
+		what := "single value"
+		if kind == '[' {
+			what = "list"
+		}
+		return &fault{at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
 	}
 	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {

@@ -33,7 +33,6 @@ type chunk struct {
 	line int // lines before it
 }
 
-// parse reads all documents of the input.
 func (s *source) parse(data string) {
 	s.expanded, s.searched = maxExpanded, maxSearched
 	for _, c := range split(data) {

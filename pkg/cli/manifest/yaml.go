@@ -17,7 +17,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads the documents of a chunk.
 func (s *source) parseYAML(c chunk) {
 	if f := unreadable(c); f != nil {
 		s.fault(f, Identity{})

@@ -5,6 +5,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -64,16 +65,15 @@ func YAML(w io.Writer, value any) error {
 // w is a terminal and the environment has no NO_COLOR.
 func Text(w io.Writer, findings []Finding) error {
 	paint := palette(w)
+	var text bytes.Buffer
 	for _, f := range findings {
-		_, err := fmt.Fprintf(w, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, paint(f.Severity), f.Message, f.Rule)
-		if err == nil && f.Field != "" {
-			_, err = fmt.Fprintf(w, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
-		}
-		if err != nil {
-			return err
+		fmt.Fprintf(&text, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, paint(f.Severity), f.Message, f.Rule)
+		if f.Field != "" {
+			fmt.Fprintf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
 		}
 	}
-	return nil
+	_, err := text.WriteTo(w)
+	return err
 }
 
 // palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
@@ -83,21 +83,20 @@ func palette(w io.Writer) func(finding.Severity) string {
 	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
 		return func(s finding.Severity) string { return string(s) }
 	}
-	red, yellow := color.New(color.FgRed, color.Bold), color.New(color.FgYellow, color.Bold)
-	red.EnableColor()
-	yellow.EnableColor()
 	return func(s finding.Severity) string {
+		paint := color.New(color.FgYellow, color.Bold)
 		if s == finding.SeverityError {
-			return red.Sprint(s)
+			paint = color.New(color.FgRed, color.Bold)
 		}
-		return yellow.Sprint(s)
+		paint.EnableColor()
+		return paint.Sprint(s)
 	}
 }
 
 // String is what lint says to people when it is done: a line, without its end.
 func (s Summary) String() string {
-	parts := []string{Count(s.Errors, "error"), Count(s.Warnings, "warning")}
-	line := fmt.Sprintf("%s checked: %s", Count(s.Objects, "object"), strings.Join(parts, ", "))
+	line := fmt.Sprintf("%s checked: %s, %s",
+		Count(s.Objects, "object"), Count(s.Errors, "error"), Count(s.Warnings, "warning"))
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s of other kinds skipped", Count(s.Skipped, "manifest"))
 	}
@@ -122,13 +121,13 @@ func Count(n int, noun string) string {
 // makes the command fail, a passed one with its text for each that does not. Without findings there is one passed case.
 func junitReport(w io.Writer, r *Report, options *Options) error {
 	suites := junit.Testsuites{Name: "capkit lint"}
-	for start := 0; start < len(r.Findings); {
-		end := start
-		for end < len(r.Findings) && r.Findings[end].File == r.Findings[start].File {
-			end++
+	for rest := r.Findings; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].File == rest[0].File {
+			n++
 		}
-		suites.AddSuite(suite(r.Findings[start:end], options))
-		start = end
+		suites.AddSuite(suite(rest[:n], options))
+		rest = rest[n:]
 	}
 	if len(r.Findings) == 0 {
 		passed := junit.Testsuite{Name: "capkit lint"}

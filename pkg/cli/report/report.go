@@ -75,10 +75,8 @@ type Summary struct {
 // New returns a report of findings, which are copied. Of the summary it takes the objects, and counts the findings
 // itself.
 func New(findings []Finding, objects Summary) Report {
-	r := Report{
-		Findings: append([]Finding{}, findings...),
-		Summary:  Summary{Objects: objects.Objects, Skipped: objects.Skipped, Unread: objects.Unread},
-	}
+	r := Report{Findings: append([]Finding{}, findings...), Summary: objects}
+	r.Summary.Errors, r.Summary.Warnings = 0, 0
 	Sort(r.Findings)
 	for _, f := range findings {
 		if f.Severity == finding.SeverityError {

@@ -99,10 +99,10 @@ func TestWebhooksForCredentials(t *testing.T) {
 			t.Errorf("%s is for objects with the labels %q", row.name, labels)
 		}
 	}
-	if len(rows) != 9 || len(Switches(openstack.Provider{})) != 9 {
+	if len(rows) != 10 || len(Switches(openstack.Provider{})) != 10 {
 		t.Errorf("there are %d", len(rows))
 	}
-	if others := newComponent(local.Provider{}).webhooks(); len(others) != 6 {
+	if others := newComponent(local.Provider{}).webhooks(); len(others) != 7 {
 		t.Errorf("of a provider without rules about credentials there are %d", len(others))
 	}
 }

@@ -53,7 +53,9 @@ type compilation[R any] struct {
 }
 
 // versionOf tells the versions of an object apart, and the objects that have had one name.
-func versionOf(object client.Object) string { return string(object.GetUID()) + "/" + object.GetResourceVersion() }
+func versionOf(object client.Object) string {
+	return string(object.GetUID()) + "/" + object.GetResourceVersion()
+}
 
 func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
 	return &profiles[R]{provider: cloud, kept: lru.New(maxProfiles), expected: lru.New(maxExpected)}

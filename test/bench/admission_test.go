@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	localvalidator "github.com/gardener/gardener/pkg/provider-local/admission/validator"
 	localv1alpha1 "github.com/gardener/gardener/pkg/provider-local/apis/local/v1alpha1"
+	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -240,6 +241,12 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 			})
 			b.Run(size.name+"/"+name+"-warm", func(b *testing.B) {
 				compare(b, "decode", asking(b, shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
+			})
+			// Most writes of Shoots concern neither maintenance nor a new worker pool.
+			b.Run(size.name+"/"+name+"-mutate", func(b *testing.B) {
+				write := shoot
+				write.Operation, write.OldObject = admissionv1.Update, shoot.Object
+				compare(b, "decode", asking(b, write, ours["mutate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
 			})
 		}
 	}

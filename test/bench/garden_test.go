@@ -21,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -64,6 +65,8 @@ func (m asManager) GetClient() client.Client             { return m.garden }
 func (m asManager) GetAPIReader() client.Reader          { return m.garden }
 func (m asManager) GetCache() cache.Cache                { return informers{} }
 func (m asManager) GetFieldIndexer() client.FieldIndexer { return informers{} }
+
+func (m asManager) GetEventRecorder(string) events.EventRecorder { return events.NewFakeRecorder(1) }
 
 type informers struct{ cache.Cache }
 

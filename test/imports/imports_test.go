@@ -38,8 +38,9 @@ var mayImport = map[string][]string{
 	"pkg/consistency": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/strictjson",
 	},
-	"pkg/render":     {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
-	"pkg/namespaced": {"pkg/provider", "pkg/render"},
+	"pkg/render":      {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
+	"pkg/namespaced":  {"pkg/provider", "pkg/render"},
+	"pkg/maintenance": {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -56,7 +57,7 @@ var mayImport = map[string][]string{
 
 	"pkg/admission": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance",
 	},
 	"pkg/cli": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
@@ -88,7 +89,7 @@ var heavy = []string{
 	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
 }
 
-var mayImportHeavy = []string{"pkg/cli/gardener", "pkg/namespaced"}
+var mayImportHeavy = []string{"pkg/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
 
 type goPackage struct {
 	ImportPath string

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,17 +19,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/utils/secrets/manager"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"golang.org/x/tools/txtar"
+	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 )
@@ -123,11 +129,40 @@ func (p *probe) ask(ctx context.Context) {
 		Expect(err).NotTo(HaveOccurred())
 		body, err := extension.Review(object)
 		Expect(err).NotTo(HaveOccurred())
-		url := "https://" + p.Address + "/webhooks/" + path.Dir(question.Name)
-		answer, err := send(ctx, browser, http.MethodPost, url, body)
-		Expect(err).NotTo(HaveOccurred())
-		p.answers += answer + "\n"
+		p.answers += p.answer(ctx, browser, path.Dir(question.Name), body) + "\n"
 	}
+	p.answers += p.answer(ctx, browser, "mutate-shoot", maintenance(ctx)) + "\n"
+}
+
+// answer returns what a webhook answers.
+func (p *probe) answer(ctx context.Context, browser *http.Client, webhook string, body []byte) string {
+	GinkgoHelper()
+	answer, err := send(ctx, browser, http.MethodPost, "https://"+p.Address+"/webhooks/"+webhook, body)
+	Expect(err).NotTo(HaveOccurred())
+	return answer
+}
+
+// maintenance returns the request by which Gardener updates the Shoot to the newest version.
+func maintenance(ctx context.Context) []byte {
+	GinkgoHelper()
+	shoot := &v1beta1.Shoot{}
+	Expect(g.Client().Get(ctx, client.ObjectKey{Namespace: "garden-orchard", Name: "pear"}, shoot)).To(Succeed())
+	shoot.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("Shoot"))
+	old, err := json.Marshal(shoot)
+	Expect(err).NotTo(HaveOccurred())
+	*shoot.Spec.Provider.Workers[0].Machine.Image.Version = "1877.6.0"
+	updated, err := json.Marshal(shoot)
+	Expect(err).NotTo(HaveOccurred())
+	body, err := json.Marshal(admissionv1.AdmissionReview{
+		TypeMeta: metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "AdmissionReview"},
+		Request: &admissionv1.AdmissionRequest{
+			UID: "5b1b", Operation: admissionv1.Update, Name: shoot.Name, Namespace: shoot.Namespace,
+			UserInfo: authenticationv1.UserInfo{Username: admission.MaintenanceUser},
+			Object:   runtime.RawExtension{Raw: updated}, OldObject: runtime.RawExtension{Raw: old},
+		},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	return body
 }
 
 // send sends a request and returns the body of the answer, whose status has to be 200.

@@ -38,6 +38,7 @@ const (
 	security      = "security.gardener.cloud"
 	registrations = "admissionregistration.k8s.io"
 	coordination  = "coordination.k8s.io"
+	events        = "events.k8s.io"
 )
 
 // reading is the verbs list and watch, which informers need together: they ask for a watch that begins with a list,
@@ -61,6 +62,7 @@ var needed = []right{
 	{inGarden, "get", gardener, "namespacedcloudprofiles", ""},
 	{inGarden, reading, gardener, "namespacedcloudprofiles", ""},
 	{inGarden, reading, gardener, "shoots", ""},
+	{inGarden, "create", events, "events", ""},
 	{inGarden, "get", gardener, "secretbindings", ""},
 	{inGarden, "get", gardener, "internalsecrets", ""},
 	{inGarden, "get", security, "credentialsbindings", ""},

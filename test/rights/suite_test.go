@@ -32,6 +32,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	g = suite.StartGarden(ctx, garden.Options{})
 	_, err = g.NewProject(ctx, "orchard")
 	Expect(err).NotTo(HaveOccurred())
+	Expect(g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux")).To(Succeed())
 	Expect(g.Apply(ctx, "testdata/objects.yaml")).To(Succeed())
 
 	// The component has run once: there is an authority.

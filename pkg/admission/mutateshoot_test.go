@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"gomodules.xyz/jsonpatch/v2"
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// toVersion is the update of a Shoot by which all its worker pools get a version.
+func toVersion(t *testing.T, who string, shoot *v1beta1.Shoot, version string) admission.Request {
+	t.Helper()
+	updated := shoot.DeepCopy()
+	for i := range updated.Spec.Provider.Workers {
+		updated.Spec.Provider.Workers[i].Machine.Image.Version = &version
+	}
+	return admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+		Operation: admissionv1.Update, UserInfo: authenticationv1.UserInfo{Username: who},
+		Object: runtime.RawExtension{Raw: encode(t, updated)}, OldObject: runtime.RawExtension{Raw: encode(t, shoot)},
+	}}
+}
+
+// mutatingShoots returns the webhook for Shoots, and where its Events go.
+func mutatingShoots(t *testing.T, reader client.Reader) (admission.Handler, chan string) {
+	t.Helper()
+	c := componentFor(openstack.Provider{}, reader)
+	recorder := events.NewFakeRecorder(10)
+	c.events = recorder
+	for _, row := range c.webhooks() {
+		if row.name == mutateShoot {
+			return row.handler, recorder.Events
+		}
+	}
+	t.Fatal("there is no such webhook")
+	return nil, nil
+}
+
+// The Shoot has a pool ledger, which asks for trusted launch, and a pool web. Version 2150.1.0 has no image for the
+// former.
+func TestMaintenanceKeepsWhatBoots(t *testing.T) {
+	profile, shoot := trusted(t)
+	profile.Spec.MachineImages[0].Versions[2].Classification = ptr.To(v1beta1.ClassificationSupported)
+	handler, told := mutatingShoots(t, stored{profile, kept(t, shoot)})
+	keeps := []jsonpatch.Operation{jsonpatch.NewOperation("replace", "/spec/provider/workers/0/machine/image/version", "1877.5.0")}
+
+	dry := toVersion(t, MaintenanceUser, shoot, "2150.1.0")
+	dry.DryRun = ptr.To(true)
+	for _, req := range []admission.Request{dry, toVersion(t, MaintenanceUser, shoot, "2150.1.0"), toVersion(t, MaintenanceUser, shoot, "2150.1.0")} {
+		response := handler.Handle(t.Context(), req)
+		if diff := cmp.Diff(keeps, response.Patches); !response.Allowed || diff != "" {
+			t.Error(response.Result, diff)
+		}
+		const says = "worker pool ledger stays on gardenlinux@1877.5.0: maintenance chose gardenlinux@2150.1.0, but trustedLaunch.enabled"
+		if len(response.Warnings) != 1 || !strings.Contains(response.Warnings[0], says) {
+			t.Error(response.Warnings)
+		}
+	}
+	if len(told) != 1 { // of the dry run none, of the other two, which are about one version of the Shoot, one
+		t.Fatalf("there are %d Events", len(told))
+	}
+	if event := <-told; !strings.Contains(event, "ledger stays on gardenlinux@1877.5.0 instead of 2150.1.0. ledger: trustedLaunch") {
+		t.Error(event)
+	}
+	foreign := shoot.DeepCopy()
+	foreign.UID = "forged"
+	if handler.Handle(t.Context(), toVersion(t, MaintenanceUser, foreign, "2150.1.0")); len(told) > 0 {
+		t.Error("there is an Event about a Shoot that does not exist")
+	}
+}
+
+func TestMaintenanceLeavesAlone(t *testing.T) {
+	profile, shoot := trusted(t)
+	reader := stored{profile, kept(t, shoot)}
+	unreadable := shoot.DeepCopy()
+	unreadable.Spec.Provider.Workers[0].ProviderConfig = config(`{"kind":1}`)
+	elsewhere := shoot.DeepCopy()
+	elsewhere.Spec.CloudProfile.Name = "gone"
+	for what, req := range map[string]admission.Request{
+		"what a user names":                     toVersion(t, "somebody", shoot, "2150.1.0"),
+		"what boots":                            toVersion(t, MaintenanceUser, withPools(shoot, shoot.Name, 1), "2150.1.0"),
+		"a worker whose config cannot be read":  toVersion(t, MaintenanceUser, unreadable, "2150.1.0"),
+		"a version that does not change":        toVersion(t, MaintenanceUser, shoot, "1877.5.0"),
+		"a Shoot whose profile there is not":    toVersion(t, MaintenanceUser, elsewhere, "2150.1.0"),
+		"a Shoot that somebody else has set up": toVersion(t, "", shoot, "2150.1.0"),
+	} {
+		handler, told := mutatingShoots(t, reader)
+		response := handler.Handle(t.Context(), req)
+		if !response.Allowed || len(response.Patches) > 0 || len(response.Warnings) > 0 || len(told) > 0 {
+			t.Errorf("%s: %+v", what, response)
+		}
+	}
+	handler, _ := mutatingShoots(t, unreachable{reader, &v1beta1.CloudProfile{}})
+	response := handler.Handle(t.Context(), toVersion(t, MaintenanceUser, shoot, "2150.1.0"))
+	if response.Allowed || response.Result.Code != http.StatusInternalServerError {
+		t.Errorf("without an answer about the profile: %+v", response)
+	}
+}
+
+// An image is the user's unless it can be told that it is not: by the fields of the request.
+func TestWhoHasChosenAnImage(t *testing.T) {
+	_, shoot := trusted(t)
+	worker := &shoot.Spec.Provider.Workers[0]
+	managed := func(manager, machine string) []metav1.ManagedFieldsEntry {
+		fields := `{"f:spec":{"f:provider":{"f:workers":{"k:{\"name\":\"ledger\"}":{"f:machine":` + machine + `}}}}}`
+		return []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}}
+	}
+	manifest := func(image string) map[string]string {
+		return map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"provider":{"workers":[{"name":"ledger","machine":{"type":"a"` + image + `}}]}}}`}
+	}
+	const whole = `{"f:type":{},"f:image":{"f:name":{},"f:version":{}}}`
+	named, partial := &v1beta1.ShootMachineImage{Name: "gardenlinux"}, &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("1877")}
+	for what, test := range map[string]struct {
+		managed     []metav1.ManagedFieldsEntry
+		annotations map[string]string
+		want        *v1beta1.ShootMachineImage
+		left        bool
+	}{
+		"nothing is known":       {},
+		"not readable":           {managed: managed("a", `[`)},
+		"another worker":         {managed: managed("a", `{}`)},
+		"no image":               {managed: managed("a", `{"f:type":{}}`), left: true},
+		"no version":             {managed: managed("a", `{"f:type":{},"f:image":{"f:name":{}}}`), want: named, left: true},
+		"all":                    {managed: managed("a", whole)},
+		"another's manifest":     {managed: managed("a", whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`)},
+		"applied without one":    {managed: managed(applied, whole)},
+		"applied, not readable":  {managed: managed(applied, whole), annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{"}},
+		"applied, no version":    {managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`), want: named, left: true},
+		"applied, a part":        {managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux","version":"1877"}`), want: partial, left: true},
+		"two managers, one none": {managed: append(managed("a", `{"f:type":{}}`), managed("b", `{"f:image":{"f:version":{}}}`)...)},
+	} {
+		shoot.ManagedFields, shoot.Annotations = test.managed, test.annotations
+		got, left := leftOpen(shoot, worker)
+		if diff := cmp.Diff(test.want, got); diff != "" || left != test.left {
+			t.Errorf("%s: %t, %s", what, left, diff)
+		}
+	}
+}

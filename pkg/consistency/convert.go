@@ -30,7 +30,7 @@ type Conversion struct {
 	// Image and Version are the indices in machineImages and its versions.
 	Image, Version int
 	// Entries take the place of the version: at least one.
-	Entries []json.RawMessage
+	Entries []map[string]any
 }
 
 // ConvertNamespaced returns the conversions of all versions that are in another format than the parent's, in the order
@@ -54,7 +54,7 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 
 // inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error
 // says why it cannot be written so.
-func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]json.RawMessage, error) {
+func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]map[string]any, error) {
 	if version.Legacy == p.vocabulary.Legacy() || p.unread.Touches(version.Path) {
 		return nil, nil
 	}
@@ -84,39 +84,28 @@ func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.V
 // encode has the provider write a version, and reads it again to see that nothing is lost.
 func (p *compiler[R]) encode(
 	version string, format provider.Format, flavors []imageselector.Flavor[R],
-) ([]json.RawMessage, error) {
+) ([]map[string]any, error) {
 	written, err := p.provider.Encode(imageselector.Version[R]{
 		Version: version, Legacy: format == provider.FormatLegacy, Flavors: flavors,
 	}, format)
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]json.RawMessage, 0, len(written))
-	for _, entry := range written {
-		raw, err := withoutNulls(entry)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, raw)
+	raw, err := json.Marshal(written)
+	if err != nil {
+		return nil, err
+	}
+	var entries []map[string]any
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, err
+	}
+	for _, entry := range entries { // null says nothing
+		maps.DeleteFunc(entry, func(_ string, value any) bool { return value == nil })
 	}
 	if !p.saysTheSame(entries, flavors) {
 		return nil, fmt.Errorf("the %s format loses something", format)
 	}
 	return entries, nil
-}
-
-// withoutNulls writes an entry without members that are null, which say nothing, and with sorted keys.
-func withoutNulls(entry any) (json.RawMessage, error) {
-	raw, err := json.Marshal(entry)
-	if err != nil {
-		return nil, err
-	}
-	var members map[string]any
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, err
-	}
-	maps.DeleteFunc(members, func(_ string, value any) bool { return value == nil })
-	return json.Marshal(members)
 }
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
@@ -163,7 +152,7 @@ func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Versio
 }
 
 // saysTheSame reports whether the provider reads entries of one version as these flavors.
-func (p *compiler[R]) saysTheSame(entries []json.RawMessage, flavors []imageselector.Flavor[R]) bool {
+func (p *compiler[R]) saysTheSame(entries []map[string]any, flavors []imageselector.Flavor[R]) bool {
 	var kind metav1.TypeMeta
 	if json.Unmarshal(p.spec.ProviderConfig.Raw, &kind) != nil {
 		return false

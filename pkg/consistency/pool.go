@@ -76,6 +76,22 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 // ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
 func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
 
+// Boots returns a function that reports whether a worker pool would boot a version of an image if it named that in place
+// of its own: what [Profile.ResolvePool] answers for it, without its texts. It is for questions about many versions:
+// what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot
+// be read, so that nobody knows what it asks for. Safe for concurrent use.
+func (p *Profile[R]) Boots(pool provider.Pool) func(image, version string) bool {
+	r, request, _ := p.ask(pool)
+	if len(r.Further) > 0 {
+		return nil
+	}
+	return func(image, version string) bool {
+		request := request
+		request.Image, request.Version = image, version
+		return r.Reason == "" && p.boots(request)
+	}
+}
+
 // choose finds the image of a pool without keeping a record, and reports whether there is one.
 func (p *Profile[R]) choose(r *Resolution[R], request imageselector.Request) bool {
 	r.Decision.Chosen = p.all.Choose(request)
@@ -217,12 +233,11 @@ func (p *Profile[R]) rejections(r *Resolution[R]) string {
 // CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile
 // without regions, which core refuses, is taken to have every one.
 func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding {
-	regions := p.regions
-	if len(regions) == 0 || slices.Contains(regions, region) {
+	if len(p.regions) == 0 || slices.Contains(p.regions, region) {
 		return nil
 	}
 	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
-		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(regions))
+		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(p.regions))
 	return &err
 }
 

@@ -155,8 +155,8 @@ func (d *document) convert(conversions []consistency.Conversion) {
 		d.images[c.Image].raw = nil
 		versions := &d.images[c.Image].versions
 		entries := make([]entry, 0, len(c.Entries))
-		for _, raw := range c.Entries {
-			entries = append(entries, entry{key: (*versions)[c.Version].key, raw: raw})
+		for _, members := range c.Entries {
+			entries = append(entries, entry{key: (*versions)[c.Version].key, raw: marshal(members)})
 		}
 		*versions = slices.Replace(*versions, c.Version, c.Version+1, entries...)
 	}

@@ -6,8 +6,6 @@ package consistency
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -44,7 +42,7 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	for i, image := range p.images {
 		for k := range image.Versions {
 			id := imageVersion{image.Name, image.Versions[k].Version}
-			if entries, err := p.inFormatOfParent(id, &image.Versions[k]); err == nil && len(entries) > 0 {
+			if entries, possible := p.inFormatOfParent(id, &image.Versions[k]); possible && len(entries) > 0 {
 				conversions = append(conversions, Conversion{i, k, entries})
 			}
 		}
@@ -52,24 +50,20 @@ func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1
 	return conversions
 }
 
-// inFormatOfParent writes a version in the format of the parent; nil if it is in that format, or has errors. The error
-// says why it cannot be written so.
-func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]map[string]any, error) {
+// inFormatOfParent writes a version in the format of the parent, and reports whether that is possible. There are no
+// entries if it is in that format, or has errors.
+func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.Version[R]) ([]map[string]any, bool) {
 	if version.Legacy == p.vocabulary.Legacy() || p.unread.Touches(version.Path) {
-		return nil, nil
+		return nil, true
 	}
 	flavors, complete := p.agreedOn(id, version)
-	if !complete {
-		return nil, nil
-	}
-	if version.Legacy {
-		if err := p.listedByCore(id, flavors); err != nil {
-			return nil, err
-		}
+	switch {
+	case !complete:
+		return nil, true
+	case version.Legacy && !p.listedByCore(id, flavors), !version.Legacy && p.hasReserved(id, version):
+		return nil, false
+	case version.Legacy:
 		return p.encode(version.Version, provider.FormatFlavors, flavors)
-	}
-	if err := p.hasReserved(id, version); err != nil {
-		return nil, err
 	}
 	for i := range flavors {
 		architecture := v1beta1constants.ArchitectureAMD64
@@ -81,31 +75,24 @@ func (p *compiler[R]) inFormatOfParent(id imageVersion, version *imageselector.V
 	return p.encode(version.Version, provider.FormatLegacy, flavors)
 }
 
-// encode has the provider write a version, and reads it again to see that nothing is lost.
+// encode has the provider write a version, and reports whether it reads that as the same.
 func (p *compiler[R]) encode(
 	version string, format provider.Format, flavors []imageselector.Flavor[R],
-) ([]map[string]any, error) {
+) ([]map[string]any, bool) {
 	written, err := p.provider.Encode(imageselector.Version[R]{
 		Version: version, Legacy: format == provider.FormatLegacy, Flavors: flavors,
 	}, format)
 	if err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(written)
-	if err != nil {
-		return nil, err
+		return nil, false
 	}
 	var entries []map[string]any
-	if err := json.Unmarshal(raw, &entries); err != nil {
-		return nil, err
+	if raw, err := json.Marshal(written); err != nil || json.Unmarshal(raw, &entries) != nil {
+		return nil, false
 	}
 	for _, entry := range entries { // null says nothing
 		maps.DeleteFunc(entry, func(_ string, value any) bool { return value == nil })
 	}
-	if !p.saysTheSame(entries, flavors) {
-		return nil, fmt.Errorf("the %s format loses something", format)
-	}
-	return entries, nil
+	return entries, p.saysTheSame(entries, flavors)
 }
 
 // agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
@@ -124,31 +111,24 @@ func (p *compiler[R]) agreedOn(id imageVersion, version *imageselector.Version[R
 	return agreed, len(agreed) > 0 && len(places) == 0
 }
 
-// listedByCore returns an error if core lists other flavors than these: one, say, that leaves out its architecture, for
+// listedByCore reports whether core lists these flavors: not one, say, that leaves out its architecture instead, for
 // images of several.
-func (p *compiler[R]) listedByCore(id imageVersion, flavors []imageselector.Flavor[R]) error {
+func (p *compiler[R]) listedByCore(id imageVersion, flavors []imageselector.Flavor[R]) bool {
 	core := p.newCorrespondence(id, p.core[id], p.at)
-	for i := range flavors {
-		set, _ := p.vocabulary.Flavor(flavors[i].Capabilities, core.undeclaredValues, nil)
-		if core.bySet[set] == nil {
-			return errors.New("core lists other flavors")
-		}
-	}
-	return nil
+	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+		set, _ := p.vocabulary.Flavor(f.Capabilities, core.undeclaredValues, nil)
+		return core.bySet[set] == nil
+	})
 }
 
-// hasReserved returns an error if a flavor says something by a capability of Gardener, for which the legacy format has
-// no place. The parent registers no other ones.
-func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Version[R]) error {
-	for i := range version.Flavors {
-		declared := version.Flavors[i].Capabilities
-		set, _ := p.vocabulary.Flavor(declared, p.undeclaredOf(id), nil)
-		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, declared, nil), p.undeclaredOf(id), nil)
-		if set != without {
-			return fmt.Errorf("the legacy format has no place for %s", p.vocabulary.Format(declared))
-		}
-	}
-	return nil
+// hasReserved reports whether a flavor says something by a capability of Gardener, for which the legacy format has no
+// place. The parent registers no other ones.
+func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Version[R]) bool {
+	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
+		set, _ := p.vocabulary.Flavor(f.Capabilities, p.undeclaredOf(id), nil)
+		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, f.Capabilities, nil), p.undeclaredOf(id), nil)
+		return set != without
+	})
 }
 
 // saysTheSame reports whether the provider reads entries of one version as these flavors.

@@ -163,7 +163,7 @@ func (p *compiler[R]) checkMappings() {
 		if !p.vocabulary.Legacy() {
 			continue
 		}
-		if _, err := p.inFormatOfParent(id, version); err != nil {
+		if _, possible := p.inFormatOfParent(id, version); !possible {
 			p.report.Found(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil,
 				"%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy "+
 					"format; write the version without capabilityFlavors", id, p.parent.name)

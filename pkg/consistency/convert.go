@@ -124,9 +124,10 @@ func (p *compiler[R]) listedByCore(id imageVersion, flavors []imageselector.Flav
 // hasReserved reports whether a flavor says something by a capability of Gardener, for which the legacy format has no
 // place. The parent registers no other ones.
 func (p *compiler[R]) hasReserved(id imageVersion, version *imageselector.Version[R]) bool {
+	undeclared := undeclaredBy(p.core[id])
 	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
-		set, _ := p.vocabulary.Flavor(f.Capabilities, p.undeclaredOf(id), nil)
-		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, f.Capabilities, nil), p.undeclaredOf(id), nil)
+		set, _ := p.vocabulary.Flavor(f.Capabilities, undeclared, nil)
+		without, _ := p.vocabulary.Flavor(carriedOf(p.vocabulary, f.Capabilities, nil), undeclared, nil)
 		return set != without
 	})
 }

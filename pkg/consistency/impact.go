@@ -80,7 +80,7 @@ func (p *Profile[R]) otherChoice(updated *Profile[R], id imageVersion, region st
 		if _, found := f.Reference(region); !found || !same(f) {
 			return false
 		}
-		set, _ := updated.vocabulary.Flavor(f.Capabilities, updated.undeclaredOf(id), nil)
+		set, _ := updated.vocabulary.Flavor(f.Capabilities, undeclaredBy(updated.core[id]), nil)
 		return set.Fits(request.Machine, request.Worker)
 	})
 }
@@ -108,21 +108,13 @@ func sameReference[R any](a, b *imageselector.Flavor[R], region string) bool {
 // only writes out what the version says of those that are left out, and leaves out what is the same as nothing.
 func (p *Profile[R]) inFull(id imageVersion, written v1beta1.Capabilities) v1beta1.Capabilities {
 	full := clone(written)
-	for name, values := range p.undeclaredOf(id) {
+	for name, values := range undeclaredBy(p.core[id]) {
 		if _, declared := written[name]; !declared && !p.vocabulary.IsRegistered(name) {
 			full[name] = values
 		}
 	}
 	set, _ := p.vocabulary.Flavor(full, nil, nil)
 	return set.Capabilities()
-}
-
-// undeclaredOf returns the same as undeclaredBy for an image version that may be the parent's.
-func (p *Profile[R]) undeclaredOf(id imageVersion) v1beta1.Capabilities {
-	if version := p.core[id]; version != nil {
-		return undeclaredBy(version)
-	}
-	return nil
 }
 
 // sameValues reports whether two flavors have the same capabilities with the same values, in whatever order.
@@ -189,21 +181,21 @@ func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Findi
 // poolShape is what decides the image of a worker pool.
 type poolShape struct {
 	machineType, image, version, architecture, region, config string
-	updates                                                   v1beta1.MachineUpdateStrategy
+	worker                                                    capability.Worker
 	order                                                     capability.Order
-	// pool itself, if another one of this shape may get another image; else nil.
+	// pool itself, if the provider looks at more of it; else nil.
 	pool *provider.Pool
 }
 
 func (p *Profile[R]) shapeOf(pool *provider.Pool) poolShape {
 	shape := poolShape{
 		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
-		region: pool.Region, updates: pool.Worker.UpdateStrategy, order: pool.Order,
+		region: pool.Region, worker: pool.Worker, order: pool.Order,
 	}
 	if pool.Config != nil {
 		shape.config = string(pool.Config.Raw)
 	}
-	if pool.Worker.SecureBoot || pool.Worker.GPU != nil || p.provider.Workers().LookAtPool() {
+	if p.provider.Workers().LookAtPool() {
 		shape.pool = pool
 	}
 	return shape

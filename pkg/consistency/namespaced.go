@@ -79,11 +79,9 @@ func (p *compiler[R]) inherits(id imageVersion) bool {
 	return p.parent != nil && p.parent.versions[id] != nil
 }
 
-// definesVersions reports whether an image of core has versions that are not the parent's, which need mappings.
+// definesVersions reports whether an image of core has versions that are not the parent's, which need mappings. That it
+// has none at all core reports.
 func (p *compiler[R]) definesVersions(image *v1beta1.MachineImage) bool {
-	if p.parent == nil {
-		return len(image.Versions) > 0 // that there is none core reports
-	}
 	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
 		return !p.inherits(imageVersion{image.Name, v.Version})
 	})

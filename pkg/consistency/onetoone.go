@@ -129,9 +129,9 @@ func (p *compiler[R]) newCorrespondence(
 var bothUpdates = v1beta1.Capabilities{capability.UpdateType: {capability.UpdateTypeInPlace, capability.UpdateTypeRolling}}
 
 // undeclaredBy returns what a version of core supports of worker capabilities that its flavors do not declare, apart
-// from what holds for all versions (semantics S3). It must not be changed.
+// from what holds for all versions (semantics S3); nothing for nil. It must not be changed.
 func undeclaredBy(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
-	if version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
+	if version != nil && version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
 		return bothUpdates
 	}
 	return nil

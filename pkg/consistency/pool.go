@@ -76,7 +76,7 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 // ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
 func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
 
-// Boots returns a function that reports whether a worker pool would boot a version of an image if it named that in place
+// Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
 // of its own: what [Profile.ResolvePool] answers for it, without its texts. It is for questions about many versions:
 // what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot
 // be read, so that nobody knows what it asks for. Safe for concurrent use.

@@ -18,8 +18,8 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
-// ask returns what a worker pool asks for, as an answer without an image; if there can be none, with the reason. request
-// is without unmet, the requirements that no image can ever meet.
+// ask returns what a worker pool asks for, as an answer without an image; if there can be none, with the reason. The
+// request is without unmet, the requirements that no image can ever meet.
 func (p *Profile[R]) ask(
 	pool provider.Pool,
 ) (r Resolution[R], request imageselector.Request, unmet []capability.Requirement) {

@@ -37,7 +37,7 @@ func (p *compiler[R]) checkWorkerCapabilities() {
 	}
 }
 
-// meant returns the worker capability that a registered name was probably meant to be; empty if it is one, or like none.
+// meant returns the worker capability that a registered name was probably meant to be; empty if it is one or like none.
 func (p *Profile[R]) meant(name string) string {
 	var known []string
 	for _, d := range p.provider.Workers().Definitions() {

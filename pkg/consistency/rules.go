@@ -7,6 +7,7 @@ package consistency
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,7 +37,7 @@ func Rules() []finding.Rule {
 		RuleCredentialsMissing, RuleCredentialsKind, ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse,
 		ruleMappingInUse,
 	}))
-	finding.SortRules(rules)
+	slices.SortFunc(rules, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
 }
 

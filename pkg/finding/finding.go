@@ -150,11 +150,6 @@ type Rule struct {
 	Online bool
 }
 
-// SortRules sorts rules, in place, by name.
-func SortRules(rules []Rule) {
-	slices.SortFunc(rules, func(a, b Rule) int { return cmp.Compare(a.Name, b.Name) })
-}
-
 // Denies returns a rule whose findings are errors.
 func Denies(name, means, repair string) Rule {
 	return Rule{Name: name, Severity: SeverityError, Means: means, Repair: repair}

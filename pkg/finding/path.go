@@ -27,12 +27,7 @@ type Segment struct {
 func (s Segment) IsIndex() bool { return s.Index >= 0 }
 
 // PathOf returns the segments of a path; none for nil.
-func PathOf(at *field.Path) Path {
-	if at == nil {
-		return nil
-	}
-	return ParsePath(at.String())
-}
+func PathOf(at *field.Path) Path { return ParsePath(at.String()) }
 
 // ParsePath takes a path apart as field.Path writes it. A name with dots in it becomes several names.
 func ParsePath(text string) Path {

@@ -14,6 +14,7 @@
 package imageselector
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -226,27 +227,19 @@ func (c *Catalog[R]) Over(base *Catalog[R]) *Catalog[R] {
 
 // version returns an image version, nil if neither the catalog nor what it stands over has it.
 func (c *Catalog[R]) version(image, name string) *version[R] {
-	var empty *version[R]
-	for ; c != nil; c = c.base {
-		v := c.images[image][name]
-		if v != nil && len(v.flavors) > 0 {
-			return v
-		}
-		if empty == nil {
-			empty = v
-		}
+	if c == nil {
+		return nil
 	}
-	return empty
+	v := c.images[image][name]
+	if v != nil && len(v.flavors) > 0 {
+		return v
+	}
+	return cmp.Or(c.base.version(image, name), v)
 }
 
 // hasImage reports whether the catalog, or what it stands over, has an image, with whatever versions.
 func (c *Catalog[R]) hasImage(name string) bool {
-	for ; c != nil; c = c.base {
-		if _, found := c.images[name]; found {
-			return true
-		}
-	}
-	return false
+	return c != nil && (c.images[name] != nil || c.base.hasImage(name))
 }
 
 // Vocabulary returns the vocabulary that the catalog was compiled with.

@@ -27,11 +27,17 @@ type step struct {
 	refused bool
 	// says are texts that have to be in what is printed.
 	says []string
-	// eventually tells that it may take a moment until they are.
+	// eventually tells that it may take a moment until it ends as it should.
 	eventually bool
+	// again are arguments of kubectl, given before each further try: a controller may have done what they ask for before
+	// it has seen what earlier steps wrote.
+	again []string
 }
 
 func apply(file string) []string { return []string{"apply", "-f", file} }
+
+// maintain asks for the maintenance of the Shoot with trusted launch.
+var maintain = []string{"annotate", "shoot", "bank", "-n", "garden-demo", "gardener.cloud/operation=maintain"}
 
 // steps are the demo. It fails if one of them ends otherwise than it should.
 var steps = []step{
@@ -69,6 +75,32 @@ var steps = []step{
 	{title: "The worker pool that asks boots the flavor for trusted launch, the other one does not. The command line tells which, without a garden.",
 		capkit: []string{"select", "example/shoot-trusted-launch.yaml", "example/cloudprofile-trusted-launch.yaml"},
 		says:   []string{"worker pool ledger: ", "(trustedLaunch.enabled: true) boots id 1234-amd64-trusted", "worker pool web: ", "boots id 1234-amd64\n"}},
+	{title: "The operator adds a newer image version, without a flavor for trusted launch yet, and a newer Kubernetes.",
+		kubectl: []string{"patch", "cloudprofile", "openstack-trusted-launch", "--type=json",
+			"--patch-file=hack/garden/demo/newer-versions.yaml"},
+		says: []string{"patched"}},
+	{title: "A user gives that version to ledger, the worker pool that asks. Refused, as before.",
+		kubectl: []string{"patch", "shoot", "bank", "-n", "garden-demo", "--type=json", "-p",
+			`[{"op":"replace","path":"/spec/provider/workers/0/machine/image/version","value":"1877.6.0"}]`},
+		refused: true, eventually: true, // and then the API server and admission have seen the version
+		says: []string{"no flavor of gardenlinux@1877.6.0", "does not declare openstack-trustedLaunch",
+			"would work: version 1877.5.0"}},
+	{title: "Gardener's maintenance does not look at that, and chooses it for both worker pools. Maintain the Shoot now.",
+		kubectl: maintain, says: []string{"annotated"}},
+	{title: "It succeeds: admission replaces a version that does not boot if Gardener, and not a user, has chosen it.",
+		kubectl: []string{"wait", "shoot", "bank", "-n", "garden-demo", "--timeout=10s",
+			"--for=jsonpath={.status.lastMaintenance.state}=Succeeded"},
+		says: []string{"condition met"}, eventually: true, again: maintain},
+	{title: "ledger stays on the newest version that boots with trusted launch. web and Kubernetes are updated.",
+		kubectl: []string{"get", "shoot", "bank", "-n", "garden-demo", "-o",
+			`jsonpath={range .spec.provider.workers[*]}{.name}{": "}{.machine.image.version}{"\n"}{end}` +
+				`{"Kubernetes: "}{.spec.kubernetes.version}{"\n"}`},
+		says: []string{"ledger: 1877.5.0\n", "web: 1877.6.0\n", "Kubernetes: 1.33.3\n"}, eventually: true},
+	{title: "An Event of the admission component on the Shoot says so, and why.",
+		kubectl: []string{"get", "events", "-n", "garden-demo", "--field-selector",
+			"involvedObject.name=bank,reportingComponent=" + extension.Name},
+		says: []string{"shoot/bank", "ledger stays on gardenlinux@1877.5.0 instead of 1877.6.0",
+			"does not declare openstack-trustedLaunch"}, eventually: true},
 }
 
 // demo starts a garden and the admission component, does the steps, and stops everything again.
@@ -127,20 +159,37 @@ func (s step) run(ctx context.Context, g *garden.Garden) error {
 	}
 	fmt.Printf("\n# %s\n$ %s %s\n", s.title, program, command(args))
 	output, err := do(ctx, args...)
-	for deadline := time.Now().Add(2 * time.Minute); s.eventually && err == nil && !s.saysAll(output) && time.Now().Before(deadline); {
+	wrong := s.wrong(output, err)
+	deadline := time.Now().Add(2 * time.Minute)
+	for s.eventually && wrong != nil && ctx.Err() == nil && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
+		if s.again != nil {
+			if _, err := g.Kubectl(ctx, s.again...); err != nil {
+				return err
+			}
+		}
 		output, err = do(ctx, args...)
+		wrong = s.wrong(output, err)
 	}
 	fmt.Print(output)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	return wrong
+}
+
+// wrong says what is not as it should be in what was printed; nil if all is.
+func (s step) wrong(output string, err error) error {
+	switch {
 	case s.refused && err == nil:
 		return errors.New("this should have been refused")
 	case !s.refused && err != nil:
 		return errors.New("this should have been accepted")
-	case !s.saysAll(output):
-		return fmt.Errorf("this should have said %q", s.says)
+	}
+	for _, text := range s.says {
+		if !strings.Contains(output, text) {
+			return fmt.Errorf("this should have said %q", text)
+		}
 	}
 	return nil
 }
@@ -157,15 +206,6 @@ func capkit(ctx context.Context, args ...string) (string, error) {
 		err = fmt.Errorf("%s: %w\n%s", strings.Join(words, " "), errors.Join(context.Cause(ctx), err), output)
 	}
 	return string(output), err
-}
-
-func (s step) saysAll(output string) bool {
-	for _, text := range s.says {
-		if !strings.Contains(output, text) {
-			return false
-		}
-	}
-	return true
 }
 
 // command writes arguments as one types them.

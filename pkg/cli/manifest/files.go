@@ -129,14 +129,15 @@ func (s *source) load(stdin io.Reader) error {
 	if from == nil {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
-	data, err := io.ReadAll(io.LimitReader(from, maxFile+1))
+	var text strings.Builder
+	size, err := io.Copy(&text, io.LimitReader(from, maxFile+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
-	case len(data) > maxFile:
+	case size > maxFile:
 		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxFile>>20))
 	default:
-		s.parse(string(data))
+		s.parse(text.String())
 	}
 	return nil
 }

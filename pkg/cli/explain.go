@@ -44,7 +44,7 @@ type reasoning struct {
 	Worker v1beta1.Capabilities `json:"worker"`
 	// Flavors of the image version, in the order written.
 	Flavors []explainedFlavor `json:"flavors"`
-	// Comparisons that were made to find the best candidate, in order.
+	// Comparisons that were made, in order.
 	Comparisons []explainedComparison `json:"comparisons"`
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`

@@ -143,7 +143,6 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	g.report(s.manifest, report)
 }
 
-// lintShoot checks a Shoot, and its worker pools against its profile.
 func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	if s.object == nil || s.object.DeletionTimestamp != nil {
 		return

@@ -32,7 +32,6 @@ func (g *garden) filled(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	return object
 }
 
-// fillIn sets the core flavors of the image versions that they are for.
 func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 	for _, f := range flavors {
 		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors

@@ -241,7 +241,6 @@ func questionText(a answer) string {
 	return text
 }
 
-// printAnswer writes an answer for people.
 func printAnswer(w io.Writer, a answer) {
 	if a.selected != nil {
 		fmt.Fprintf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))

@@ -97,7 +97,6 @@ func validateOverrides(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.C
 	return errs
 }
 
-// validateResult reports what is wrong with a rendered profile.
 func validateResult(object *v1beta1.NamespacedCloudProfile, rendered *v1beta1.CloudProfileSpec) field.ErrorList {
 	var spec core.CloudProfileSpec
 	if err := api.Scheme.Convert(rendered, &spec, nil); err != nil {

@@ -15,13 +15,6 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const (
-	// maxDepth is how deep lists and mappings may nest; the outermost is at depth 1.
-	maxDepth = 200
-	// aliasCost is what each alias takes from the budget for them, in bytes.
-	aliasCost = 64
-)
-
 // converter writes the parser's nodes as JSON. Like kubectl it reads the members of a mapping in order, a merge key
 // among them; the last value of a key wins. What cannot be converted becomes null and a fault.
 type converter struct {

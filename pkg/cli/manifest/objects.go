@@ -6,9 +6,6 @@ package manifest
 
 import "strings"
 
-// itemCost is what each item of a List takes from the budget for aliases, in bytes.
-const itemCost = 64
-
 // take takes over the objects of a document, and the faults found when it was read. Only repeated keys leave a document
 // usable. The items of Lists are limited in number if the document is one with aliases.
 func (s *source) take(w *writer, limited bool) {

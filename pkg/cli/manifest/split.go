@@ -15,6 +15,9 @@ const (
 	maxParts    = 4_000_000 // keys, values and items of one document, estimated before parsing
 	maxExpanded = 16 << 20  // bytes of JSON that the aliases of one input expand to
 	maxSearched = 512 << 10 // bytes of one input's documents whose syntax errors are located exactly
+	maxDepth    = 200       // of lists and mappings in each other; the outermost is at depth 1
+	aliasCost   = 64        // bytes that each alias takes from maxExpanded
+	itemCost    = 64        // bytes that each item of a List takes from it, in a document with aliases
 )
 
 // source is one input while it is read, with what was found in it.

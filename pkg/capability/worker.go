@@ -298,13 +298,16 @@ type Worker struct {
 // Requirements returns what the properties ask for, in the order of [Reserved]. at is the path of the worker, nil if
 // it is in no manifest. The caller owns the result.
 func (w Worker) Requirements(at *field.Path) []Requirement {
-	boot := Requirement{BootType, []string{bootTypeStandard}, "no secure boot", true, nil}
+	boot := Requirement{Capability: BootType, Values: []string{bootTypeStandard}, Setting: "no secure boot", Implied: true}
 	if w.SecureBoot {
-		boot = Requirement{BootType, []string{bootTypeSecure}, "secure boot", false, nil}
+		boot = Requirement{Capability: BootType, Values: []string{bootTypeSecure}, Setting: "secure boot"}
 	}
-	update := Requirement{UpdateType, []string{UpdateTypeRolling}, "no update in place", true, nil}
+	update := Requirement{
+		Capability: UpdateType, Values: []string{UpdateTypeRolling}, Setting: "no update in place", Implied: true,
+	}
 	if helper.IsUpdateStrategyInPlace(&w.UpdateStrategy) {
-		update = Requirement{UpdateType, []string{UpdateTypeInPlace}, "update strategy " + string(w.UpdateStrategy), false, nil}
+		update.Values, update.Implied = []string{UpdateTypeInPlace}, false
+		update.Setting = "update strategy " + string(w.UpdateStrategy)
 	}
 	if at != nil {
 		update.Because = at.Child("updateStrategy")

@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [ListExtender]. Decoders find [Decode] and
-// ready-made findings here; [Check] finds what is wrong with a provider itself. Other checks are in package consistency.
+// ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package consistency.
 package provider
 
 import (

@@ -155,7 +155,8 @@ func (n *networks) existingIn(id *string, name, of string) {
 // or from the existing network, which may have its own.
 func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
 	if config.SubnetPoolID == nil && config.NodeCIDR == nil && config.NodeSubnetID == nil && n.ID == nil {
-		n.missing(at, "say where the IPv6 addresses of the machines come from: write subnetPoolID or nodeCIDR; or remove ipv6")
+		n.missing(at, "say where the IPv6 addresses of the machines come from: write subnetPoolID or nodeCIDR; "+
+			"or remove ipv6")
 	}
 	if !slices.Contains(n.shoot.IPFamilies, v1beta1.IPFamilyIPv6) {
 		n.Found(ruleIPv6NotEnabled, field.ErrorTypeInvalid, at, field.OmitValueType{}, "spec.networking.ipFamilies does "+

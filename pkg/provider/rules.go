@@ -64,7 +64,7 @@ var rules = []finding.Rule{
 
 // The findings below are for implementations of [Provider]: what only they can see, in the words that all share.
 
-// ReferenceMissing returns the error for a reference, or part of one, that is empty. what: "the image ID of the region".
+// ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID of the region".
 func ReferenceMissing(at *field.Path, what string) *field.Error {
 	return field.Required(at, what+" is missing").WithOrigin(RuleReferenceMissing)
 }

@@ -82,8 +82,7 @@ func (c *component[R]) checkShoot(ctx context.Context, object, old *v1beta1.Shoo
 		if err != nil {
 			return finding.Report{}, err
 		}
-		report = ratchet.Excuse(
-			ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
+		report = ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
 	}
 	if c.updates != nil {
 		report.Add(c.updates.ValidateShootUpdate(object, old))

@@ -107,17 +107,17 @@ func (c *component[R]) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
 ) (*compiled[R], finding.Report, error) {
 	child, profile := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
-	missing := consistency.ProfileMissing(at, kind, key.Name)
+	missing := func() finding.Finding { return consistency.ProfileMissing(at, kind, key.Name) }
 	above := key
 	if kind == kindNamespacedCloudProfile {
 		if found, err := read(ctx, kind, key, child, c.cached, c.live); !found {
-			return nil, finding.Failed(missing), err
+			return nil, finding.Failed(missing()), err
 		}
 		above = client.ObjectKey{Name: child.Spec.Parent.Name}
-		missing = consistency.ParentMissing(at, key.Name, above.Name)
+		missing = func() finding.Finding { return consistency.ParentMissing(at, key.Name, above.Name) }
 	}
 	if found, err := read(ctx, kindCloudProfile, above, profile, c.cached, c.live); !found {
-		return nil, finding.Failed(missing), err
+		return nil, finding.Failed(missing()), err
 	}
 	if kind == kindNamespacedCloudProfile {
 		return c.profiles.getNamespaced(child, profile), finding.Report{}, nil

@@ -99,7 +99,7 @@ var steps = []step{
 	{title: "An Event of the admission component on the Shoot says so, and why.",
 		kubectl: []string{"get", "events", "-n", "garden-demo", "--field-selector",
 			"involvedObject.name=bank,reportingComponent=" + extension.Name},
-		says: []string{"shoot/bank", "ledger stays on gardenlinux@1877.5.0 instead of 1877.6.0",
+		says: []string{"shoot/bank", "ledger stays on gardenlinux@1877.5.0: maintenance chose gardenlinux@1877.6.0",
 			"does not declare openstack-trustedLaunch"}, eventually: true},
 }
 

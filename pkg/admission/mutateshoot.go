@@ -308,6 +308,9 @@ func (c *component[R]) record(ctx context.Context, shoot *v1beta1.Shoot, correct
 // note says in one text what becomes of each worker pool, and then why, as far as there is room: of Events with the same
 // reason and action only the first is kept for a while.
 func note(corrections []correction) string {
+	if len(corrections) == 1 {
+		return corrections[0].text()
+	}
 	var all, reasons []string
 	for _, found := range corrections {
 		does := "is updated to"

@@ -308,7 +308,7 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 			maintain(ctx, s)
 			g.Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
 			notes := notesAbout(ctx, s)
-			g.Expect(notes).To(ContainElement(ContainSubstring("kept is updated to kept@1.1.0 instead of 1.3.0")))
+			g.Expect(notes).To(ContainElement(ContainSubstring("worker pool kept is updated to kept@1.1.0: maintenance chose kept@1.3.0, but no image fits")))
 		}).Should(Succeed())
 		destroy(ctx, s)
 	})

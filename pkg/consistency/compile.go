@@ -96,8 +96,7 @@ func (p *compiler[R]) read() {
 	if p.vocabulary.Legacy() && p.parent == nil { // flavors do not belong there at all, which is reported
 		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
 	}
-	p.aboutVersions(report.Errors)
-	p.aboutVersions(report.Warnings)
+	p.aboutVersions(slices.Concat(report.Errors, report.Warnings))
 	p.report.Add(report)
 }
 

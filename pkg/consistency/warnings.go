@@ -82,9 +82,10 @@ func (p *compiler[R]) uncovered() {
 				says = fmt.Sprintf("in %s flavor %s is found by its image name only, which need not be unique; "+
 					"add the image ID for the region", regions, written)
 			}
-			if !warned.Has(at.String()) { // a legacy flavor that stands for several core flavors is one to its writer
-				warned.Insert(at.String())
-				p.report.Found(rule, field.ErrorTypeRequired, at, nil, "%s: %s", v.id, says)
+			warning := fault(rule, field.ErrorTypeRequired, at, nil, "%s: %s", v.id, says)
+			if !warned.Has(warning.Field) { // a legacy flavor that stands for several core flavors is one to its writer
+				warned.Insert(warning.Field)
+				p.report.Warnings = append(p.report.Warnings, warning)
 			}
 		}
 	}

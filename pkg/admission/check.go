@@ -39,7 +39,7 @@ func (c *component[R]) checkCloudProfile(
 		return report, nil
 	}
 	users, err := c.users(ctx, object.Name)
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return finding.Report{}, err
 	}
 	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)

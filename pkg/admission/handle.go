@@ -87,7 +87,7 @@ func validating[T any, P object[T]](
 	return handle(name, extensionswebhook.ActionValidating, kind, subresources,
 		func(ctx context.Context, _ *admission.Request, object P, stored func() (P, error)) (admission.Response, error) {
 			old, err := stored()
-			if err = cmp.Or(err, ctx.Err()); err != nil {
+			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return admission.Response{}, err
 			}
 			report, err := check(ctx, object, old)

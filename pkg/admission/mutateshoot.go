@@ -6,6 +6,7 @@ package admission
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -143,70 +144,49 @@ func (c *component[R]) correct(
 		if boots == nil {
 			continue
 		}
-		refused := func(name, version string) string {
-			v := releaseOf(profile.spec, name, version)
-			if v == nil {
-				return "the profile does not have it"
-			}
-			return maintenance.Refused(v, worker, s.old, shoot.Spec.Kubernetes.Version)
-		}
-		works := func(name, version string) bool { return boots(name, version) && refused(name, version) == "" }
-		if works(pool.Image, pool.Version) {
-			continue
-		}
 		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
 		if s.old != nil {
 			found.was = *s.old.Machine.Image.Version
-			found.to = maintained(profile.spec, old, s.old, works)
+			found.to = maintained(profile.spec, old, shoot, s.old, worker, boots)
 		} else {
-			found.to = defaulted(profile.spec, shoot, worker, works)
+			found.to = defaulted(profile.spec, shoot, worker, boots)
 		}
-		if found.to == (maintenance.Image{}) || found.to == (maintenance.Image{Name: pool.Image, Version: pool.Version}) {
+		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
+		if found.to == (maintenance.Image{}) || found.to == chosen {
 			continue
 		}
 		found.why = profile.profile.ResolvePool(pool).Message
 		if found.why == "" {
-			found.why = refused(pool.Image, pool.Version)
+			found.why = maintenance.Refused(profile.spec, chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
 		}
 		corrections = append(corrections, found)
 	}
 	return corrections, nil
 }
 
-// maintained returns the image that maintenance gives to a worker if it has only versions that work: the one that the
-// worker has had if there is no other.
+// maintained returns the image that a worker gets in place of the one that maintenance has chosen; the zero Image if that
+// works.
 func maintained(
-	profile *v1beta1.CloudProfileSpec, old *v1beta1.Shoot, before *v1beta1.Worker, works maintenance.Filter,
+	profile *v1beta1.CloudProfileSpec, old, shoot *v1beta1.Shoot, before, worker *v1beta1.Worker, boots maintenance.Filter,
 ) maintenance.Image {
-	image := maintenance.Image{Name: before.Machine.Image.Name, Version: *before.Machine.Image.Version}
-	autoUpdate := true // as maintenance has updated the worker; Gardener's defaults say so as well
-	if m := old.Spec.Maintenance; m != nil && m.AutoUpdate != nil && m.AutoUpdate.MachineImageVersion != nil {
-		autoUpdate = *m.AutoUpdate.MachineImageVersion
+	update, replaced := maintenance.Replace(profile, old, shoot, before, worker, boots)
+	if !replaced {
+		return maintenance.Image{}
 	}
-	// Gardener chooses images for the Kubernetes that there is, before it updates that.
-	update, err := maintenance.Next(profile, before, old.Spec.Kubernetes.Version, autoUpdate, works)
-	if err == nil && update.Version != "" {
-		image.Version = update.Version
+	return maintenance.Image{
+		Name: worker.Machine.Image.Name, Version: cmp.Or(update.Version, *before.Machine.Image.Version),
 	}
-	return image
-}
-
-func releaseOf(profile *v1beta1.CloudProfileSpec, name, version string) *v1beta1.MachineImageVersion {
-	for i := range profile.MachineImages {
-		for k := range profile.MachineImages[i].Versions {
-			if v := &profile.MachineImages[i].Versions[k]; profile.MachineImages[i].Name == name && v.Version == version {
-				return v
-			}
-		}
-	}
-	return nil
 }
 
 // defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
-// if the user has named image and version, if that cannot be told, or if there is none.
+// if the one that it has works, if the user has named image and version, if that cannot be told, or if there is none.
 func defaulted(
-	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, worker *v1beta1.Worker, works maintenance.Filter,
+	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, worker *v1beta1.Worker, boots maintenance.Filter,
 ) maintenance.Image {
+	works := maintenance.Works(profile, worker, nil, shoot.Spec.Kubernetes.Version, boots)
+	if works(worker.Machine.Image.Name, *worker.Machine.Image.Version) {
+		return maintenance.Image{}
+	}
 	image, left := leftOpen(shoot, worker)
 	if !left {
 		return maintenance.Image{}

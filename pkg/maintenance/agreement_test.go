@@ -265,6 +265,18 @@ func TestNextAgreesWithGardener(t *testing.T) {
 // maintained returns the version that Gardener's controller updates a Shoot's only worker to, empty if it does not, and
 // whether it says that it has failed.
 func maintained(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot) (string, bool) {
+	after := reconciled(t, profile, shoot)
+	before, now := *shoot.Spec.Provider.Workers[0].Machine.Image.Version, *after.Spec.Provider.Workers[0].Machine.Image.Version
+	last := after.Status.LastMaintenance
+	failed := last != nil && last.FailureReason != nil
+	if now == before {
+		return "", failed
+	}
+	return now, failed
+}
+
+// reconciled returns a Shoot as Gardener's controller has maintained it.
+func reconciled(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	c := fake.NewClientBuilder().WithScheme(kubernetes.GardenScheme).WithStatusSubresource(shoot).
 		WithObjects(profile, shoot).Build()
 	controller := maintenance.Reconciler{
@@ -278,11 +290,5 @@ func maintained(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(shoot), after); err != nil {
 		t.Fatal(err)
 	}
-	before, now := *shoot.Spec.Provider.Workers[0].Machine.Image.Version, *after.Spec.Provider.Workers[0].Machine.Image.Version
-	last := after.Status.LastMaintenance
-	failed := last != nil && last.FailureReason != nil
-	if now == before {
-		return "", failed
-	}
-	return now, failed
+	return after
 }

@@ -35,24 +35,32 @@ type Update struct {
 func Next(
 	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,
 ) (Update, error) {
+	update, _, err := next(profile, worker, kubernetes, autoUpdate, boots)
+	return update, err
+}
+
+// next is [Next]. ends says of an error that Gardener looks at no further worker pool after it.
+func next(
+	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,
+) (update Update, ends bool, err error) {
 	current := worker.Machine.Image
 	if current == nil || current.Version == nil {
-		return Update{}, nil
+		return Update{}, false, nil
 	}
 	machineType := machineTypeOf(profile, worker)
 	if machineType == nil {
-		return Update{}, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
+		return Update{}, true, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
 	}
 	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, current)
 	if err != nil {
-		return Update{}, fmt.Errorf("the profile has no image %q", current.Name)
+		return Update{}, true, fmt.Errorf("the profile has no image %q", current.Name)
 	}
 	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
 		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
 	}
 	kubelet, err := kubeletVersion(kubernetes, worker)
 	if err != nil {
-		return Update{}, err
+		return Update{}, true, err
 	}
 	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
 		return !boots.admits(current.Name, v.Version)
@@ -62,13 +70,13 @@ func Next(
 	allowed := helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities)
 	due, forced := isDue(allowed, current, autoUpdate)
 	if !due {
-		return Update{}, nil
+		return Update{}, false, nil
 	}
 	version, err := helper.DetermineMachineImageVersion(current, allowed, forced)
 	if err != nil {
-		return Update{Forced: forced}, err
+		return Update{Forced: forced}, false, err
 	}
-	return Update{Version: version, Forced: forced}, nil
+	return Update{Version: version, Forced: forced}, false, nil
 }
 
 // isDue reports whether the version of a worker pool is to be updated, and whether by force.
@@ -88,10 +96,14 @@ func kubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version,
 	return v1beta1helper.CalculateEffectiveKubernetesVersion(controlPlane, worker.Kubernetes)
 }
 
-// Refused says why Gardener's validation refuses to give a worker pool an image version, whatever boots; empty if it does
-// not. What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that
-// exists may have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener v1.150.
-func Refused(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string) string {
+// Refused says why Gardener's validation refuses to give a worker pool an image, whatever boots; empty if it does not.
+// What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that exists may
+// have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener v1.150.
+func Refused(profile *v1beta1.CloudProfileSpec, image Image, worker, before *v1beta1.Worker, kubernetes string) string {
+	v := releaseOf(profile, image)
+	if v == nil {
+		return "the profile does not have it"
+	}
 	switch v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion) {
 	case v1beta1.ClassificationUnavailable:
 		return "it is not available"
@@ -100,15 +112,8 @@ func Refused(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kub
 			return "it is expired"
 		}
 	}
-	if constraint := ptr.Deref(v.KubeletVersionConstraint, ""); constraint != "" {
-		kubelet, err := kubeletVersion(kubernetes, worker)
-		allowed, wrong := semver.NewConstraint(constraint)
-		if err == nil && (wrong != nil || !allowed.Check(kubelet)) {
-			return fmt.Sprintf("it is for kubelets %s, and the worker pool has %s", constraint, kubelet)
-		}
-	}
-	if worker.CRI == nil {
-		return ""
+	if refused := refusesKubelet(v, worker, kubernetes); refused != "" || worker.CRI == nil {
+		return refused
 	}
 	i := slices.IndexFunc(v.CRI, func(c v1beta1.CRI) bool { return c.Name == worker.CRI.Name })
 	if i < 0 {
@@ -118,6 +123,20 @@ func Refused(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kub
 		if !slices.ContainsFunc(v.CRI[i].ContainerRuntimes, func(r v1beta1.ContainerRuntime) bool { return r.Type == asked.Type }) {
 			return "it has no container runtime " + asked.Type
 		}
+	}
+	return ""
+}
+
+// refusesKubelet says why a version is not for the kubelet of a worker pool; empty if it is.
+func refusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kubernetes string) string {
+	constraint := ptr.Deref(v.KubeletVersionConstraint, "")
+	if constraint == "" {
+		return ""
+	}
+	kubelet, err := kubeletVersion(kubernetes, worker)
+	allowed, wrong := semver.NewConstraint(constraint)
+	if err == nil && (wrong != nil || !allowed.Check(kubelet)) {
+		return fmt.Sprintf("it is for kubelets %s, and the worker pool has %s", constraint, kubelet)
 	}
 	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -154,14 +155,18 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 			}
 		}
 	}
+	then := "their worker pools get no new machines"
+	if len(updated.spec.MachineCapabilities) > 0 {
+		then = "Gardener then fails at every update of them, even at the confirmation of their deletion"
+	}
 	for name, users := range gone {
 		report.Found(ruleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name,
-			"machine type %s is removed and still used by %s: later updates of them can fail; "+
-				"put it back with usable: false until nobody uses it", name, counted("Shoot", slices.Compact(users)))
+			"machine type %s is removed and still used by %s: %s; put it back with usable: false until nobody uses it",
+			name, counted("Shoot", slices.Compact(users)), then)
 	}
 	for use, users := range unmapped {
 		at := updated.at.Child("providerConfig", "machineImages")
-		if use.how == lostFit {
+		if use.how == lostFit || use.how == lostUpdates {
 			at = updated.at.Child("machineImages")
 		}
 		report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, use.image.String(),
@@ -213,15 +218,21 @@ const (
 	lostAll = "no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back"
 	lostFit = "the image is still there, but worker pools of %s cannot boot it any more, because what is said about it " +
 		"or about their machine types has changed: they get no new machines; undo that"
+	lostUpdates = "no flavor in core fits the machine types of worker pools of %s any more: Gardener then refuses every " +
+		"update of these Shoots, even the confirmation of their deletion; undo that"
 )
 
-// loses returns what a worker pool loses by an update; nil if it had no image, or loses nothing.
+// loses returns what a worker pool loses by an update; nil if it loses nothing, of what there is to lose: that its Shoot
+// can be updated, and an image.
 func (p *Profile[R]) loses(updated *Profile[R], pool provider.Pool) *lost {
-	was := p.bootedBy(pool)
+	id, was := imageVersion{pool.Image, pool.Version}, p.bootedBy(pool)
+	if updated.locks(pool) && !p.locks(pool) {
+		return &lost{id, lostUpdates}
+	}
 	if was == nil {
 		return nil
 	}
-	id, is, kept := imageVersion{pool.Image, pool.Version}, updated.bootedBy(pool), p.keeps(updated, pool, was)
+	is, kept := updated.bootedBy(pool), p.keeps(updated, pool, was)
 	switch {
 	case is == nil && kept:
 		return &lost{id, lostFit}
@@ -231,6 +242,17 @@ func (p *Profile[R]) loses(updated *Profile[R], pool provider.Pool) *lost {
 		return &lost{id, lostFlavor}
 	}
 	return nil
+}
+
+// locks reports whether Gardener refuses every update of a Shoot with a worker pool, since no core flavor of its image
+// version fits its machine type (semantics S16). The rule is validateMachineCapabilities in the admission plugin
+// ShootValidator of Gardener v1.150, which does not look at the Shoot as it is stored.
+func (p *Profile[R]) locks(pool provider.Pool) bool {
+	version := p.core[imageVersion{pool.Image, pool.Version}]
+	machineType := v1beta1helper.FindMachineTypeByName(p.spec.MachineTypes, pool.MachineType)
+	return version != nil && machineType != nil && len(p.spec.MachineCapabilities) > 0 &&
+		!v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
+			machineType.Capabilities, version.CapabilityFlavors, p.spec.MachineCapabilities)
 }
 
 // bootedBy returns the flavor that a worker pool boots; nil if it gets no image.

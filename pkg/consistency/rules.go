@@ -220,9 +220,9 @@ var (
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
 		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor.")
 	ruleMachineTypeInUse = finding.Warns("machine-type-in-use",
-		"An update of a profile removes a machine type that worker pools still use. With Gardener v1.150, every later update of such a Shoot fails if the profile registers capabilities, even the one that confirms its deletion.",
+		"An update of a profile removes a machine type that worker pools still use. They get no new machines. If the profile registers capabilities, Gardener v1.150 moreover fails at every later update of such a Shoot, even at the one that confirms its deletion.",
 		"Put the machine type back, with `usable: false`, until no worker pool uses it.")
 	ruleMappingInUse = finding.Warns("mapping-in-use",
-		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created.",
+		"An update of a profile takes away the flavor, or the reference, that worker pools boot. Their machines go on running. If another flavor fits, new machines boot that one, without a word; otherwise no new machine can be created. If no flavor in core fits the machine type any more, Gardener v1.150 moreover refuses every later update of such a Shoot, even the one that confirms its deletion.",
 		"Put the flavor or the reference back until no worker pool uses it.")
 )

@@ -87,7 +87,8 @@ var (
 		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core.")
 	ruleFlavorUnexpected = finding.Denies("provider-flavor-unexpected",
 		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
-		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind capabilities that one side leaves out.")
+		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind "+
+			"capabilities that one side leaves out.")
 	ruleFlavorDuplicate = finding.Denies("provider-flavor-duplicate",
 		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
 		"Remove one of the two, or tell them apart by a capability.")
@@ -102,10 +103,12 @@ var (
 		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format.")
 	ruleNoImage = finding.Denies("no-image-fits",
 		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
-		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why it is out.")
+		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why "+
+			"it is out.")
 	ruleOrderDiffers = finding.Warns("preference-order-differs",
 		"For some machine type the preference order of GEP-0033, which is used here, and that of the gardener library pick different flavors. New machines of existing worker pools get the other image when the extension changes its order.",
-		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the choice no longer depends on the order; `capkit explain` shows both.")
+		"Nothing, if the choice of GEP-0033 is what you want. Otherwise narrow the flavors or machine types so that the "+
+			"choice no longer depends on the order; `capkit explain` shows both.")
 
 	// Regions.
 	ruleRegionDuplicate = finding.Denies("region-duplicate",
@@ -150,7 +153,8 @@ var (
 		"Register the value, or correct it.")
 	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
 		"A flavor, or a machine type, declares a capability with an empty list. It would match nothing, ever.",
-		"List the values that the image or the machine type supports, or leave the capability out if it supports all of them.")
+		"List the values that the image or the machine type supports, or leave the capability out if it supports all of "+
+			"them.")
 	ruleValueDuplicate = finding.Denies(capability.RuleValueDuplicate,
 		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
 		"Remove one of the two.")
@@ -176,21 +180,27 @@ var (
 		"Write the name that the message suggests, wherever the capability is used. `capkit capabilities` lists the names.")
 	ruleOnlyOnRequest = finding.Warns("image-version-only-on-request",
 		"On some machine type no flavor of the image version boots in worker pools that ask for nothing special, only in those that ask for what the flavors declare. Gardener does not look at that when it chooses a version, for Shoots that name none or in maintenance: these are then refused.",
-		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification `preview`, so that nobody gets it without naming it.")
+		"Add a flavor that declares nothing of it, or the ordinary value as well; or give the version the classification "+
+			"`preview`, so that nobody gets it without naming it.")
 	RuleRequestUnregistered = finding.Denies("worker-capability-not-registered",
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
-		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting from the worker pool.")
+		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that "+
+			"support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting "+
+			"from the worker pool.")
 	ruleRequestUnmet = finding.Denies("worker-request-unmet",
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
-		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image does support the feature, the operator has to declare it on its flavor.")
+		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image "+
+			"does support the feature, the operator has to declare it on its flavor.")
 	RuleRequestIgnored = finding.Warns("worker-request-ignored",
 		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise.",
-		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that support it.")
+		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and "+
+			"declares it on the flavors of images that support it.")
 
 	// NamespacedCloudProfiles.
 	RuleVersionInherited = finding.Denies("namespaced-version-inherited",
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
-		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the parent does not have.")
+		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the "+
+			"parent does not have.")
 	ruleMappingInherited = finding.Denies("namespaced-mapping-inherited",
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
 		"Remove the entry from the provider config.")
@@ -209,16 +219,19 @@ var (
 var (
 	RuleCredentialsMissing = finding.Denies("credentials-missing",
 		"The credentials of a Shoot, or those that a binding refers to, do not exist.",
-		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be changed and deleted without.")
+		"Create the Secret first, or correct the name or namespace of the reference. A Shoot that exists already can be "+
+			"changed and deleted without.")
 	RuleCredentialsKind = finding.Denies("credentials-kind",
 		"A binding refers to credentials of a kind that the provider cannot use, such as a WorkloadIdentity.",
 		"Let the binding refer to a Secret. References cannot be changed: create another binding, and use that.")
 	ruleTypeInUse = finding.Denies("provider-type-in-use",
 		"An update gives a CloudProfile another provider type while Shoots or NamespacedCloudProfiles of the type so far use it. Gardener would refuse every update of the Shoots from then on, and nobody would check the NamespacedCloudProfiles any more.",
-		"Leave the type as it is, and create another CloudProfile for the other type. If the CloudProfile is to change nevertheless, delete those who use it first.")
+		"Leave the type as it is, and create another CloudProfile for the other type. If the CloudProfile is to change "+
+			"nevertheless, delete those who use it first.")
 	ruleChoiceChanged = finding.Warns("image-choice-changed",
 		"An update of a profile makes worker pools of some machine type boot another flavor of their image version, although the one so far still fits. Existing machines keep their image; new ones get the other, without a word.",
-		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new flavor.")
+		"Nothing, if that is what you want. Otherwise restore the order of capabilities and values, or narrow the new "+
+			"flavor.")
 	ruleMachineTypeInUse = finding.Warns("machine-type-in-use",
 		"An update of a profile removes a machine type that worker pools still use. They get no new machines. If the profile registers capabilities, Gardener v1.150 moreover fails at every later update of such a Shoot, even at the one that confirms its deletion.",
 		"Put the machine type back, with `usable: false`, until no worker pool uses it.")

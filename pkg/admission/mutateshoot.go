@@ -5,7 +5,6 @@
 package admission
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -219,7 +218,7 @@ func leftOpen(shoot *v1beta1.Shoot, worker *v1beta1.Worker) (*v1beta1.ShootMachi
 	var known, image, version, byApply bool
 	for _, entry := range shoot.ManagedFields {
 		fields := fieldpath.NewSet()
-		if entry.FieldsV1 == nil || entry.Subresource != "" || fields.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		if entry.FieldsV1 == nil || entry.Subresource != "" || fields.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
 		owns := fields.Has(at("type"))

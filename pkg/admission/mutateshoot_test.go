@@ -14,6 +14,7 @@ import (
 	"gomodules.xyz/jsonpatch/v2"
 	admissionv1 "k8s.io/api/admission/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
@@ -56,7 +57,7 @@ func mutatingShoots(t *testing.T, reader client.Reader) (admission.Handler, chan
 // former.
 func TestMaintenanceKeepsWhatBoots(t *testing.T) {
 	profile, shoot := trusted(t)
-	profile.Spec.MachineImages[0].Versions[2].Classification = ptr.To(v1beta1.ClassificationSupported)
+	profile.Spec.MachineImages[0].Versions[2].Lifecycle = []v1beta1.LifecycleStage{{Classification: v1beta1.ClassificationSupported}}
 	handler, told := mutatingShoots(t, stored{profile, kept(t, shoot)})
 	const says = "worker pool ledger stays on gardenlinux@1877.5.0: maintenance chose gardenlinux@2150.1.0, but trustedLaunch.enabled"
 	keeps := []jsonpatch.Operation{jsonpatch.NewOperation("replace", "/spec/provider/workers/0/machine/image/version", "1877.5.0")}
@@ -119,10 +120,11 @@ func TestWhoHasChosenAnImage(t *testing.T) {
 	worker := &shoot.Spec.Provider.Workers[0]
 	managed := func(manager, machine string) []metav1.ManagedFieldsEntry {
 		fields := `{"f:spec":{"f:provider":{"f:workers":{"k:{\"name\":\"ledger\"}":{"f:machine":` + machine + `}}}}}`
-		return []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}}
+		return []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(fields)}}
 	}
 	manifest := func(image string) map[string]string {
-		return map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"spec":{"provider":{"workers":[{"name":"ledger","machine":{"type":"a"` + image + `}}]}}}`}
+		workers := `[{"name":"ledger","machine":{"type":"a"` + image + `}}]`
+		return map[string]string{corev1.LastAppliedConfigAnnotation: `{"spec":{"provider":{"workers":` + workers + `}}}`}
 	}
 	const whole = `{"f:type":{},"f:image":{"f:name":{},"f:version":{}}}`
 	named, partial := &v1beta1.ShootMachineImage{Name: "gardenlinux"}, &v1beta1.ShootMachineImage{Name: "gardenlinux", Version: ptr.To("1877")}
@@ -132,17 +134,20 @@ func TestWhoHasChosenAnImage(t *testing.T) {
 		want        *v1beta1.ShootMachineImage
 		left        bool
 	}{
-		"nothing is known":       {},
-		"not readable":           {managed: managed("a", `[`)},
-		"another worker":         {managed: managed("a", `{}`)},
-		"no image":               {managed: managed("a", `{"f:type":{}}`), left: true},
-		"no version":             {managed: managed("a", `{"f:type":{},"f:image":{"f:name":{}}}`), want: named, left: true},
-		"all":                    {managed: managed("a", whole)},
-		"another's manifest":     {managed: managed("a", whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`)},
-		"applied without one":    {managed: managed(applied, whole)},
-		"applied, not readable":  {managed: managed(applied, whole), annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{"}},
-		"applied, no version":    {managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`), want: named, left: true},
-		"applied, a part":        {managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux","version":"1877"}`), want: partial, left: true},
+		"nothing is known":      {},
+		"not readable":          {managed: managed("a", `[`)},
+		"another worker":        {managed: managed("a", `{}`)},
+		"no image":              {managed: managed("a", `{"f:type":{}}`), left: true},
+		"no version":            {managed: managed("a", `{"f:type":{},"f:image":{"f:name":{}}}`), want: named, left: true},
+		"all":                   {managed: managed("a", whole)},
+		"another's manifest":    {managed: managed("a", whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`)},
+		"applied without one":   {managed: managed(applied, whole)},
+		"applied, not readable": {managed: managed(applied, whole), annotations: map[string]string{corev1.LastAppliedConfigAnnotation: "{"}},
+		"applied, no version":   {managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux"}`), want: named, left: true},
+		"applied, a part": {
+			managed: managed(applied, whole), annotations: manifest(`,"image":{"name":"gardenlinux","version":"1877"}`),
+			want: partial, left: true,
+		},
 		"two managers, one none": {managed: append(managed("a", `{"f:type":{}}`), managed("b", `{"f:image":{"f:version":{}}}`)...)},
 	} {
 		shoot.ManagedFields, shoot.Annotations = test.managed, test.annotations

@@ -157,11 +157,11 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 	}
 	then := "their worker pools get no new machines"
 	if len(updated.spec.MachineCapabilities) > 0 {
-		then = "Gardener then fails at every update of them, even at the confirmation of their deletion"
+		then = "no later update of them passes Gardener, not even the confirmation of their deletion"
 	}
 	for name, users := range gone {
 		report.Found(ruleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name,
-			"machine type %s is removed and still used by %s: %s; put it back with usable: false until nobody uses it",
+			"machine type %s is removed and still used by %s; %s; put it back with usable: false until nobody uses it",
 			name, counted("Shoot", slices.Compact(users)), then)
 	}
 	for use, users := range unmapped {

@@ -84,15 +84,22 @@ func drawVersion(t *rapid.T, version string, capabilities bool) v1beta1.MachineI
 	if rapid.IntRange(0, 5).Draw(t, "no runtime") == 0 {
 		v.CRI = nil
 	}
-	switch rapid.IntRange(0, 5).Draw(t, "classification") {
+	stage := func(classification v1beta1.VersionClassification, from time.Duration) {
+		start := metav1.NewTime(time.Now().Add(from))
+		v.Lifecycle = append(v.Lifecycle, v1beta1.LifecycleStage{Classification: classification, StartTime: &start})
+	}
+	switch rapid.IntRange(0, 6).Draw(t, "classification") {
 	case 0:
-		v.Classification = ptr.To(v1beta1.ClassificationPreview)
+		stage(v1beta1.ClassificationPreview, -time.Hour)
 	case 1:
-		v.Classification = ptr.To(v1beta1.ClassificationDeprecated)
+		stage(v1beta1.ClassificationDeprecated, -time.Hour)
 	case 2:
-		v.ExpirationDate = &metav1.Time{Time: time.Now().Add(-time.Hour)}
+		stage(v1beta1.ClassificationExpired, -time.Hour)
 	case 3:
-		v.ExpirationDate = &metav1.Time{Time: time.Now().Add(time.Hour)}
+		stage(v1beta1.ClassificationSupported, -time.Hour)
+		stage(v1beta1.ClassificationExpired, time.Hour)
+	case 4:
+		stage(v1beta1.ClassificationSupported, time.Hour) // it is not available yet
 	}
 	if constraint := rapid.SampledFrom([]string{"", "", ">= 1.34", "< 1.34"}).Draw(t, "kubelet"); constraint != "" {
 		v.KubeletVersionConstraint = &constraint

@@ -41,7 +41,9 @@ type image struct {
 }
 
 func classified(as v1beta1.VersionClassification) func(*v1beta1.MachineImageVersion) {
-	return func(v *v1beta1.MachineImageVersion) { v.Classification = &as }
+	return func(v *v1beta1.MachineImageVersion) {
+		v.Lifecycle = []v1beta1.LifecycleStage{{Classification: as}}
+	}
 }
 
 // expireFirst returns the change of a profile by which the first versions of images expire.
@@ -49,7 +51,10 @@ func expireFirst(images ...string) func(*v1beta1.CloudProfile) {
 	return func(p *v1beta1.CloudProfile) {
 		for _, image := range p.Spec.MachineImages {
 			if slices.Contains(images, image.Name) {
-				image.Versions[0].ExpirationDate = &metav1.Time{Time: time.Now().Add(-time.Hour)}
+				image.Versions[0].Lifecycle = []v1beta1.LifecycleStage{
+					{Classification: v1beta1.ClassificationSupported},
+					{Classification: v1beta1.ClassificationExpired, StartTime: &metav1.Time{Time: time.Now().Add(-time.Hour)}},
+				}
 			}
 		}
 	}

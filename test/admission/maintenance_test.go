@@ -42,7 +42,7 @@ type image struct {
 
 func classified(as v1beta1.VersionClassification) func(*v1beta1.MachineImageVersion) {
 	return func(v *v1beta1.MachineImageVersion) {
-		v.Lifecycle = []v1beta1.LifecycleStage{{Classification: as}}
+		v.Classification = &as //nolint:staticcheck // as people write it
 	}
 }
 
@@ -51,10 +51,8 @@ func expireFirst(images ...string) func(*v1beta1.CloudProfile) {
 	return func(p *v1beta1.CloudProfile) {
 		for _, image := range p.Spec.MachineImages {
 			if slices.Contains(images, image.Name) {
-				image.Versions[0].Lifecycle = []v1beta1.LifecycleStage{
-					{Classification: v1beta1.ClassificationSupported},
-					{Classification: v1beta1.ClassificationExpired, StartTime: &metav1.Time{Time: time.Now().Add(-time.Hour)}},
-				}
+				before := metav1.NewTime(time.Now().Add(-time.Hour))
+				image.Versions[0].ExpirationDate = &before //nolint:staticcheck // as people write it
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -41,6 +42,12 @@ type Provider interface {
 type profile interface {
 	resolve(provider.Pool) answer
 	madeBy() Provider
+	// Boots returns what reports whether a worker pool would boot a version of an image; nil if that cannot be told.
+	Boots(pool provider.Pool) func(image, version string) bool
+	// whyNot says why a worker pool boots nothing, without its name and what would work; empty if it boots.
+	whyNot(provider.Pool) string
+	// spec is what was compiled. It must not be changed.
+	spec() *v1beta1.CloudProfileSpec
 	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) finding.Report
 	// ValidateShoot reports the worker pools of a Shoot that get no image.
@@ -65,12 +72,12 @@ func (t typed[R]) cloud() any { return t.Provider }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
 	compiled, report := consistency.ValidateCloudProfile(t.Provider, object)
-	return compiledProfile[R]{compiled, t}, report
+	return compiledProfile[R]{compiled, t, &object.Spec}, report
 }
 
 func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
 	compiled, report := consistency.Compile(t.Provider, spec, field.NewPath("spec"))
-	return compiledProfile[R]{compiled, t}, len(report.Errors)
+	return compiledProfile[R]{compiled, t, spec}, len(report.Errors)
 }
 
 func (t typed[R]) fill(spec *v1beta1.CloudProfileSpec) []consistency.Filled {
@@ -92,9 +99,16 @@ func (t typed[R]) render(
 type compiledProfile[R any] struct {
 	*consistency.Profile[R]
 	provider typed[R]
+	compiled *v1beta1.CloudProfileSpec
 }
 
 func (p compiledProfile[R]) madeBy() Provider { return p.provider }
+
+func (p compiledProfile[R]) spec() *v1beta1.CloudProfileSpec { return p.compiled }
+
+func (p compiledProfile[R]) whyNot(pool provider.Pool) string {
+	return strings.TrimPrefix(p.ResolvePool(pool).Message, "worker pool "+pool.Name+": ")
+}
 
 func (p compiledProfile[R]) resolve(pool provider.Pool) answer {
 	a := answerFrom(p.Profile, p.ExplainPool(pool))

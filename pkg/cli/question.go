@@ -207,17 +207,8 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 func (g *garden) askShoots(order capability.Order) []answer {
 	answers := []answer{}
 	for _, s := range g.shoots.all {
-		if s.object == nil {
-			continue // a finding says why
-		}
-		p, fault := g.profileOf(s.object)
-		if fault == nil {
-			if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
-				fault = unknown.Error
-			}
-		}
-		if fault != nil {
-			g.error(s.manifest, fault)
+		p := g.profileToAsk(s)
+		if p == nil {
 			continue
 		}
 		for _, pool := range provider.PoolsOf(s.object) {
@@ -230,6 +221,25 @@ func (g *garden) askShoots(order capability.Order) []answer {
 		}
 	}
 	return answers
+}
+
+// profileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
+// profile to ask, or is for a region that its profile does not have.
+func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) profile {
+	if s.object == nil {
+		return nil // a finding says why
+	}
+	p, fault := g.profileOf(s.object)
+	if fault == nil {
+		if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+			fault = unknown.Error
+		}
+	}
+	if fault != nil {
+		g.error(s.manifest, fault)
+		return nil
+	}
+	return p
 }
 
 // duplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.

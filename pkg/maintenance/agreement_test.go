@@ -208,8 +208,18 @@ func TestDefaultAgreesWithGardener(t *testing.T) {
 	}
 }
 
-// filledIn returns what Gardener's plugin fills in on creation.
+// filledIn returns which image Gardener's plugin fills in on creation.
 func filledIn(t *rapid.T, profile *v1beta1.CloudProfile, worker v1beta1.Worker) (ours.Image, error) {
+	shoot, err := admitted(t, profile, shootOf(worker, true))
+	if err != nil {
+		return ours.Image{}, err
+	}
+	image := shoot.Spec.Provider.Workers[0].Machine.Image
+	return ours.Image{Name: image.Name, Version: image.Version}, nil
+}
+
+// admitted returns what Gardener's plugin makes of a Shoot on creation.
+func admitted(t *rapid.T, profile *v1beta1.CloudProfile, written *v1beta1.Shoot) (*core.Shoot, error) {
 	plugin, err := mutator.New()
 	if err != nil {
 		t.Fatal(err)
@@ -221,17 +231,12 @@ func filledIn(t *rapid.T, profile *v1beta1.CloudProfile, worker v1beta1.Worker) 
 		t.Fatal(err)
 	}
 	shoot := &core.Shoot{}
-	if err := api.Scheme.Convert(shootOf(worker, true), shoot, nil); err != nil {
+	if err := api.Scheme.Convert(written, shoot, nil); err != nil {
 		t.Fatal(err)
 	}
-	err = plugin.Admit(t.Context(), admission.NewAttributesRecord(shoot, nil, core.Kind("Shoot").WithVersion("v1beta1"),
+	return shoot, plugin.Admit(t.Context(), admission.NewAttributesRecord(shoot, nil, core.Kind("Shoot").WithVersion("v1beta1"),
 		shoot.Namespace, shoot.Name, core.Resource("shoots").WithVersion("v1beta1"), "", admission.Create,
 		&metav1.CreateOptions{}, false, &user.DefaultInfo{}), nil)
-	if err != nil {
-		return ours.Image{}, err
-	}
-	image := shoot.Spec.Provider.Workers[0].Machine.Image
-	return ours.Image{Name: image.Name, Version: image.Version}, nil
 }
 
 // TestNextAgreesWithGardener asks the maintenance controller of Gardener's controller manager what it updates to.

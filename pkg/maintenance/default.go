@@ -14,6 +14,7 @@ import (
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/utils/ptr"
 )
 
 // Filter reports whether a worker pool boots a version of an image. Nil: it boots all.
@@ -35,13 +36,7 @@ func (i Image) String() string { return i.Name + "@" + i.Version }
 // The rule is that of the admission plugin ShootMutator of Gardener v1.150 (ensureMachineImage), for pools that are not
 // in the stored Shoot yet. Default changes neither argument.
 func Default(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots Filter) (Image, error) {
-	var named Image
-	if image := worker.Machine.Image; image != nil {
-		named.Name = image.Name
-		if image.Version != nil {
-			named.Version = *image.Version
-		}
-	}
+	named := named(worker)
 	image, err := defaultImage(profile, worker, named.Name, boots)
 	if err != nil {
 		return Image{}, err
@@ -62,6 +57,59 @@ func Default(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots Fi
 		return matches(number) && suits(profile, worker, v) && boots.admits(image.Name, v.Version)
 	})
 	return Image{image.Name, latest}, err
+}
+
+// named returns what a worker names of an image.
+func named(worker *v1beta1.Worker) Image {
+	image := worker.Machine.Image
+	if image == nil {
+		return Image{}
+	}
+	return Image{image.Name, ptr.Deref(image.Version, "")}
+}
+
+// Filled returns the image that a new worker pool gets where mutate-shoot is asked: what Gardener fills in or, if that
+// does not work, what it would fill in if it had only the versions that do (semantics S15). If none works, it is what
+// Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control plane;
+// boots reports what boots for the pool.
+func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter) (Image, error) {
+	image, err := Default(profile, worker, nil)
+	works := Works(profile, worker, nil, kubernetes, boots)
+	if err != nil || image == named(worker) || works(image.Name, image.Version) {
+		return image, err
+	}
+	if other, err := Default(profile, worker, works); err == nil {
+		return other, nil
+	}
+	return image, nil
+}
+
+// DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is, and
+// otherwise the latest supported one that begins with what it names; nothing is named by an empty one. The rule is that
+// of the admission plugin ShootMutator of Gardener v1.150 (defaultKubernetesVersion).
+func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (string, error) {
+	parts := strings.Split(version, ".")
+	if len(parts) == 3 {
+		return version, nil
+	}
+	matches, err := beginning(parts)
+	if err != nil {
+		return "", err
+	}
+	var latest *semver.Version
+	for _, v := range profile.Kubernetes.Versions {
+		number, err := semver.NewVersion(v.Version)
+		if err != nil {
+			return "", fmt.Errorf("version %q of Kubernetes: %w", v.Version, err)
+		}
+		if v1beta1helper.VersionIsSupported(v) && matches(number) && (latest == nil || number.GreaterThan(latest)) {
+			latest = number
+		}
+	}
+	if latest == nil {
+		return "", fmt.Errorf("the profile has no supported version %s of Kubernetes", strings.Join(parts, "."))
+	}
+	return latest.String(), nil
 }
 
 // defaultImage returns the image of this name or, if it is empty, the one that Gardener takes.

@@ -77,6 +77,12 @@ func Maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) Maintaine
 	return m
 }
 
+// UpdatesImages reports whether maintenance updates image versions that are not expired.
+func UpdatesImages(shoot *v1beta1.Shoot) bool {
+	images, _ := autoUpdates(shoot)
+	return images
+}
+
 // autoUpdates reports whether maintenance updates versions of images and of Kubernetes that are not expired.
 func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	if shoot.Spec.Maintenance == nil || shoot.Spec.Maintenance.AutoUpdate == nil {
@@ -143,6 +149,18 @@ func Works(profile *v1beta1.CloudProfileSpec, worker, before *v1beta1.Worker, ku
 	}
 }
 
+// Gone says whether a profile does not have an image any more, or has it expired; empty if it has it.
+func Gone(profile *v1beta1.CloudProfileSpec, image Image) string {
+	v := releaseOf(profile, image)
+	switch {
+	case v == nil:
+		return image.Version + " is not in the profile"
+	case v1beta1helper.VersionIsExpired(v.ExpirableVersion):
+		return image.Version + " has expired"
+	}
+	return ""
+}
+
 // Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty for
 // one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by its
 // index, and why not: a pool whose version is not changed need not boot.
@@ -163,16 +181,25 @@ func Rejections(
 		switch {
 		case reasons[i] != "":
 		case *before.Machine.Image.Version != image.Version:
-			if reasons[i] = Refused(profile, image, after, before, shoot.Spec.Kubernetes.Version); reasons[i] == "" {
+			reasons[i] = about(image, Refused(profile, image, after, before, shoot.Spec.Kubernetes.Version))
+			if reasons[i] == "" {
 				reasons[i] = boots(i, image)
 			}
 		default:
 			if v := releaseOf(profile, image); v != nil {
-				reasons[i] = refusesKubelet(v, after, shoot.Spec.Kubernetes.Version)
+				reasons[i] = about(image, refusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
 			}
 		}
 	}
 	return reasons
+}
+
+// about says which image Gardener refuses for a reason; empty if there is none.
+func about(image Image, reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("Gardener refuses %s: %s", image, reason)
 }
 
 // locked says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.

@@ -136,47 +136,77 @@ func without(boots ours.Filter, m ours.Maintained) ours.Filter {
 	}
 }
 
-// What maintenance and the webhook make of a Shoot works for its pools, and maintenance has then done what it can: it goes
-// on only where it goes from version to version, by force or in place, or where Kubernetes has become another.
+// What maintenance and the webhook make of a Shoot works for its pools, however often, and comes to an end: Gardener goes
+// from version to version where updates are by force or in place, or have patches on the way.
 func TestReplaceWorks(t *testing.T) {
-	replacements, kept, again := 0, 0, 0
+	changed := 0
 	rapid.Check(t, func(t *rapid.T) {
 		profile := drawProfile(t)
 		shoot := drawShoot(t, profile)
 		alone := ours.Maintain(&profile.Spec, shoot)
 		for range 10 {
 			boots := without(drawFilter(t, profile), alone)
-			m, after := replaced(profile, shoot, boots)
-			second, _ := replaced(profile, after, boots)
-			for i, worker := range after.Spec.Provider.Workers {
-				image := ours.Image{Name: worker.Machine.Image.Name, Version: *worker.Machine.Image.Version}
-				before := shoot.Spec.Provider.Workers[i]
-				works := ours.Works(&profile.Spec, &worker, &before, after.Spec.Kubernetes.Version, boots)
-				if image.Version != *before.Machine.Image.Version && !works(image.Name, image.Version) {
-					t.Fatalf("%s gets %s, which does not work", worker.Name, image)
-				}
-				switch {
-				case alone.Images[i].Version == m.Images[i].Version:
-				case m.Images[i].Version == "":
-					kept++
-				default:
-					replacements++
-				}
-				inPlace := worker.UpdateStrategy != nil
-				if forced := m.Images[i].Forced || second.Images[i].Forced; forced || inPlace ||
-					m.Kubernetes.Version != "" || m.Kubelets[i].Version != "" || m.GivenUp < len(m.Images) {
-					continue
-				}
-				again++
-				if second.Images[i].Version != "" {
-					t.Fatalf("%s is updated from %s to %s by the next maintenance", worker.Name, image, second.Images[i].Version)
-				}
+			m, _ := replaced(profile, shoot, boots)
+			if m.Images[0].Version != alone.Images[0].Version {
+				changed++
 			}
+			settles(t, profile, shoot, boots)
 		}
 	})
-	if min(replacements, kept, again) == 0 {
-		t.Errorf("%d versions replaced, %d kept, %d maintained twice", replacements, kept, again)
+	if changed == 0 {
+		t.Error("the webhook has changed nothing")
 	}
+}
+
+func TestReplace(t *testing.T) {
+	profile := &v1beta1.CloudProfile{}
+	profile.Spec.MachineTypes = []v1beta1.MachineType{{Name: "type"}}
+	profile.Spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.1"}}
+	image := v1beta1.MachineImage{Name: "image", UpdateStrategy: ptr.To(v1beta1.UpdateStrategyMinor)}
+	for _, version := range []string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"} {
+		image.Versions = append(image.Versions, v1beta1.MachineImageVersion{
+			ExpirableVersion: v1beta1.ExpirableVersion{Version: version},
+			CRI:              []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}, Architectures: []string{"amd64"},
+		})
+	}
+	profile.Spec.MachineImages = []v1beta1.MachineImage{image}
+	worker := v1beta1.Worker{Name: "worker"}
+	worker.Machine = v1beta1.Machine{Type: "type", Image: &v1beta1.ShootMachineImage{Name: "image", Version: ptr.To("1.0.0")}}
+	for _, tc := range []struct {
+		booting []string
+		want    ours.Update
+	}{
+		{[]string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"}, ours.Update{Version: "1.2.0"}},
+		{[]string{"1.0.0", "1.1.0", "2.0.0"}, ours.Update{Version: "1.1.0"}},
+		{[]string{"1.0.0", "2.0.0"}, ours.Update{}},
+		{[]string{"1.1.0"}, ours.Update{Version: "1.1.0", Forced: true}},
+		{[]string{"2.0.0"}, ours.Update{Version: "2.0.0", Forced: true}},
+		{nil, ours.Update{Forced: true}},
+	} {
+		m, _ := replaced(profile, shootOf(worker, true), func(_, version string) bool { return slices.Contains(tc.booting, version) })
+		if m.Images[0].Update != tc.want {
+			t.Errorf("if %v boot: %+v, want %+v", tc.booting, m.Images[0].Update, tc.want)
+		}
+	}
+}
+
+// settles checks that maintenance gives worker pools versions that work until it changes nothing more.
+func settles(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Filter) {
+	for range 30 {
+		_, after := replaced(profile, shoot, boots)
+		for i, worker := range after.Spec.Provider.Workers {
+			image, before := worker.Machine.Image, shoot.Spec.Provider.Workers[i]
+			works := ours.Works(&profile.Spec, &worker, &before, after.Spec.Kubernetes.Version, boots)
+			if *image.Version != *before.Machine.Image.Version && !works(image.Name, *image.Version) {
+				t.Fatalf("%s gets %s, which does not work", worker.Name, *image.Version)
+			}
+		}
+		if slices.Equal(versions(after), versions(shoot)) {
+			return
+		}
+		shoot = after
+	}
+	t.Fatalf("the Shoot is updated again and again")
 }
 
 func TestAfter(t *testing.T) {
@@ -204,4 +234,56 @@ func TestAfter(t *testing.T) {
 	if diff := cmp.Diff(before, profile); diff != "" {
 		t.Errorf("the argument was changed: %s", diff)
 	}
+}
+
+// TestFilled fills in what Gardener does where that works, and otherwise what it would from those that do.
+func TestFilled(t *testing.T) {
+	kept, other, named := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		profile := drawProfile(t)
+		worker, boots := drawWorker(t, profile), drawFilter(t, profile)
+		if rapid.IntRange(0, 3).Draw(t, "names an image") == 0 {
+			image := rapid.SampledFrom(profile.Spec.MachineImages).Draw(t, "image")
+			version := rapid.SampledFrom(image.Versions).Draw(t, "version").Version
+			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: &version}
+		}
+		works := ours.Works(&profile.Spec, &worker, nil, "1.33.1", boots)
+		image, err := ours.Filled(&profile.Spec, &worker, "1.33.1", boots)
+		alone, wantErr := ours.Default(&profile.Spec, &worker, nil)
+		best, noneErr := ours.Default(&profile.Spec, &worker, works)
+		want := alone
+		switch {
+		case worker.Machine.Image != nil:
+			want = ours.Image{Name: worker.Machine.Image.Name, Version: *worker.Machine.Image.Version}
+			named++
+		case wantErr == nil && !works(alone.Name, alone.Version) && noneErr == nil:
+			want = best
+			other++
+		default:
+			kept++
+		}
+		if image != want || (err != nil) != (wantErr != nil) {
+			t.Fatalf("%v %v, want %v %v", image, err, want, wantErr)
+		}
+	})
+	if min(kept, other, named) == 0 {
+		t.Errorf("Gardener's %d times, another %d times, named %d times", kept, other, named)
+	}
+}
+
+// TestDefaultKubernetesAgreesWithGardener asks the admission plugin of Gardener's API server what it fills in.
+func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		profile := drawProfile(t)
+		shoot := drawShoot(t, profile)
+		shoot.Spec.Provider.Workers = nil
+		shoot.Spec.Kubernetes.Version = rapid.SampledFrom([]string{
+			"", "1", "1.", "1.33", "1.34.", "2", "x", "1.x", "1.33.1", "1.33.9",
+		}).Draw(t, "version")
+		want, wantErr := admitted(t, profile, shoot)
+		got, err := ours.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)
+		if (err != nil) != (wantErr != nil) || err == nil && got != want.Spec.Kubernetes.Version {
+			t.Fatalf("%q becomes %q %v, Gardener says %v", shoot.Spec.Kubernetes.Version, got, err, wantErr)
+		}
+	})
 }

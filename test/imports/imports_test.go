@@ -61,7 +61,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/cli": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/cli/...",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/cli/...",
 	},
 	"pkg/cli/gardener": {"pkg/namespaced"},
 	"pkg/cli/manifest": {},

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+type maintenanceFlags struct {
+	at, output string
+	noWebhook  bool
+}
+
+func (c *command) maintenance() *cobra.Command {
+	flags := &maintenanceFlags{}
+	cmd := &cobra.Command{
+		Use:   "maintenance FILE...",
+		Short: "Say what the next maintenance does to the images and the Kubernetes of Shoots",
+		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image: with the webhook
+mutate-shoot, which keeps to versions that boot for the pool, or as it is without it. A pool whose version is no longer
+good and that nothing replaces is stuck, and what Gardener refuses makes the maintenance of the whole Shoot fail: the exit
+status is 1 then. Kubernetes is mentioned where its version changes.
+
+Shoots that are being deleted are left out.`,
+		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
+			"  capkit maintenance --no-webhook shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
+		Args: needFiles,
+		RunE: func(_ *cobra.Command, args []string) error { return c.runMaintenance(args, flags) },
+	}
+	cmd.Flags().StringVar(&flags.at, "at", "",
+		"`TIME` of the maintenance, as in 2027-01-31T00:00:00Z, by which versions may have expired; now if it is not given")
+	complete(cmd, "at", nil) // a time, and no file
+	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "answer as without the webhook mutate-shoot")
+	outputFlag(cmd, &flags.output, answerFormats)
+	return cmd
+}
+
+// The actions of maintenance.
+const (
+	actionStays   = "stays"
+	actionUpdated = "updated"
+	actionForced  = "forced"
+	actionStuck   = "stuck"
+	actionFails   = "fails"
+)
+
+// maintained is what maintenance prints. Its JSON is an interface: a field once published keeps its name and meaning.
+type maintained struct {
+	Pools      []maintainedPool       `json:"pools"`
+	Kubernetes []maintainedKubernetes `json:"kubernetes"`
+}
+
+// maintainedPool is about the image of a worker pool.
+type maintainedPool struct {
+	// Shoot as NAMESPACE/NAME.
+	Shoot string `json:"shoot"`
+	Pool  string `json:"pool"`
+	Image string `json:"image"`
+	// From is the version that the pool has or, if it leaves that to Gardener, gets when it is created.
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Action string `json:"action"`
+	// Core is the version that Gardener alone would pick; empty if that is the same as To.
+	Core   string `json:"core,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// maintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not empty,
+// that of a worker pool with a version of its own.
+type maintainedKubernetes struct {
+	Shoot  string `json:"shoot"`
+	Pool   string `json:"pool,omitempty"`
+	From   string `json:"from"`
+	To     string `json:"to"`
+	Action string `json:"action"`
+}
+
+func (c *command) runMaintenance(args []string, flags *maintenanceFlags) error {
+	var after time.Duration
+	if flags.at != "" {
+		at, err := time.Parse(time.RFC3339, flags.at)
+		if err != nil {
+			return fmt.Errorf("--at %q is no time: write it like 2027-01-31T00:00:00Z", flags.at)
+		}
+		after = time.Until(at)
+	}
+	g, err := load(args, c.stdin, c.providers)
+	if err != nil {
+		return err
+	}
+	if len(g.shoots.all) == 0 {
+		err = errors.New("no Shoot among the inputs")
+	}
+	answer := maintained{Pools: []maintainedPool{}, Kubernetes: []maintainedKubernetes{}}
+	for _, s := range g.shoots.all {
+		if s.object == nil || s.object.DeletionTimestamp == nil {
+			g.maintain(&answer, s, after, !flags.noWebhook)
+		}
+	}
+	if err := c.printFindings(g, err); err != nil {
+		return err
+	}
+	for _, note := range g.notes {
+		fmt.Fprintf(c.stderr, "note: %s\n", note)
+	}
+	if err := printAs(c.stdout, flags.output, answer, answer.print); err != nil {
+		return err
+	}
+	wrong := func(p maintainedPool) bool { return p.Action == actionStuck || p.Action == actionFails }
+	if len(g.findings) > 0 || slices.ContainsFunc(answer.Pools, wrong) {
+		return errWrong
+	}
+	return nil
+}
+
+// maintain adds what maintenance does to a Shoot some time from now. What is wrong with the Shoot becomes findings.
+func (g *garden) maintain(answer *maintained, s *source[v1beta1.Shoot], after time.Duration, webhook bool) {
+	p := g.profileToAsk(s)
+	if p == nil {
+		return
+	}
+	shoot := s.object.DeepCopy()
+	gardener.SetDefaults(shoot)
+	version, err := maintenance.DefaultKubernetes(p.spec(), shoot.Spec.Kubernetes.Version)
+	if err != nil {
+		g.error(s.manifest, problem(gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version",
+			shoot.Spec.Kubernetes.Version, "%v", err))
+		return
+	}
+	shoot.Spec.Kubernetes.Version = version
+	m := &shootMaintenance{name: s.name, profile: p, spec: maintenance.After(p.spec(), after), shoot: shoot}
+	for i, pool := range provider.PoolsOf(shoot) {
+		worker := &shoot.Spec.Provider.Workers[i]
+		worker.Machine.Architecture = ptr.To(maintenance.Architecture(p.spec(), worker))
+		g.error(s.manifest, p.resolve(pool).further.Errors()...)
+		m.boots = append(m.boots, p.Boots(pool))
+		m.fill(worker, m.boots[i], webhook)
+	}
+	m.pools = provider.PoolsOf(shoot)
+	m.run(webhook)
+	for i := range m.pools {
+		answer.Pools = append(answer.Pools, m.pool(i))
+	}
+	answer.Kubernetes = append(answer.Kubernetes, m.kubernetes()...)
+}
+
+// shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
+type shootMaintenance struct {
+	name    string
+	profile profile
+	// spec of the profile, as it is at the time.
+	spec  *v1beta1.CloudProfileSpec
+	shoot *v1beta1.Shoot
+	pools []provider.Pool
+	// boots reports what boots for each worker pool; nil if that cannot be told.
+	boots []func(image, version string) bool
+
+	// core is what Gardener's controller makes of the Shoot, and written what is made of that before it is validated.
+	core, written maintenance.Maintained
+	// rejections say why the API server does not take it, for each worker pool; rejected is the first of them that does.
+	rejections []string
+	rejected   int
+}
+
+// fill sets the image of a worker where it is left to Gardener. It stays as it is if there is none.
+func (m *shootMaintenance) fill(worker *v1beta1.Worker, boots maintenance.Filter, webhook bool) {
+	image, err := maintenance.Default(m.profile.spec(), worker, nil)
+	if webhook && boots != nil {
+		image, err = maintenance.Filled(m.profile.spec(), worker, m.shoot.Spec.Kubernetes.Version, boots)
+	}
+	if err == nil {
+		worker.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: &image.Version}
+	}
+}
+
+// run does the maintenance.
+func (m *shootMaintenance) run(webhook bool) {
+	m.core = maintenance.Maintain(m.spec, m.shoot)
+	m.written = m.core
+	m.written.Shoot, m.written.Images = m.core.Shoot.DeepCopy(), slices.Clone(m.core.Images)
+	for i := range m.pools {
+		before, worker := &m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i]
+		if !webhook || m.boots[i] == nil || m.core.Images[i].Version == "" {
+			continue
+		}
+		outcome, replaced := maintenance.Replace(m.spec, m.shoot, m.core.Shoot, before, worker, m.boots[i])
+		if replaced {
+			m.written.Images[i] = outcome
+			version := cmp.Or(outcome.Version, *before.Machine.Image.Version)
+			m.written.Shoot.Spec.Provider.Workers[i].Machine.Image.Version = &version
+		}
+	}
+	m.rejections = maintenance.Rejections(m.spec, m.shoot, m.written.Shoot, m.whyNot)
+	m.rejected = slices.IndexFunc(m.rejections, func(reason string) bool { return reason != "" })
+}
+
+// whyNot says why a worker pool does not boot an image; empty if it does.
+func (m *shootMaintenance) whyNot(worker int, image maintenance.Image) string {
+	pool := m.pools[worker]
+	pool.Image, pool.Version = image.Name, image.Version
+	switch boots := m.boots[worker]; {
+	case boots == nil:
+		return "the providerConfig of the worker pool cannot be read, so that it is not known what it boots"
+	case boots(image.Name, image.Version):
+		return ""
+	}
+	return image.Version + " boots nothing for this pool: " + m.profile.whyNot(pool)
+}
+
+// pool returns what becomes of the image of a worker pool.
+func (m *shootMaintenance) pool(i int) maintainedPool {
+	from, outcome := m.pools[i].Version, m.written.Images[i]
+	p := maintainedPool{
+		Shoot: m.name, Pool: m.pools[i].Name, Image: m.pools[i].Image, From: from, To: cmp.Or(outcome.Version, from),
+	}
+	replaced := cmp.Or(m.core.Images[i].Version, from) != p.To
+	lost := m.lost(i)
+	switch {
+	case m.rejected >= 0 && p.To != from:
+		p.Action, p.To, p.Reason = actionFails, from, m.rejection(i)
+		replaced = m.core.Images[i].Version != from
+	case p.To != from && outcome.Forced:
+		p.Action, p.Reason = actionForced, cmp.Or(lost, from+" cannot be had any more by this pool")
+	case p.To != from:
+		p.Action = actionUpdated
+	case lost != "":
+		p.Action, p.Reason = actionStuck, m.stuck(i, lost)
+	case m.rejected >= 0 && m.rejections[i] != "":
+		p.Action, p.Reason = actionFails, m.rejection(i)
+	case outcome.Err != nil:
+		p.Action, p.Reason = actionStuck, m.stuck(i, from+" cannot be had any more by this pool")
+	default:
+		p.Action, p.Reason = actionStays, m.stays(i)
+	}
+	if replaced {
+		p.Core = cmp.Or(m.core.Images[i].Version, from)
+	}
+	if replaced && (p.Action == actionStays || p.Action == actionUpdated) {
+		p.Reason = m.unsuitable(i)
+	}
+	return p
+}
+
+// lost says why the version of a worker pool is no longer good; empty if it is.
+func (m *shootMaintenance) lost(i int) string {
+	image := maintenance.Image{Name: m.pools[i].Image, Version: m.pools[i].Version}
+	if reason := maintenance.Gone(m.spec, image); reason != "" {
+		return reason
+	}
+	if m.boots[i] == nil {
+		return ""
+	}
+	return m.whyNot(i, image)
+}
+
+// stuck says why a worker pool gets no other version, beside why its own is lost.
+func (m *shootMaintenance) stuck(i int, lost string) string {
+	switch {
+	case i >= m.core.GivenUp:
+		return m.givenUp() + "; " + lost
+	case m.core.Images[i].Version != "":
+		return "nothing replaces it: " + lost + ", and " + m.unsuitable(i)
+	case m.written.Images[i].Err == nil && !maintenance.UpdatesImages(m.shoot):
+		return "automatic updates of images are switched off, and " + lost
+	}
+	return "nothing replaces it: " + lost
+}
+
+// stays says why a worker pool keeps a version that is good.
+func (m *shootMaintenance) stays(i int) string {
+	switch {
+	case i >= m.core.GivenUp:
+		return m.givenUp()
+	case !maintenance.UpdatesImages(m.shoot):
+		return "automatic updates of images are switched off"
+	}
+	return "there is nothing newer"
+}
+
+// givenUp says which worker pool ends the maintenance of images.
+func (m *shootMaintenance) givenUp() string {
+	return fmt.Sprintf("Gardener updates no image from worker pool %s on: %v",
+		m.pools[m.core.GivenUp].Name, m.core.Images[m.core.GivenUp].Err)
+}
+
+// unsuitable says why a worker pool does not get what Gardener has picked.
+func (m *shootMaintenance) unsuitable(i int) string {
+	image := maintenance.Image{Name: m.pools[i].Image, Version: m.core.Images[i].Version}
+	if reason := m.whyNot(i, image); reason != "" {
+		return reason
+	}
+	before, after := &m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i]
+	return fmt.Sprintf("Gardener refuses %s: %s", image,
+		maintenance.Refused(m.spec, image, after, before, m.core.Shoot.Spec.Kubernetes.Version))
+}
+
+// rejection says why the maintenance of the whole Shoot fails, to one of its worker pools.
+func (m *shootMaintenance) rejection(i int) string {
+	if m.rejections[i] != "" {
+		return m.rejections[i]
+	}
+	return fmt.Sprintf("worker pool %s: %s", m.pools[m.rejected].Name, m.rejections[m.rejected])
+}
+
+// kubernetes returns what becomes of the versions of Kubernetes, as far as they change.
+func (m *shootMaintenance) kubernetes() []maintainedKubernetes {
+	if m.rejected >= 0 {
+		return nil
+	}
+	var found []maintainedKubernetes
+	add := func(pool, from string, outcome maintenance.Outcome) {
+		if outcome.Version == "" {
+			return
+		}
+		action := actionUpdated
+		if outcome.Forced {
+			action = actionForced
+		}
+		found = append(found, maintainedKubernetes{m.name, pool, from, outcome.Version, action})
+	}
+	add("", m.shoot.Spec.Kubernetes.Version, m.core.Kubernetes)
+	for i, worker := range m.shoot.Spec.Provider.Workers {
+		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
+			add(worker.Name, *worker.Kubernetes.Version, m.core.Kubelets[i])
+		}
+	}
+	return found
+}
+
+// print writes the answer for people.
+func (a maintained) print(w io.Writer) {
+	for _, p := range a.Pools {
+		does := map[string]string{
+			actionStays: "stays", actionUpdated: "is updated to " + p.To, actionForced: "is forced to " + p.To,
+			actionStuck: "is stuck", actionFails: "stays, because the maintenance of the Shoot fails",
+		}[p.Action]
+		image := maintenance.Image{Name: p.Image, Version: p.From}
+		fmt.Fprintf(w, "%s, worker pool %s: %s %s", p.Shoot, p.Pool, image, does)
+		if p.Reason != "" {
+			fmt.Fprintf(w, ": %s", p.Reason)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, k := range a.Kubernetes {
+		who, does := k.Shoot, "updated"
+		if k.Pool != "" {
+			who += ", worker pool " + k.Pool
+		}
+		if k.Action == actionForced {
+			does = "forced"
+		}
+		fmt.Fprintf(w, "%s: Kubernetes %s is %s to %s\n", who, k.From, does, k.To)
+	}
+}

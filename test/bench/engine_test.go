@@ -8,6 +8,7 @@ package bench
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/gardener/gardener/extensions/pkg/controller/worker"
@@ -88,5 +89,29 @@ func BenchmarkCheck(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// BenchmarkCompare compares what an update of a CloudProfile says to 20,000 Shoots, with three worker pools each, with asking the
+// gardener library once for each of these pools.
+func BenchmarkCompare(b *testing.B) {
+	const shoots, poolsOfEach = 20_000, 3
+	for _, p := range profiles {
+		updated, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
+		uses := make([]consistency.Use, shoots)
+		for i := range uses {
+			uses[i] = consistency.Use{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}
+			for k := range poolsOfEach {
+				uses[i].Pools = append(uses[i].Pools, p.pools[(poolsOfEach*i+k)%len(p.pools)])
+			}
+		}
+		b.Run(p.name, func(b *testing.B) {
+			library := p.library()
+			compare(b, "library", func() { p.compiled.Compare(updated, uses) }, func() {
+				for range shoots * poolsOfEach {
+					library()
+				}
+			})
+		})
 	}
 }

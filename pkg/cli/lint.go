@@ -150,7 +150,10 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	g.error(s.manifest, gardener.Validate(s.object)...)
 	switch p, fault := g.profileOf(s.object); {
 	case fault == nil:
-		g.report(s.manifest, p.ValidateShoot(s.object, g.domain))
+		shoot, fillings := filledIn(p, s.object)
+		report := p.ValidateShoot(shoot, g.domain)
+		g.error(s.manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
+		g.report(s.manifest, report)
 	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
 	case fault.Origin == consistency.RuleProfileMissing:
 		g.error(s.manifest, fault)

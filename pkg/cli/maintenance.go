@@ -15,7 +15,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/maintenance"
@@ -32,9 +31,9 @@ func (c *command) maintenance() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "maintenance FILE...",
 		Short: "Say what the next maintenance does to the images and the Kubernetes of Shoots",
-		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image: with the webhook
-mutate-shoot, which keeps to versions that boot for the pool, or as it is without it. A pool whose version is no longer
-good and that nothing replaces is stuck, and what Gardener refuses makes the maintenance of the whole Shoot fail: the exit
+		Long: `Says for each worker pool of the Shoots in the files what their next maintenance does to its image: with the
+webhook mutate-shoot, which keeps to versions that boot for the pool, or without it. A pool whose version is no longer
+good, and that nothing replaces, is stuck; what Gardener refuses makes the maintenance of the whole Shoot fail. The exit
 status is 1 then. Kubernetes is mentioned where its version changes.
 
 Shoots that are being deleted are left out.`,
@@ -45,7 +44,7 @@ Shoots that are being deleted are left out.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.runMaintenance(args, flags) },
 	}
 	cmd.Flags().StringVar(&flags.at, "at", "",
-		"`TIME` of the maintenance, as in 2027-01-31T00:00:00Z, by which versions may have expired; now if it is not given")
+		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
 	complete(cmd, "at", nil) // a time, and no file
 	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "answer as without the webhook mutate-shoot")
 	outputFlag(cmd, &flags.output, answerFormats)
@@ -82,8 +81,8 @@ type maintainedPool struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// maintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not empty,
-// that of a worker pool with a version of its own.
+// maintainedKubernetes is about a version of Kubernetes that changes: that of the control plane or, if Pool is not
+// empty, that of a worker pool with a version of its own.
 type maintainedKubernetes struct {
 	Shoot  string `json:"shoot"`
 	Pool   string `json:"pool,omitempty"`
@@ -136,22 +135,18 @@ func (g *garden) maintain(answer *maintained, s *source[v1beta1.Shoot], after ti
 	if p == nil {
 		return
 	}
-	shoot := s.object.DeepCopy()
-	gardener.SetDefaults(shoot)
-	version, err := maintenance.DefaultKubernetes(p.spec(), shoot.Spec.Kubernetes.Version)
-	if err != nil {
-		g.error(s.manifest, problem(gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version",
-			shoot.Spec.Kubernetes.Version, "%v", err))
+	shoot := asStored(p, s.object)
+	version := shoot.Spec.Kubernetes.Version
+	if _, err := maintenance.DefaultKubernetes(p.spec(), version); err != nil {
+		g.error(s.manifest, problem(
+			gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version", version, "%v", err))
 		return
 	}
-	shoot.Spec.Kubernetes.Version = version
 	m := &shootMaintenance{name: s.name, profile: p, spec: maintenance.After(p.spec(), after), shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
-		worker := &shoot.Spec.Provider.Workers[i]
-		worker.Machine.Architecture = ptr.To(maintenance.Architecture(p.spec(), worker))
 		g.error(s.manifest, p.resolve(pool).further.Errors()...)
 		m.boots = append(m.boots, p.Boots(pool))
-		m.fill(worker, m.boots[i], webhook)
+		m.fill(&shoot.Spec.Provider.Workers[i], m.boots[i], webhook)
 	}
 	m.pools = provider.PoolsOf(shoot)
 	m.run(webhook)
@@ -174,19 +169,20 @@ type shootMaintenance struct {
 
 	// core is what Gardener's controller makes of the Shoot, and written what is made of that before it is validated.
 	core, written maintenance.Maintained
-	// rejections say why the API server does not take it, for each worker pool; rejected is the first of them that does.
+	// rejections say why the API server does not take it, for each worker pool; rejected is the first of them that
+	// does.
 	rejections []string
 	rejected   int
 }
 
 // fill sets the image of a worker where it is left to Gardener. It stays as it is if there is none.
 func (m *shootMaintenance) fill(worker *v1beta1.Worker, boots maintenance.Filter, webhook bool) {
-	image, err := maintenance.Default(m.profile.spec(), worker, nil)
-	if webhook && boots != nil {
-		image, err = maintenance.Filled(m.profile.spec(), worker, m.shoot.Spec.Kubernetes.Version, boots)
+	if !webhook {
+		boots = nil
 	}
+	image, err := filledImage(m.profile, worker, m.shoot.Spec.Kubernetes.Version, boots)
 	if err == nil {
-		worker.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: &image.Version}
+		setImage(worker, image)
 	}
 }
 

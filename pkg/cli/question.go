@@ -211,10 +211,14 @@ func (g *garden) askShoots(order capability.Order) []answer {
 		if p == nil {
 			continue
 		}
-		for _, pool := range provider.PoolsOf(s.object) {
+		shoot, fillings := filledIn(p, s.object)
+		for i, pool := range provider.PoolsOf(shoot) {
 			pool.Order = order
 			a := p.resolve(pool)
-			a.Shoot = s.name
+			a.Shoot, a.Defaulted = s.name, fillings[i].done
+			if a.refused != nil && fillings[i].err != nil {
+				a.explain(fillings[i].about(&pool))
+			}
 			g.error(s.manifest, a.further.Errors()...)
 			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
 			answers = append(answers, a)

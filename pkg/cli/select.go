@@ -28,7 +28,9 @@ func (c *command) selectImage() *cobra.Command {
 	return c.question(&cobra.Command{
 		Use:   "select FILE...",
 		Short: "Say which image a worker pool boots",
-		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files.
+		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files. Where a
+Shoot leaves the image or its version to Gardener, the answer is about what is filled in when the pool is created, by
+Gardener and the webhook mutate-shoot.
 
 A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
 a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
@@ -47,8 +49,10 @@ type answer struct {
 	Shoot string `json:"shoot,omitempty"`
 	Pool  string `json:"pool,omitempty"`
 
-	Image       string `json:"image"`
-	Version     string `json:"version"`
+	Image   string `json:"image"`
+	Version string `json:"version"`
+	// Defaulted says that the pool leaves the image, or a part of the version, to Gardener, and that these are filled in.
+	Defaulted   bool   `json:"defaulted,omitempty"`
 	MachineType string `json:"machineType"`
 	Region      string `json:"region"`
 	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
@@ -165,6 +169,15 @@ func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	a.forget(workers)
 }
 
+// explain says more about why there is no image.
+func (a *answer) explain(more string) {
+	a.Error += more
+	for i := range a.Rejected {
+		entry := &a.Rejected[i]
+		entry.text, entry.Message = cmp.Or(entry.text, entry.Message)+more, entry.Message+more
+	}
+}
+
 // whole is the entry of a pool that is refused without a look at flavors.
 func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejected {
 	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
@@ -224,6 +237,8 @@ func questionText(a answer) string {
 		image = "no image named,"
 	case a.Version == "":
 		image = a.Image + ", no version named,"
+	case a.Defaulted:
+		image += ", which Gardener fills in,"
 	}
 	text := fmt.Sprintf("%s on %s in %s", image, a.MachineType, a.Region)
 	if a.Shoot != "" {

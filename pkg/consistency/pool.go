@@ -46,9 +46,8 @@ type Resolution[R any] struct {
 	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
 	// flavor that core and provider config agree on.
 	Reason imageselector.Reason
-	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission. Err then only says
-	// so, and is no reason to deny a Shoot.
-	Open bool
+	// open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
+	open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
 	Err *finding.Finding
 	// Message is what Err says, without what would work.
@@ -125,7 +124,7 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 		if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
 			r.Reason = imageselector.ReasonCapability
 		}
-		r.Open = r.Reason != "" && p.leavesImage(pool)
+		r.open = r.Reason != "" && p.leavesImage(pool)
 	}
 	r.Further = append(r.Further, errs...)
 	if r.Decision.Chosen >= 0 {
@@ -193,16 +192,12 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 			"the pool asks for %s, and machine type %s has architecture [%s]",
 			r.Pool.Architecture, r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)))
 	case id.image == "":
-		return unknown(ruleUnknownImage, image, "", "no image is named, so Gardener chooses one when the Shoot is admitted")
+		return unknown(ruleUnknownImage, image, "", "no image is named")
 	case id.version == "":
-		return unknown(ruleUnknownVersion, version, "",
-			"no version of image "+id.image+" is named, so Gardener chooses one when the Shoot is admitted")
+		return unknown(ruleUnknownVersion, version, "", "no version of image "+id.image+" is named")
 	case r.Reason == imageselector.ReasonUnknownImage:
 		return unknown(ruleUnknownImage, image.Child("name"), id.image,
 			"image "+id.image+" is not in the profile"+p.unmapped(id.image, ""))
-	case r.Open && r.Reason == imageselector.ReasonUnknownVersion:
-		return unknown(ruleUnknownVersion, version, id.version,
-			"only a part of a version of image "+id.image+" is named, so Gardener completes it when the Shoot is admitted")
 	case r.Reason == imageselector.ReasonUnknownVersion:
 		return unknown(ruleUnknownVersion, version, id.version,
 			"image "+id.image+" has no version "+id.version+" in the profile"+p.unmapped(id.image, id.version))

@@ -74,7 +74,7 @@ func TestCheckRegion(t *testing.T) {
 	}
 }
 
-// A profile, and what worker pools boot: an image, or the error and whether it is left to Gardener.
+// A profile, and what worker pools boot: an image, or the error.
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		var spec *v1beta1.CloudProfileSpec
@@ -91,7 +91,7 @@ func TestChoices(t *testing.T) {
 			r := answerTo(c.T(), p, pool)
 			got := fmt.Sprintf("%s%s", r.Reference.Name, r.Reference.ID)
 			if r.Err != nil {
-				got = fmt.Sprintf("%s (%s, open: %t) %s", r.Err.Origin, r.Reason, r.Open, r.Err.Detail)
+				got = fmt.Sprintf("%s (%s) %s", r.Err.Origin, r.Reason, r.Err.Detail)
 			}
 			lines = append(lines, strings.TrimSpace(line)+": "+got)
 		}
@@ -117,7 +117,7 @@ func TestAnswers(t *testing.T) {
 func answerTo[R any](t fatal, p *consistency.Profile[R], pool provider.Pool) consistency.Resolution[R] {
 	r, explained := p.ResolvePool(pool), p.ExplainPool(pool)
 	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen &&
-		explained.Reason == r.Reason && explained.Open == r.Open && explained.Message == r.Message &&
+		explained.Reason == r.Reason && explained.Message == r.Message &&
 		fmt.Sprint(explained.Err, explained.Further) == fmt.Sprint(r.Err, r.Further)
 	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
 		t.Fatalf("explained: %+v\nresolved: %+v", explained, r)

@@ -40,7 +40,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	for _, pool := range pools {
 		r := p.ResolvePool(pool)
 		switch {
-		case r.Err == nil || r.Open:
+		case r.Err == nil || r.open:
 		case withoutImages && r.lacksRegion():
 			report.Silenced = append(report.Silenced, *r.Err)
 		default:

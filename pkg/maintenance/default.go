@@ -70,8 +70,8 @@ func named(worker *v1beta1.Worker) Image {
 
 // Filled returns the image that a new worker pool gets where mutate-shoot is asked: what Gardener fills in or, if that
 // does not work, what it would fill in if it had only the versions that do (semantics S15). If none works, it is what
-// Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control plane;
-// boots reports what boots for the pool.
+// Gardener fills in, and will be refused. What the worker names is kept. kubernetes is the version of the control
+// plane; boots reports what boots for the pool.
 func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter) (Image, error) {
 	image, err := Default(profile, worker, nil)
 	works := Works(profile, worker, nil, kubernetes, boots)
@@ -84,9 +84,9 @@ func Filled(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernete
 	return image, nil
 }
 
-// DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is, and
-// otherwise the latest supported one that begins with what it names; nothing is named by an empty one. The rule is that
-// of the admission plugin ShootMutator of Gardener v1.150 (defaultKubernetesVersion).
+// DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is,
+// and otherwise the latest supported one that begins with what it names; nothing is named by an empty one. The rule is
+// that of the admission plugin ShootMutator of Gardener v1.150 (defaultKubernetesVersion).
 func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (string, error) {
 	parts := strings.Split(version, ".")
 	if len(parts) == 3 {
@@ -182,7 +182,7 @@ func beginning(parts []string) (func(*semver.Version) bool, error) {
 		}
 		number, err := strconv.ParseUint(part, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no part of a version: %w", part, err)
+			return nil, fmt.Errorf("%q is no part of a version", part)
 		}
 		numbers = append(numbers, number)
 	}

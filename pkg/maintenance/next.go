@@ -97,8 +97,9 @@ func kubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version,
 }
 
 // Refused says why Gardener's validation refuses to give a worker pool an image, whatever boots; empty if it does not.
-// What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that exists may
-// have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener v1.150.
+// What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that
+// exists may have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener
+// v1.150.
 func Refused(profile *v1beta1.CloudProfileSpec, image Image, worker, before *v1beta1.Worker, kubernetes string) string {
 	v := releaseOf(profile, image)
 	if v == nil {

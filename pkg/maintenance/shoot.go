@@ -24,7 +24,8 @@ type Outcome struct {
 	Err error
 }
 
-// Maintained is what the next maintenance makes of a Shoot. Its lists have an entry for each worker pool, in their order.
+// Maintained is what the next maintenance makes of a Shoot. Its lists have an entry for each worker pool, in their
+// order.
 type Maintained struct {
 	// Shoot is a copy with the versions that maintenance chooses.
 	Shoot  *v1beta1.Shoot
@@ -32,15 +33,15 @@ type Maintained struct {
 	// Kubernetes is about the control plane, Kubelets about the worker pools that have a version of their own.
 	Kubernetes Outcome
 	Kubelets   []Outcome
-	// GivenUp says from which worker pool on images are not looked at any more, because that one has an error which ends it.
-	// It is the number of worker pools if there is none.
+	// GivenUp says from which worker pool on images are not looked at any more, because that one has an error which
+	// ends it. It is the number of worker pools if there is none.
 	GivenUp int
 }
 
 // Maintain returns what the next maintenance of a Shoot does to its versions, without a look at whether the API server
-// then takes the Shoot. The Shoot is one as the API server has it; a maintenance or autoUpdate that is missing stands for
-// updates of everything, as by default. A profile or machine type without the image of a worker pool ends the maintenance
-// of images: that pool and those after it keep their versions.
+// then takes the Shoot. The Shoot is one as the API server has it; a maintenance or autoUpdate that is missing stands
+// for updates of everything, as by default. A profile or machine type without the image of a worker pool ends the
+// maintenance of images: that pool and those after it keep their versions.
 //
 // The rule is that of the maintenance controller of Gardener v1.150 (reconcile). Maintain changes neither argument.
 func Maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) Maintained {
@@ -92,7 +93,8 @@ func autoUpdates(shoot *v1beta1.Shoot) (images, kubernetes bool) {
 	return ptr.Deref(auto.MachineImageVersion, true), auto.KubernetesVersion
 }
 
-// nextKubernetes returns what maintenance makes of a version of Kubernetes: the latest patch or, by force, the next minor.
+// nextKubernetes returns what maintenance makes of a version of Kubernetes: the latest patch or, by force, the next
+// minor.
 func nextKubernetes(profile *v1beta1.CloudProfileSpec, version string, autoUpdate bool) Outcome {
 	found, current, err := v1beta1helper.KubernetesVersionExistsInCloudProfile(&v1beta1.CloudProfile{Spec: *profile}, version)
 	if err != nil {
@@ -161,12 +163,12 @@ func Gone(profile *v1beta1.CloudProfileSpec, image Image) string {
 	return ""
 }
 
-// Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty for
-// one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by its
-// index, and why not: a pool whose version is not changed need not boot.
+// Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty
+// for one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by
+// its index, and why not: a pool whose version is not changed need not boot.
 //
-// Of the rules of the admission plugin ShootValidator of Gardener v1.150 there are those that maintenance can break: about
-// versions that are changed, about Kubernetes, and those that a Shoot breaks whatever is changed in it.
+// Of the rules of the admission plugin ShootValidator of Gardener v1.150 there are those that maintenance can break:
+// about versions that are changed, about Kubernetes, and those that a Shoot breaks whatever is changed in it.
 func Rejections(
 	profile *v1beta1.CloudProfileSpec, old, shoot *v1beta1.Shoot, boots func(worker int, image Image) string,
 ) []string {

@@ -25,8 +25,8 @@ import (
 // kubernetesVersions are those that a profile may have, and a Shoot too.
 var kubernetesVersions = []string{"1.32.1", "1.33.1", "1.33.2", "1.33.4", "1.34.0", "1.34.3", "1.36.1"}
 
-// drawShoot draws a Shoot with some worker pools, each of which has an image of the profile, and draws which versions of
-// Kubernetes the profile has.
+// drawShoot draws a Shoot with some worker pools, each of which has an image of the profile, and draws which versions
+// of Kubernetes the profile has.
 func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	number := rapid.SampledFrom(kubernetesVersions)
 	profile.Spec.Kubernetes.Versions = nil
@@ -77,8 +77,8 @@ func versions(shoot *v1beta1.Shoot) []string {
 	return all
 }
 
-// TestMaintainAgreesWithGardener asks the maintenance controller of Gardener's controller manager what it makes of whole
-// Shoots.
+// TestMaintainAgreesWithGardener asks the maintenance controller of Gardener's controller manager what it makes of
+// whole Shoots.
 func TestMaintainAgreesWithGardener(t *testing.T) {
 	features.RegisterFeatureGates()
 	ctrllog.SetLogger(logr.Discard())
@@ -136,8 +136,8 @@ func without(boots ours.Filter, m ours.Maintained) ours.Filter {
 	}
 }
 
-// What maintenance and the webhook make of a Shoot works for its pools, however often, and comes to an end: Gardener goes
-// from version to version where updates are by force or in place, or have patches on the way.
+// What maintenance and the webhook make of a Shoot works for its pools, however often, and comes to an end: Gardener
+// goes from version to version where updates are by force or in place, or have patches on the way.
 func TestReplaceWorks(t *testing.T) {
 	changed := 0
 	rapid.Check(t, func(t *rapid.T) {

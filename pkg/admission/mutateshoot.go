@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
@@ -90,9 +91,10 @@ type suspect struct {
 // changes no version of a worker that was there.
 func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 	var found []suspect
+	stored := workersOf(old)
 	for i := range shoot.Spec.Provider.Workers {
 		worker := &shoot.Spec.Provider.Workers[i]
-		before := workerOf(old, worker.Name)
+		before := stored[worker.Name]
 		switch {
 		case worker.Machine.Image == nil || worker.Machine.Image.Version == nil: // the API server fills it in before
 		case before == nil && !asMaintenance:
@@ -109,17 +111,16 @@ func updates(image, old *v1beta1.ShootMachineImage) bool {
 	return old != nil && old.Name == image.Name && old.Version != nil && *old.Version != *image.Version
 }
 
-// workerOf returns a worker of a Shoot by its name; nil if there is none, or no Shoot.
-func workerOf(shoot *v1beta1.Shoot, name string) *v1beta1.Worker {
+// workersOf returns the workers of a Shoot by their names; none if there is no Shoot.
+func workersOf(shoot *v1beta1.Shoot) map[string]*v1beta1.Worker {
 	if shoot == nil {
 		return nil
 	}
-	workers := shoot.Spec.Provider.Workers
-	i := slices.IndexFunc(workers, func(w v1beta1.Worker) bool { return w.Name == name })
-	if i < 0 {
-		return nil
+	workers := make(map[string]*v1beta1.Worker, len(shoot.Spec.Provider.Workers))
+	for i := range shoot.Spec.Provider.Workers {
+		workers[shoot.Spec.Provider.Workers[i].Name] = &shoot.Spec.Provider.Workers[i]
 	}
-	return &workers[i]
+	return workers
 }
 
 // correct returns what is to be changed in the suspects. It leaves those alone that boot, those about which nothing can
@@ -135,9 +136,12 @@ func (c *component[R]) correct(
 	if err != nil || profile == nil {
 		return nil, err
 	}
-	pools := provider.PoolsOf(shoot)
+	pools, by := provider.PoolsOf(shoot), sync.OnceValue(func() written { return writtenBy(shoot) })
 	var corrections []correction
 	for _, s := range suspects {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		worker, pool := &shoot.Spec.Provider.Workers[s.index], pools[s.index]
 		boots := profile.profile.Boots(pool)
 		if boots == nil {
@@ -148,7 +152,7 @@ func (c *component[R]) correct(
 			found.was = *s.old.Machine.Image.Version
 			found.to = maintained(profile.spec, old, shoot, s.old, worker, boots)
 		} else {
-			found.to = defaulted(profile.spec, shoot, worker, boots)
+			found.to = defaulted(profile.spec, shoot, by, worker, boots)
 		}
 		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
 		if found.to == (maintenance.Image{}) || found.to == chosen {
@@ -180,13 +184,14 @@ func maintained(
 // defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
 // if the one that it has works, if the user has named image and version, if that cannot be told, or if there is none.
 func defaulted(
-	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, worker *v1beta1.Worker, boots maintenance.Filter,
+	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, by func() written, worker *v1beta1.Worker,
+	boots maintenance.Filter,
 ) maintenance.Image {
 	works := maintenance.Works(profile, worker, nil, shoot.Spec.Kubernetes.Version, boots)
 	if works(worker.Machine.Image.Name, *worker.Machine.Image.Version) {
 		return maintenance.Image{}
 	}
-	image, left := leftOpen(shoot, worker)
+	image, left := by().leftOpen(worker)
 	if !left {
 		return maintenance.Image{}
 	}
@@ -206,26 +211,52 @@ func defaulted(
 // applied is the manager of the fields that kubectl apply writes, which puts the manifest into an annotation.
 const applied = "kubectl-client-side-apply"
 
+// written is what is known of the request by which a Shoot was written.
+type written struct {
+	// owners are the fields that it owns, by manager.
+	owners []owner
+	// manifest has the workers that kubectl apply was given, by their names; nil if that is not known.
+	manifest map[string]*v1beta1.Worker
+}
+
+type owner struct {
+	manager string
+	fields  *fieldpath.Set
+}
+
+// writtenBy reads what a Shoot says of the request. What cannot be read counts for nothing.
+func writtenBy(shoot *v1beta1.Shoot) written {
+	var w written
+	for _, entry := range shoot.ManagedFields {
+		fields := fieldpath.NewSet()
+		if entry.FieldsV1 != nil && entry.Subresource == "" && fields.FromJSON(entry.FieldsV1.GetRawReader()) == nil {
+			w.owners = append(w.owners, owner{entry.Manager, fields})
+		}
+	}
+	manifest := &v1beta1.Shoot{}
+	if json.Unmarshal([]byte(shoot.Annotations[corev1.LastAppliedConfigAnnotation]), manifest) == nil {
+		w.manifest = workersOf(manifest)
+	}
+	return w
+}
+
 // leftOpen returns what the user has said of the image of a worker, nil for nothing, and whether a part of it is left to
 // Gardener. It goes by the fields that the request owns, which the API server takes down before Gardener fills in
 // others: all of a server-side apply; of other requests only whether there is an image, since the version that they
 // leave out is written as an empty one. What kubectl apply wrote is read from its annotation.
-func leftOpen(shoot *v1beta1.Shoot, worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
+func (w written) leftOpen(worker *v1beta1.Worker) (*v1beta1.ShootMachineImage, bool) {
 	pool := []any{"spec", "provider", "workers", fieldpath.KeyByFields("name", worker.Name), "machine"}
 	at := func(fields ...any) fieldpath.Path {
 		return fieldpath.MakePathOrDie(append(slices.Clone(pool), fields...)...)
 	}
+	machineType, imageName, imageVersion := at("type"), at("image", "name"), at("image", "version")
 	var known, image, version, byApply bool
-	for _, entry := range shoot.ManagedFields {
-		fields := fieldpath.NewSet()
-		if entry.FieldsV1 == nil || entry.Subresource != "" || fields.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
-			continue
-		}
-		owns := fields.Has(at("type"))
+	for _, o := range w.owners {
+		owns := o.fields.Has(machineType)
 		known = known || owns
-		byApply = byApply || owns && entry.Manager == applied
-		image = image || fields.Has(at("image", "name"))
-		version = version || fields.Has(at("image", "version"))
+		byApply = byApply || owns && o.manager == applied
+		image = image || o.fields.Has(imageName)
+		version = version || o.fields.Has(imageVersion)
 	}
 	switch {
 	case known && !image && !version:
@@ -233,22 +264,11 @@ func leftOpen(shoot *v1beta1.Shoot, worker *v1beta1.Worker) (*v1beta1.ShootMachi
 	case known && !version:
 		return &v1beta1.ShootMachineImage{Name: worker.Machine.Image.Name}, true
 	case byApply:
-		return asApplied(shoot, worker.Name)
+		if said := w.manifest[worker.Name]; said != nil {
+			return said.Machine.Image, true
+		}
 	}
 	return nil, false
-}
-
-// asApplied returns what a manifest says of the image of a worker, and whether it is less than a whole one.
-func asApplied(shoot *v1beta1.Shoot, worker string) (*v1beta1.ShootMachineImage, bool) {
-	manifest := &v1beta1.Shoot{}
-	if json.Unmarshal([]byte(shoot.Annotations[corev1.LastAppliedConfigAnnotation]), manifest) != nil {
-		return nil, false
-	}
-	written := workerOf(manifest, worker)
-	if written == nil {
-		return nil, false
-	}
-	return written.Machine.Image, true
 }
 
 // corrected answers with the patch, and with warnings that say what it does.

@@ -151,7 +151,7 @@ func TestWhoHasChosenAnImage(t *testing.T) {
 		"two managers, one none": {managed: append(managed("a", `{"f:type":{}}`), managed("b", `{"f:image":{"f:version":{}}}`)...)},
 	} {
 		shoot.ManagedFields, shoot.Annotations = test.managed, test.annotations
-		got, left := leftOpen(shoot, worker)
+		got, left := writtenBy(shoot).leftOpen(worker)
 		if diff := cmp.Diff(test.want, got); diff != "" || left != test.left {
 			t.Errorf("%s: %t, %s", what, left, diff)
 		}

@@ -101,7 +101,11 @@ func kubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version,
 // exists may have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener
 // v1.150.
 func Refused(profile *v1beta1.CloudProfileSpec, image Image, worker, before *v1beta1.Worker, kubernetes string) string {
-	v := releaseOf(profile, image)
+	return refuses(releaseOf(profile, image), worker, before, kubernetes)
+}
+
+// refuses says why Gardener's validation refuses a version, which is nil if the profile does not have it; see [Refused].
+func refuses(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string) string {
 	if v == nil {
 		return "the profile does not have it"
 	}

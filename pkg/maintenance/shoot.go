@@ -6,7 +6,7 @@ package maintenance
 
 import (
 	"fmt"
-	"slices"
+	"sync"
 	"time"
 
 	"github.com/Masterminds/semver/v3"
@@ -146,8 +146,9 @@ func Replace(
 // Works returns a filter that admits the versions which boot for a worker pool and pass Gardener's validation; see
 // [Refused].
 func Works(profile *v1beta1.CloudProfileSpec, worker, before *v1beta1.Worker, kubernetes string, boots Filter) Filter {
+	releases := sync.OnceValue(func() map[Image]*v1beta1.MachineImageVersion { return releasesOf(profile) })
 	return func(image, version string) bool {
-		return boots.admits(image, version) && Refused(profile, Image{image, version}, worker, before, kubernetes) == ""
+		return boots.admits(image, version) && refuses(releases()[Image{image, version}], worker, before, kubernetes) == ""
 	}
 }
 
@@ -251,14 +252,26 @@ func After(profile *v1beta1.CloudProfileSpec, some time.Duration) *v1beta1.Cloud
 // releaseOf returns a version of a profile; nil if there is none.
 func releaseOf(profile *v1beta1.CloudProfileSpec, image Image) *v1beta1.MachineImageVersion {
 	for i := range profile.MachineImages {
-		if profile.MachineImages[i].Name != image.Name {
-			continue
-		}
 		versions := profile.MachineImages[i].Versions
-		at := slices.IndexFunc(versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == image.Version })
-		if at >= 0 {
-			return &versions[at]
+		for k := range versions {
+			if profile.MachineImages[i].Name == image.Name && versions[k].Version == image.Version {
+				return &versions[k]
+			}
 		}
 	}
 	return nil
+}
+
+// releasesOf returns the versions of a profile, of two that are the same the first.
+func releasesOf(profile *v1beta1.CloudProfileSpec) map[Image]*v1beta1.MachineImageVersion {
+	releases := map[Image]*v1beta1.MachineImageVersion{}
+	for i := range profile.MachineImages {
+		for k := range profile.MachineImages[i].Versions {
+			v := &profile.MachineImages[i].Versions[k]
+			if image := (Image{profile.MachineImages[i].Name, v.Version}); releases[image] == nil {
+				releases[image] = v
+			}
+		}
+	}
+	return releases
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	capkit "github.com/capkit/capkit/pkg/admission"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
@@ -142,6 +143,33 @@ func BenchmarkCostlyUsers(b *testing.B) {
 					cost(b, len(req.Object.Raw), func() { handler.Handle(b.Context(), req) })
 				})
 			}
+		}
+	}
+}
+
+// BenchmarkCostlyMutations prints what it takes to give many worker pools another image than one that does not exist: as
+// maintenance has chosen it, and as Gardener has filled it in. Each is there in two sizes, one twice the other.
+func BenchmarkCostlyMutations(b *testing.B) {
+	for _, pools := range []int{2000, 4000} {
+		chosen := failingPools(pools)
+		before := chosen.DeepCopy()
+		for i := range before.Spec.Provider.Workers {
+			before.Spec.Provider.Workers[i].Machine.Image.Version = new("1.0.0")
+		}
+		maintained := request(b, "Shoot", chosen, before)
+		maintained.UserInfo.Username = capkit.MaintenanceUser
+		var fields []string
+		for _, worker := range chosen.Spec.Provider.Workers {
+			fields = append(fields, fmt.Sprintf(`"k:{\"name\":\"%s\"}":{"f:machine":{"f:type":{}}}`, worker.Name))
+		}
+		left := chosen.DeepCopy()
+		left.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "bench", FieldsV1: metav1.NewFieldsV1(
+			`{"f:spec":{"f:provider":{"f:workers":{` + strings.Join(fields, ",") + `}}}}`)}}
+		for name, req := range map[string]admission.Request{"maintained": maintained, "created": request(b, "Shoot", left, nil)} {
+			b.Run(fmt.Sprintf("%s/%d", name, pools), func(b *testing.B) {
+				handler := handlersOf(b, openstack.Provider{}, newGarden(b, sound()))["mutate-shoot"]
+				cost(b, len(req.Object.Raw), func() { handler.Handle(b.Context(), req) })
+			})
 		}
 	}
 }

@@ -73,12 +73,17 @@ func leavesImage(worker v1beta1.Worker) bool {
 func asStored(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	stored := shoot.DeepCopy()
 	gardener.SetDefaults(stored)
-	version, err := maintenance.DefaultKubernetes(p.spec(), stored.Spec.Kubernetes.Version)
-	if err == nil {
-		stored.Spec.Kubernetes.Version = version
+	fillKubernetes := func(version *string) {
+		if found, err := maintenance.DefaultKubernetes(p.spec(), *version); err == nil {
+			*version = found
+		}
 	}
+	fillKubernetes(&stored.Spec.Kubernetes.Version)
 	for i := range stored.Spec.Provider.Workers {
 		worker := &stored.Spec.Provider.Workers[i]
+		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
+			fillKubernetes(worker.Kubernetes.Version)
+		}
 		architecture := maintenance.Architecture(p.spec(), worker)
 		worker.Machine.Architecture = &architecture
 	}

@@ -36,6 +36,13 @@ func FuzzCommands(f *testing.F) {
 	} {
 		f.Add(joined(parent(f), child, childShoot))
 	}
+	newer, bank := read(f, root+"/docs/examples/newer-version.yaml"), read(f, examples+"/shoot-trusted-launch.yaml")
+	f.Add(joined(newer, bank))
+	for _, constraint := range []string{"", "x", "< 1.33.3"} {
+		f.Add(joined(patched(f, newer, `[{op: add, path: /spec/machineImages/0/versions/1/kubeletVersionConstraint, value: "`+constraint+`"}]`), bank))
+	}
+	f.Add(joined(newer, patched(f, bank, `[{op: remove, path: /spec/provider/workers/0/machine/image}, `+
+		`{op: add, path: /spec/provider/workers/1/kubernetes, value: {version: "1.33"}}]`)))
 	f.Add(read(f, workerProfile))
 	f.Add(read(f, workerConfig))
 	known := map[string]bool{}
@@ -56,6 +63,12 @@ func FuzzCommands(f *testing.F) {
 			}
 			if r := run(t, input, command, "-"); r.status < 0 || r.status > 2 {
 				t.Fatalf("%s: status %d", command, r.status)
+			}
+		}
+		for _, args := range [][]string{{}, {"--no-webhook"}, {"--at=2030-02-01T00:00:00Z"}} {
+			r := run(t, input, append([]string{"maintenance", "-o=json", "-"}, args...)...)
+			if r.status == 0 && !json.Valid([]byte(r.stdout)) {
+				t.Fatalf("maintenance %v: %s", args, r.stdout)
 			}
 		}
 		ofConfig := append([]string{"select", "-o=json", "--worker-config=-"}, ofWorker("1.0.0", "medium")...)

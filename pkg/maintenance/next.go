@@ -63,7 +63,7 @@ func next(
 		return Update{}, true, err
 	}
 	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
-		return !boots.admits(current.Name, v.Version)
+		return !boots.admits(current.Name, v.Version) || unreadable(v.KubeletVersionConstraint)
 	})
 	complete := *worker
 	complete.Machine.Architecture = ptr.To(Architecture(profile, worker))
@@ -77,6 +77,12 @@ func next(
 		return Update{Forced: forced}, false, err
 	}
 	return Update{Version: version, Forced: forced}, false, nil
+}
+
+// unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.
+func unreadable(constraint *string) bool {
+	_, err := semver.NewConstraint(ptr.Deref(constraint, ""))
+	return constraint != nil && err != nil
 }
 
 // isDue reports whether the version of a worker pool is to be updated, and whether by force.

@@ -238,6 +238,9 @@ func (m *shootMaintenance) pool(i int) maintainedPool {
 		p.Action = actionUpdated
 	case lost != "":
 		p.Action, p.Reason = actionStuck, m.stuck(i, lost)
+		if m.rejections[i] != "" {
+			p.Reason += "; " + m.rejections[i]
+		}
 	case m.rejected >= 0 && m.rejections[i] != "":
 		p.Action, p.Reason = actionFails, m.rejection(i)
 	case outcome.Err != nil:

@@ -53,14 +53,14 @@ func Maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) Maintaine
 	images, kubernetes := autoUpdates(shoot)
 	spec := &m.Shoot.Spec
 	for i := range workers {
-		o, ends := &m.Images[i], false
-		o.Update, ends, o.Err = next(profile, &workers[i], shoot.Spec.Kubernetes.Version, images, nil)
+		update, ends, err := next(profile, &workers[i], shoot.Spec.Kubernetes.Version, images, nil)
+		m.Images[i] = Outcome{update, err}
 		if ends {
 			m.GivenUp = i
 			break
 		}
-		if o.Version != "" {
-			spec.Provider.Workers[i].Machine.Image.Version = ptr.To(o.Version)
+		if update.Version != "" {
+			spec.Provider.Workers[i].Machine.Image.Version = ptr.To(update.Version)
 		}
 	}
 	m.Kubernetes = nextKubernetes(profile, spec.Kubernetes.Version, kubernetes)
@@ -233,7 +233,7 @@ func After(profile *v1beta1.CloudProfileSpec, some time.Duration) *v1beta1.Cloud
 		}
 	}
 	version := func(v *v1beta1.ExpirableVersion) {
-		shift(v.ExpirationDate)
+		shift(v.ExpirationDate) //nolint:staticcheck // as people write it
 		for i := range v.Lifecycle {
 			shift(v.Lifecycle[i].StartTime)
 		}

@@ -34,9 +34,9 @@ func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 		v := v1beta1.ExpirableVersion{Version: version}
 		switch rapid.IntRange(0, 4).Draw(t, "classification") {
 		case 0:
-			v.Classification = ptr.To(v1beta1.ClassificationPreview)
+			v.Classification = ptr.To(v1beta1.ClassificationPreview) //nolint:staticcheck // as people write it
 		case 1:
-			v.ExpirationDate = &metav1.Time{Time: time.Now().Add(-time.Hour)}
+			v.ExpirationDate = &metav1.Time{Time: time.Now().Add(-time.Hour)} //nolint:staticcheck // as people write it
 		}
 		profile.Spec.Kubernetes.Versions = append(profile.Spec.Kubernetes.Versions, v)
 	}
@@ -212,7 +212,7 @@ func settles(t *rapid.T, profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, bo
 func TestAfter(t *testing.T) {
 	profile := &v1beta1.CloudProfileSpec{}
 	at := metav1.NewTime(time.Now().Add(time.Hour))
-	version := v1beta1.ExpirableVersion{Version: "1.33.1", ExpirationDate: &at}
+	version := v1beta1.ExpirableVersion{Version: "1.33.1", ExpirationDate: &at} //nolint:staticcheck // as people write it
 	stages := v1beta1.ExpirableVersion{Version: "1.0.0", Lifecycle: []v1beta1.LifecycleStage{
 		{Classification: v1beta1.ClassificationSupported}, {Classification: v1beta1.ClassificationExpired, StartTime: &at},
 	}}

@@ -290,7 +290,13 @@ func (m *shootMaintenance) stays(i int) string {
 	case !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off"
 	}
-	return "there is nothing newer"
+	strategy := v1beta1.UpdateStrategyMajor // by default
+	for _, image := range m.spec.MachineImages {
+		if image.Name == m.pools[i].Image && image.UpdateStrategy != nil {
+			strategy = *image.UpdateStrategy
+		}
+	}
+	return fmt.Sprintf("there is nothing newer that update strategy %s allows", strategy)
 }
 
 // givenUp says which worker pool ends the maintenance of images.

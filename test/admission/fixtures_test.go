@@ -147,9 +147,9 @@ func (w *writer) must(ctx context.Context, write write, d *fixtures.Document) {
 func (w *writer) expect(ctx context.Context, write write, d *fixtures.Document, findings []fixtures.Finding) *fixtures.Answer {
 	GinkgoHelper()
 	// Nothing is stored until the servers have seen what was written before.
-	Eventually(ctx, func() error { return write(ctx, d, true).Agrees(d.Object(), findings) }).Should(Succeed(), d.Object())
+	Eventually(ctx, func() error { return write(ctx, d, true).Agrees(findings) }).Should(Succeed(), d.Object())
 	answer := write(ctx, d, false)
-	Expect(answer.Agrees(d.Object(), findings)).To(Succeed(), d.Object())
+	Expect(answer.Agrees(findings)).To(Succeed(), d.Object())
 	return answer
 }
 

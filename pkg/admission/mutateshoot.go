@@ -29,7 +29,7 @@ import (
 // mutateShoot is the name of the webhook for Shoots.
 const mutateShoot = "mutate-shoot"
 
-// MaintenanceUser is who Gardener's maintenance is recognised by, unless a setting says otherwise: the
+// MaintenanceUser is the user that writes Shoots in Gardener's maintenance, unless a setting says otherwise: the
 // gardener-controller-manager of a garden that gardener-operator manages.
 const MaintenanceUser = "system:serviceaccount:kube-system:gardener-controller-manager"
 
@@ -59,9 +59,9 @@ type correction struct {
 	was           string
 }
 
-// mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): for
-// users that maintenance is done as, and for pools whose image the user has left to Gardener. Whatever a user names
-// stays as it is.
+// mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): in
+// maintenance, which is known by its user, and for new pools whose image is left to Gardener. What a user names stays as
+// it is.
 func (c *component[R]) mutateShoot(
 	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
 ) (admission.Response, error) {
@@ -87,8 +87,7 @@ type suspect struct {
 	old   *v1beta1.Worker
 }
 
-// suspects returns the workers that maintenance gives another version, and those that are new. Who uses another request
-// changes no version of a worker that was there.
+// suspects returns the workers that maintenance gives another version or, of anybody else's request, those that are new.
 func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 	var found []suspect
 	stored := workersOf(old)
@@ -143,8 +142,10 @@ func (c *component[R]) correct(
 			return nil, err
 		}
 		worker, pool := &shoot.Spec.Provider.Workers[s.index], pools[s.index]
+		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
+		refused := maintenance.Refused(profile.spec, chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
 		boots := profile.profile.Boots(pool)
-		if boots == nil {
+		if boots == nil || boots(chosen.Name, chosen.Version) && refused == "" {
 			continue
 		}
 		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
@@ -154,14 +155,10 @@ func (c *component[R]) correct(
 		} else {
 			found.to = defaulted(profile.spec, shoot, by, worker, boots)
 		}
-		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
 		if found.to == (maintenance.Image{}) || found.to == chosen {
 			continue
 		}
-		found.why = profile.profile.ResolvePool(pool).Message
-		if found.why == "" {
-			found.why = maintenance.Refused(profile.spec, chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
-		}
+		found.why = cmp.Or(profile.profile.ResolvePool(pool).Message, refused)
 		corrections = append(corrections, found)
 	}
 	return corrections, nil
@@ -182,15 +179,11 @@ func maintained(
 }
 
 // defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
-// if the one that it has works, if the user has named image and version, if that cannot be told, or if there is none.
+// if the user has named image and version, if that cannot be told, or if there is none.
 func defaulted(
 	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, by func() written, worker *v1beta1.Worker,
 	boots maintenance.Filter,
 ) maintenance.Image {
-	works := maintenance.Works(profile, worker, nil, shoot.Spec.Kubernetes.Version, boots)
-	if works(worker.Machine.Image.Name, *worker.Machine.Image.Version) {
-		return maintenance.Image{}
-	}
 	image, left := by().leftOpen(worker)
 	if !left {
 		return maintenance.Image{}
@@ -201,6 +194,7 @@ func defaulted(
 	if err != nil || chosen.Name != worker.Machine.Image.Name || chosen.Version != *worker.Machine.Image.Version {
 		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
 	}
+	works := maintenance.Works(profile, worker, nil, shoot.Spec.Kubernetes.Version, boots)
 	found, err := maintenance.Default(profile, &open, works)
 	if err != nil {
 		return maintenance.Image{}

@@ -49,7 +49,7 @@ type component[R any] struct {
 	updates     provider.ShootUpdateValidator
 	profiles    *profiles[R]
 
-	// maintainers are the names of the users that maintenance is done as. Not changed once the webhooks are served.
+	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
 	maintainers *[]string
 	// events records Events on Shoots; nil before connect. recorded has the versions of Shoots that it was done for.
 	events    events.EventRecorder

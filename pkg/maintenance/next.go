@@ -29,8 +29,8 @@ type Update struct {
 // filter admits: a version that the pool has and does not boot counts as missing (semantics S15). autoUpdate says that
 // the Shoot has its image versions updated automatically; kubernetes is the version of its control plane.
 //
-// The error says that an update is due and there is none, or that the profile has not the image or the machine type, or
-// a version that cannot be read. The rule is that of the maintenance controller of Gardener v1.150
+// The error says that an update is due and there is none, that the profile does not have the image or the machine
+// type, or that a version cannot be read. The rule is that of the maintenance controller of Gardener v1.150
 // (maintainMachineImages). Next changes none of its arguments. Worker pools without a version are not updated.
 func Next(
 	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,

@@ -52,10 +52,25 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	name, served := componentName(cloud.Type()), newComponent(cloud)
+	return newCommand(cloud, componentName(cloud.Type()), further)
+}
+
+// NewCommandBeside is [NewCommand] for an extension that has an admission component already, and goes on having it. The
+// component is called gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and
+// lease: nothing of the two has one name, and API servers ask both.
+func NewCommandBeside[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
+	return newCommand(cloud, componentName("capkit-"+cloud.Type()), further)
+}
+
+// newCommand returns the command of a component of this name, which everything that it owns is named after.
+func newCommand[R any](
+	cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory,
+) *cobra.Command {
+	served := newComponent(cloud)
+	served.name = name
 	o := &options{
-		maintainers: served.maintainers,
-		rest:        &controllercmd.RESTOptions{},
+		name: name, maintainers: served.maintainers,
+		rest: &controllercmd.RESTOptions{},
 		manager: &controllercmd.ManagerOptions{
 			LeaderElection:          true,
 			LeaderElectionID:        controllercmd.LeaderElectionNameID("gardener-extension-" + name),
@@ -92,11 +107,14 @@ func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToF
 	return cmd
 }
 
-// componentName is the name of the component for a provider type.
+// componentName is the name of the component for a provider type, as Gardener's packages want it: without the prefix
+// gardener-extension-.
 func componentName(providerType string) string { return "admission-" + providerType }
 
 // options are those of Gardener's packages, and further ones that these do not have.
 type options struct {
+	name string // of the component
+
 	rest     *controllercmd.RESTOptions
 	manager  *controllercmd.ManagerOptions
 	webhooks *webhookcmd.AddToManagerOptions
@@ -157,7 +175,7 @@ func (o *options) complete() error {
 
 // run serves the webhooks until ctx is done; entries are those of this package, which may be disabled.
 func (o *options) run(ctx context.Context, providerType string, entries []entry) error {
-	source, err := o.sourceCluster(providerType)
+	source, err := o.sourceCluster()
 	if err != nil {
 		return fmt.Errorf("the cluster of the certificates: %w", err)
 	}
@@ -186,7 +204,7 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	}
 	standIn(registered, entries)
 	folder := registered.Options.CertDir
-	certificate, err := trustedCertificate(ctx, mgr, folder, componentName(providerType), o.certificateSyncPeriod)
+	certificate, err := trustedCertificate(ctx, mgr, folder, o.name, o.certificateSyncPeriod)
 	if err != nil {
 		return err
 	}
@@ -246,7 +264,7 @@ func (o *options) cache(providerType string) cache.Options {
 	ours := cache.ByObject{Label: label, UnsafeDisableDeepCopy: ptr.To(true)}
 	namespaced, shoots := ours, ours
 	namespaced.Transform, shoots.Transform = stripStatus, stripShoot
-	name := configurationName(componentName(providerType))
+	name := configurationName(o.name)
 	configuration := cache.ByObject{Field: fields.OneTermEqualSelector(metav1.ObjectNameField, name)}
 	byObject := map[client.Object]cache.ByObject{
 		&v1beta1.CloudProfile{}:           ours,
@@ -257,7 +275,7 @@ func (o *options) cache(providerType string) cache.Options {
 		&admissionregistrationv1.MutatingWebhookConfiguration{}:   configuration,
 	}
 	if namespace := o.webhooks.Server.Completed().Namespace; namespace != "" {
-		secrets := certificateSecrets(providerType)
+		secrets := certificateSecrets(o.name)
 		secrets.Namespaces = map[string]cache.Config{namespace: {}}
 		byObject[&corev1.Secret{}] = secrets
 	}
@@ -266,10 +284,10 @@ func (o *options) cache(providerType string) cache.Options {
 
 // certificateSecrets selects the Secrets that Gardener's packages keep the certificates in. In the namespace there may
 // be many others, which are nobody's business.
-func certificateSecrets(providerType string) cache.ByObject {
+func certificateSecrets(component string) cache.ByObject {
 	return cache.ByObject{Label: labels.SelectorFromSet(labels.Set{
 		secretsmanager.LabelKeyManagedBy:       secretsmanager.LabelValueSecretsManager,
-		secretsmanager.LabelKeyManagerIdentity: configurationName(componentName(providerType)) + "-webhook",
+		secretsmanager.LabelKeyManagerIdentity: configurationName(component) + "-webhook",
 	})}
 }
 
@@ -317,7 +335,7 @@ func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 }
 
 // sourceCluster returns the cluster of the certificates; nil if it is the one that is served.
-func (o *options) sourceCluster(providerType string) (cluster.Cluster, error) {
+func (o *options) sourceCluster() (cluster.Cluster, error) {
 	if os.Getenv("SOURCE_CLUSTER") == "" {
 		return nil, nil
 	}
@@ -328,6 +346,6 @@ func (o *options) sourceCluster(providerType string) (cluster.Cluster, error) {
 	return cluster.New(config, func(opts *cluster.Options) {
 		opts.Logger = o.manager.Completed().Logger
 		opts.Cache.DefaultNamespaces = map[string]cache.Config{o.webhooks.Server.Completed().Namespace: {}}
-		opts.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Secret{}: certificateSecrets(providerType)}
+		opts.Cache.ByObject = map[client.Object]cache.ByObject{&corev1.Secret{}: certificateSecrets(o.name)}
 	})
 }

@@ -55,7 +55,7 @@ func (c *component[R]) connect(mgr manager.Manager) error {
 		return fmt.Errorf("watching CloudProfiles: %w", err)
 	}
 	c.cached, c.live = mgr.GetClient(), mgr.GetAPIReader()
-	c.events = mgr.GetEventRecorder("gardener-extension-" + componentName(c.provider.Type()))
+	c.events = mgr.GetEventRecorder("gardener-extension-" + c.name)
 	return nil
 }
 

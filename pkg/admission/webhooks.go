@@ -43,6 +43,9 @@ type entry struct {
 
 // component answers for the webhooks of a provider. What it reads belongs to the informers and is not changed.
 type component[R any] struct {
+	// name of the component, which Events are from.
+	name string
+
 	provider provider.Provider[R]
 	// credentials judges Secrets, and updates what an update changes in a Shoot; nil if the provider cannot.
 	credentials provider.CredentialsValidator
@@ -63,7 +66,8 @@ type component[R any] struct {
 
 func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 	c := &component[R]{
-		provider: cloud, profiles: newProfiles(cloud), maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
+		name: componentName(cloud.Type()), provider: cloud, profiles: newProfiles(cloud),
+		maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
 	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
 	c.updates, _ = any(cloud).(provider.ShootUpdateValidator)

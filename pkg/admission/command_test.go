@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/local"
+)
+
+// A component beside the one of the extension shares no name with that, and does not differ otherwise.
+func TestCommandBeside(t *testing.T) {
+	names := func(cmd *cobra.Command) []string {
+		return []string{
+			cmd.Use, cmd.Flag("webhook-config-cert-dir").DefValue, cmd.Flag("leader-election-id").DefValue,
+		}
+	}
+	own, beside := NewCommand(local.Provider{}), NewCommandBeside(local.Provider{})
+	if want := []string{
+		"gardener-extension-admission-local", "/tmp/admission-local-cert", "gardener-extension-admission-local-leader-election",
+	}; !slices.Equal(names(own), want) {
+		t.Errorf("%v", names(own))
+	}
+	if want := []string{
+		"gardener-extension-admission-capkit-local", "/tmp/admission-capkit-local-cert",
+		"gardener-extension-admission-capkit-local-leader-election",
+	}; !slices.Equal(names(beside), want) {
+		t.Errorf("%v", names(beside))
+	}
+	if own.Short != beside.Short {
+		t.Errorf("%q is not %q", beside.Short, own.Short)
+	}
+}

@@ -14,7 +14,8 @@ tool() {
   go tool -modfile=hack/tools/go.mod "$@"
 }
 
-apis=(./pkg/apis/openstack/v1alpha1)
+# A cloud whose extension's types are here has a folder of them, and a page: docs/clouds/TYPE.md, OpenStack's is docs/openstack.md.
+apis=(./pkg/apis/*/v1alpha1)
 header=hack/boilerplate.go.txt
 
 # The types of the example that docs/extension-authors.md shows are copied in the same way.
@@ -29,9 +30,20 @@ tool defaulter-gen --go-header-file "$header" --output-file zz_generated.default
 echo "register-gen ${apis[*]}"
 tool register-gen --go-header-file "$header" --output-file zz_generated.register.go "${apis[@]}"
 
-echo "docs/api/openstack.md"
-tool crd-ref-docs --source-path=./pkg/apis/openstack/v1alpha1 --config=hack/api-reference/config.yaml \
-  --renderer=markdown --templates-dir=hack/api-reference/templates --output-path=docs/api/openstack.md --log-level=ERROR
+for api in "${apis[@]}"; do
+  cloud=${api#./pkg/apis/}
+  cloud=${cloud%/v1alpha1}
+  page=clouds/$cloud.md
+  if [[ -f docs/$cloud.md ]]; then
+    page=$cloud.md
+  fi
+  echo "docs/api/$cloud.md"
+  # The heading of the page is how the cloud is called.
+  title=$(sed -n '1s/^# //p' "docs/$page")
+  tool crd-ref-docs --source-path="$api" --config=hack/api-reference/config.yaml \
+    --template-value="cloud=$cloud" --template-value="title=$title" --template-value="page=$page" \
+    --renderer=markdown --templates-dir=hack/api-reference/templates --output-path="docs/api/$cloud.md" --log-level=ERROR
+done
 
 # --- Further generators go below this line; those that import the packages above have to come after them. ---
 

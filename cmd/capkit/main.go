@@ -9,10 +9,9 @@ import (
 	"os"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/cli/clouds"
 )
 
 func main() {
-	os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, cli.For(openstack.Provider{}), cli.For(local.Provider{})))
+	os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, clouds.All()...))
 }

@@ -18,9 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -31,7 +30,7 @@ type result struct {
 }
 
 // providers are those of capkit.
-var providers = []cli.Provider{cli.For(openstack.Provider{}), cli.For(local.Provider{})}
+var providers = clouds.All()
 
 // run runs the command with the given standard input.
 func run(t *testing.T, stdin string, args ...string) result {

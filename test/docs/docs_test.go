@@ -26,23 +26,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/local"
-	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/cli/clouds"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
 var update = flag.Bool("update", false, "rewrite the output that the documents quote")
 
+// documents are what the tests read; TestMain adds those that each cloud has.
 var documents = []string{
-	"README.md", "CONTRIBUTING.md", "docs/admission.md", "docs/api/openstack.md", "docs/concepts.md", "docs/extension-authors.md",
+	"README.md", "CONTRIBUTING.md", "docs/admission.md", "docs/concepts.md", "docs/extension-authors.md",
 	"docs/metrics.md", "docs/openstack.md", "docs/security.md",
 	"docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-settings.md",
 }
 
 // programs are the commands that documents may run, by how they call them.
 var programs = map[string][]cli.Provider{
-	"capkit":                                 {cli.For(openstack.Provider{}), cli.For(local.Provider{})},
-	"go run ./cmd/capkit":                    {cli.For(openstack.Provider{}), cli.For(local.Provider{})},
+	"capkit":                                 clouds.All(),
+	"go run ./cmd/capkit":                    clouds.All(),
 	"go run ./test/authors/acme/capkit-acme": {cli.For(acme.Provider{})},
 }
 
@@ -74,6 +74,13 @@ func read(t *testing.T, file string) string {
 func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
+	}
+	for _, pattern := range []string{"docs/api/*.md", "docs/clouds/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			panic(err)
+		}
+		documents = append(documents, found...)
 	}
 	m.Run()
 }

@@ -1,30 +1,39 @@
 {{- /* The whole document: each kind, followed by the types that it is made of, in the order in which they are needed. */ -}}
 {{- define "gvList" -}}
-<!-- Generated from pkg/apis/openstack/v1alpha1: do not edit, run make generate. -->
-# OpenStack: API reference
+{{- $cloud := markdownTemplateValue "cloud" }}{{ $title := markdownTemplateValue "title" }}{{ $types := (index . 0).Types }}{{ $shown := dict -}}
+<!-- Generated from pkg/apis/{{ $cloud }}/v1alpha1: do not edit, run make generate. -->
+# {{ $title }}: API reference
 
-The objects that operators and users of the OpenStack provider write inside Gardener's own objects, in the API group
-`openstack.provider.extensions.gardener.cloud`. Names are written exactly as here: a field with another name is an error.
-[OpenStack](../openstack.md) says how the parts work together. The manifests
+The objects that operators and users of the {{ $title }} provider write inside Gardener's own objects, in the API group
+`{{ $cloud }}.provider.extensions.gardener.cloud`.
+{{- if eq $cloud "openstack" }} Names are written exactly as here: a field with another name is an error.
+[{{ $title }}](../{{ markdownTemplateValue "page" }}) says how the parts work together. The manifests
 [cloudprofile-full.yaml](../../example/cloudprofile-full.yaml) and [shoot-full.yaml](../../example/shoot-full.yaml) use each
 field once.
+{{- else }} Names are written exactly as here. [{{ $title }}](../{{ markdownTemplateValue "page" }})
+says how the parts work together, and what becomes of a field with another name. There are manifests in
+[example/{{ $cloud }}](../../example/{{ $cloud }}).
+{{- end }}
 
 | kind | where |
 |---|---|
-| [CloudProfileConfig](#cloudprofileconfig) | `spec.providerConfig` of a CloudProfile or NamespacedCloudProfile |
-| [InfrastructureConfig](#infrastructureconfig) | `spec.provider.infrastructureConfig` of a Shoot |
-| [ControlPlaneConfig](#controlplaneconfig) | `spec.provider.controlPlaneConfig` of a Shoot |
-| [WorkerConfig](#workerconfig) | `spec.provider.workers[].providerConfig` of a Shoot |
-| [WorkerStatus](#workerstatus) | `status.providerStatus` of a Worker |
-{{ range . }}{{ $types := .Types }}{{ $shown := dict }}
-{{- range list "CloudProfileConfig" "InfrastructureConfig" "ControlPlaneConfig" "WorkerConfig" "WorkerStatus" }}
-{{- template "type" dict "type" (index $types .) "types" $types "shown" $shown }}
+{{- $where := dict "CloudProfileConfig" "`spec.providerConfig` of a CloudProfile or NamespacedCloudProfile"
+  "InfrastructureConfig" "`spec.provider.infrastructureConfig` of a Shoot"
+  "ControlPlaneConfig" "`spec.provider.controlPlaneConfig` of a Shoot"
+  "WorkerConfig" "`spec.provider.workers[].providerConfig` of a Shoot"
+  "WorkerStatus" "`status.providerStatus` of a Worker" }}
+{{- $kinds := list "CloudProfileConfig" "InfrastructureConfig" "ControlPlaneConfig" "WorkerConfig" "WorkerStatus" }}
+{{- range $kinds }}{{ if index $types . }}
+| [{{ . }}](#{{ lower . }}) | {{ index $where . }} |
+{{- end }}{{ end }}
+{{ range $kinds }}{{ if index $types . }}
+{{- template "type" dict "type" (index $types .) "types" $types "shown" $shown "cloud" $cloud }}
 {{- end }}{{ end }}
 {{- end -}}
 
 {{- /* A type, and those of its fields that have not been shown yet. */ -}}
 {{- define "type" -}}
-{{- $type := .type }}{{ $types := .types }}{{ $shown := .shown }}{{ $_ := set $shown $type.Name true }}
+{{- $type := .type }}{{ $types := .types }}{{ $shown := .shown }}{{ $cloud := .cloud }}{{ $_ := set $shown $type.Name true }}
 ##{{ if $type.References }}#{{ end }} {{ $type.Name }}
 
 {{ template "text" $type.Doc }}
@@ -34,14 +43,14 @@ Used in: {{ range $i, $user := . }}{{ if $i }}, {{ end }}{{ markdownRenderTypeLi
 | field | type | |
 |---|---|---|
 {{ if not $type.References -}}
-| `apiVersion` | string, required | `openstack.provider.extensions.gardener.cloud/v1alpha1` |
+| `apiVersion` | string, required | `{{ $cloud }}.provider.extensions.gardener.cloud/v1alpha1` |
 | `kind` | string, required | `{{ $type.Name }}` |
 {{ end -}}
 {{ range $type.Members -}}
 | `{{ .Name }}` | {{ template "kind" .Type }}{{ if not (index .Markers "optional") }}, required{{ end }} | {{ template "text" (regexReplaceAll "^[A-Za-z0-9]+" .Doc (printf "`%s`" .Name)) }} |
 {{ end -}}
 {{ range $type.Members }}{{ $next := index $types .Type.Name }}
-{{- if and $next (not (hasKey $shown .Type.Name)) }}{{ template "type" dict "type" $next "types" $types "shown" $shown }}{{ end }}
+{{- if and $next (not (hasKey $shown .Type.Name)) }}{{ template "type" dict "type" $next "types" $types "shown" $shown "cloud" $cloud }}{{ end }}
 {{- end }}
 {{- end -}}
 

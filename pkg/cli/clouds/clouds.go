@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clouds is the table of the providers of this module: the one place that names them all. The command, the generators
+// and the tests that hold for every cloud go by it. A new provider is added here, and to nothing else outside of its own folders.
+package clouds
+
+import (
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/openstack"
+)
+
+// All returns the providers, in the order of their types. The caller owns the slice.
+func All() []cli.Provider {
+	return []cli.Provider{
+		cli.For(local.Provider{}),
+		cli.For(openstack.Provider{}),
+	}
+}

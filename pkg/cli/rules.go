@@ -34,11 +34,16 @@ const (
 func Rules(providers ...Provider) []finding.Rule {
 	rules := append(consistency.Rules(), manifestRules...)
 	var own []finding.Rule
-	without := map[string]bool{consistency.RuleRequestIgnored.Name: true, consistency.RuleEntryDuplicate.Name: true}
+	without := map[string]bool{
+		consistency.RuleRequestIgnored.Name: true, consistency.RuleEntryDuplicate.Name: true, provider.RuleWorkerFieldUnknown: true,
+	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
 		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) {
 			delete(without, consistency.RuleRequestIgnored.Name)
+		}
+		if p.Workers().KnownUpTo() != "" {
+			delete(without, provider.RuleWorkerFieldUnknown)
 		}
 		if _, extends := p.cloud().(provider.ListExtender); extends {
 			delete(without, consistency.RuleEntryDuplicate.Name)

@@ -55,6 +55,8 @@ type Resolution[R any] struct {
 	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
 	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
 	Further finding.List
+	// Warnings are about the pool's providerConfig, in the order of the text. Nothing else depends on what they are about.
+	Warnings finding.List
 	// Suggestions are up to three things that would work; only if nothing was found.
 	Suggestions []Suggestion
 }

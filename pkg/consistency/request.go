@@ -23,14 +23,15 @@ import (
 func (p *Profile[R]) ask(
 	pool provider.Pool,
 ) (r Resolution[R], request imageselector.Request, unmet []capability.Requirement) {
-	own, errs := p.provider.Workers().Requirements(pool)
+	own, report := p.provider.Workers().Requirements(pool)
+	errs := report.Errors
 	for i := range errs {
 		switch errs[i].Origin { // with these it is not known what the setting asks for
 		case provider.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			errs[i] = errs[i].In(decisive(&pool)...)
 		}
 	}
-	r = Resolution[R]{Pool: pool, Further: errs, Decision: imageselector.Decision[R]{Chosen: -1}}
+	r = Resolution[R]{Pool: pool, Further: errs, Warnings: report.Warnings, Decision: imageselector.Decision[R]{Chosen: -1}}
 	all := append(pool.Worker.Requirements(pool.Path), own...)
 	for _, q := range all {
 		// What is implied does not count where it is asked for expressly: a provider may ask for a reserved capability.

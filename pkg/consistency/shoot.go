@@ -47,6 +47,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 			report.Errors = append(report.Errors, *r.Err)
 		}
 		report.Errors = append(report.Errors, r.Further...)
+		report.Warnings = append(report.Warnings, r.Warnings...)
 		p.warnIgnored(&r, &report)
 	}
 	if p.validator != nil {

@@ -61,6 +61,24 @@ func TestImagesRefusesAnotherObject(t *testing.T) {
 	}
 }
 
+// A config from before says what has become of its fields.
+func TestFieldsOfBefore(t *testing.T) {
+	_, report := openstack.Provider{}.Decode(&runtime.RawExtension{Raw: []byte(`{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "useOctavia": true,
+		"machineImages": [{"name": "a", "versions": [{"version": "1", "capabilitySets": []}]}]}`)}, field.NewPath("config"))
+	var got []string
+	for _, err := range report.Errors {
+		got = append(got, err.String())
+	}
+	want := []string{
+		`config.useOctavia: Forbidden: unknown field "useOctavia": removed in October 2025, since all load balancers are Octavia's; leave it out`,
+		`config.machineImages[0].versions[0].capabilitySets: Forbidden: unknown field "capabilitySets": renamed to capabilityFlavors; write that instead`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestValidateReference(t *testing.T) {
 	for ref, want := range map[openstack.Image]string{
 		{}:                   "error FieldValueRequired regions[0].id reference-missing",
@@ -119,12 +137,12 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
 		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
-		requirements, errs := openstack.Provider{}.Workers().Requirements(pool)
+		requirements, report := openstack.Provider{}.Workers().Requirements(pool)
 		var got []string
 		for _, r := range requirements {
 			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
 		}
-		return strings.Join(append(got, cases.Report(c.T(), finding.Report{Errors: errs})), "\n")
+		return strings.Join(append(got, cases.Report(c.T(), report)), "\n")
 	})
 }
 

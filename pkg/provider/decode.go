@@ -7,6 +7,7 @@ package provider
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,9 +24,10 @@ import (
 // metav1.TypeMeta. It accepts nothing but the one kind, and no unknown fields, and it reports everything that it refuses
 // at the place where it stands: a config that is missing or null (Required), another apiVersion or kind (NotSupported),
 // unknown fields, values of a wrong type. Without errors into holds the whole object; otherwise it holds what could be
-// read. Equal capabilities in it are one map, which must not be changed.
+// read. Equal capabilities in it are one map, which must not be changed. Of an unknown field that the changes are about
+// the error says what has become of it.
 func Decode(
-	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path,
+	raw *runtime.RawExtension, kind schema.GroupVersionKind, into schema.ObjectKind, at *field.Path, changes ...Change,
 ) finding.List {
 	if !HasContent(raw) {
 		return finding.List{finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
@@ -38,8 +40,52 @@ func Decode(
 	list := finding.Of(errs)
 	for i := range list { // each is about all of the value that could not be read
 		list[i].Extent = []finding.Path{list[i].Place}
+		explain(list[i].Error, at, changes)
 	}
 	return list
+}
+
+// Change is what has become of a field that a config does not have, but had once, or has in another version.
+type Change struct {
+	// Field is where it stood, without indices: "machineImages.versions.capabilitySets".
+	Field string
+	// Became says since when, and what to do, as the end of a sentence: "renamed to capabilityFlavors", "new in v1.80".
+	Became string
+}
+
+// common are the changes that all clouds have gone through.
+var common = []Change{{"machineImages.versions.capabilitySets", "renamed to capabilityFlavors; write that instead"}}
+
+// index matches the index of an entry in a path.
+var index = regexp.MustCompile(`\[[0-9]+\]`)
+
+// explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
+func explain(err *field.Error, at *field.Path, changes []Change) {
+	if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden {
+		return
+	}
+	place := index.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(err.Field, text(at)), "."), "")
+	for _, change := range slices.Concat(changes, common) {
+		if change.Field == place {
+			err.Detail = fmt.Sprintf("unknown field %q: %s", place[strings.LastIndexByte(place, '.')+1:], change.Became)
+			return
+		}
+	}
+}
+
+// fieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
+func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
+	var report finding.Report
+	for _, err := range errs {
+		if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden { // such as the number of those left out
+			report.Errors = append(report.Errors, err)
+			continue
+		}
+		err.Origin = RuleWorkerFieldUnknown
+		err.Detail += "; known are the fields up to " + knownUpTo + ", and one that a later version has added asks for nothing here"
+		report.Warnings = append(report.Warnings, err)
+	}
+	return report
 }
 
 // HasContent reports whether there is a config: one that is nil, empty or null says nothing.

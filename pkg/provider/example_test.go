@@ -43,11 +43,11 @@ func ExampleWorkersOf() {
 	})
 	raw := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "nested": true}`)}
 	pool := provider.Pool{Config: raw, Path: field.NewPath("spec", "provider", "workers").Index(0)}
-	requirements, errs := workers.Requirements(pool)
+	requirements, report := workers.Requirements(pool)
 	for _, r := range requirements {
 		fmt.Println(r.Setting, "asks for", r.Capability, r.Values, "at", r.Because)
 	}
-	fmt.Println(len(errs), "errors")
+	fmt.Println(len(report.Errors), "errors")
 	for _, r := range workers.Rolling(pool) {
 		fmt.Printf("%s: %s replaces machines when it changes\n", r.Field, r.Value)
 	}

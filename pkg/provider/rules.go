@@ -20,6 +20,8 @@ const (
 	RuleConfigKind       = "provider-config-kind"
 	RuleFormatMixed      = "version-format-mixed"
 	RuleReferenceMissing = "reference-missing"
+	// RuleWorkerFieldUnknown is for providers whose [WorkerConfig] has a KnownUpTo.
+	RuleWorkerFieldUnknown = "unknown-worker-field"
 
 	ruleConfigMissing      = "provider-config-missing"
 	ruleImageIgnored       = "version-image-ignored"
@@ -39,6 +41,9 @@ var rules = []finding.Rule{
 	finding.Denies(strictjson.OriginUnknownField,
 		"A field does not exist where it stands, in Gardener's API or in the provider config.",
 		"Correct the spelling, or the indentation. Field names are case-sensitive."),
+	finding.Warns(RuleWorkerFieldUnknown,
+		"The `providerConfig` of a worker pool has a field that is not known here. What reads the config is the extension of the cloud, and a later version of it may have the field. If it has not, it refuses the Shoot.",
+		"Correct the spelling, or the indentation. If the field is right, nothing has to be done: no image depends on it."),
 	finding.Denies(strictjson.OriginFieldType,
 		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
 		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."),

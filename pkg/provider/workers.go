@@ -78,6 +78,10 @@ type WorkerConfig[W any] struct {
 	// Kind of the config. It is decoded strictly, whether or not anything asks for a capability. The zero Kind: there is no
 	// such config; a providerConfig is then not looked at, and requests see an empty W.
 	Kind schema.GroupVersionKind
+	// KnownUpTo is for a config that another program reads, the extension of the cloud, which may have more fields in its
+	// next version than W: it says up to which version all of them are known, "provider-acme v1.74". A field that W does not
+	// have is then a warning, and asks for nothing. Empty: such a field is an error.
+	KnownUpTo string
 	// Capabilities are the worker capabilities that the provider defines, in the order of their priority.
 	Capabilities []capability.Definition
 	// Requests say what asks for them, or for a reserved capability.
@@ -121,10 +125,11 @@ type Trigger[W any] struct {
 // providerConfig. [WorkersOf] makes others. It is immutable and safe for concurrent use.
 type Workers struct {
 	kind        schema.GroupVersionKind
+	knownUpTo   string
 	definitions []capability.Definition
 	settings    []capability.Requirement
 	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers, as is rolling.
-	ask     func(pool *Pool) ([]capability.Requirement, finding.List)
+	ask     func(pool *Pool) ([]capability.Requirement, finding.Report)
 	rolling func(pool *Pool) []Rolling
 }
 
@@ -141,24 +146,28 @@ func WorkersOf[W any, P interface {
 	*W
 	schema.ObjectKind
 }](c WorkerConfig[W]) Workers {
-	read := func(pool *Pool) (P, finding.List) {
+	read := func(pool *Pool) (P, finding.Report) {
 		config, at := P(new(W)), pool.ConfigPath()
 		if c.Kind == (schema.GroupVersionKind{}) || !HasContent(pool.Config) {
-			return config, nil
+			return config, finding.Report{}
 		}
-		errs := Decode(pool.Config, c.Kind, config, at)
-		if len(errs) == 0 && c.Validate != nil {
-			errs = finding.Of(c.Validate(config, at))
+		report := finding.Report{Errors: Decode(pool.Config, c.Kind, config, at)}
+		if c.KnownUpTo != "" {
+			report = fieldsOfLater(c.KnownUpTo, report.Errors)
 		}
-		return config, errs
+		if len(report.Errors) == 0 && c.Validate != nil {
+			report.Errors = finding.Of(c.Validate(config, at))
+		}
+		return config, report
 	}
 	return Workers{
 		kind:        c.Kind,
+		knownUpTo:   c.KnownUpTo,
 		definitions: c.Capabilities,
 		settings:    c.settings(),
-		ask: func(pool *Pool) ([]capability.Requirement, finding.List) {
-			config, errs := read(pool)
-			return c.requirements(pool, config), errs
+		ask: func(pool *Pool) ([]capability.Requirement, finding.Report) {
+			config, report := read(pool)
+			return c.requirements(pool, config), report
 		},
 		rolling: func(pool *Pool) []Rolling {
 			config, _ := read(pool) // what could be read counts
@@ -203,6 +212,10 @@ func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requi
 // Kind returns the kind of the providerConfig; the zero kind if there is none.
 func (w Workers) Kind() schema.GroupVersionKind { return w.kind }
 
+// KnownUpTo returns up to which version of another program the fields of the providerConfig are known; empty if the
+// provider's own types say which there are, so that an unknown one is an error.
+func (w Workers) KnownUpTo() string { return w.knownUpTo }
+
 // Definitions returns the provider's worker capabilities, by priority. The caller owns the slice, not what is in it.
 func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.definitions) }
 
@@ -218,10 +231,11 @@ func (w Workers) LookAtPool() bool {
 }
 
 // Requirements returns what a pool asks for beside the reserved capabilities, as far as its providerConfig can be read,
-// and what is wrong with that. A pool without one, or with null, asks for what follows from saying nothing.
-func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.List) {
+// and what is wrong with that. A pool without one, or with null, asks for what follows from saying nothing. With warnings
+// alone the config could be read.
+func (w Workers) Requirements(pool Pool) ([]capability.Requirement, finding.Report) {
 	if w.ask == nil {
-		return nil, nil
+		return nil, finding.Report{}
 	}
 	return w.ask(&pool)
 }

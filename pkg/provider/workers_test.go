@@ -153,8 +153,8 @@ func TestWorkers(t *testing.T) {
 		t.Error("what is returned is the caller's")
 	}
 	var none provider.Workers
-	requirements, errs := none.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: []byte("{")}})
-	if len(none.Definitions())+len(none.Settings())+len(requirements)+len(errs) > 0 {
+	requirements, report := none.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: []byte("{")}})
+	if len(none.Definitions())+len(none.Settings())+len(requirements)+len(report.Errors) > 0 {
 		t.Error("the zero Workers look at nothing")
 	}
 }
@@ -198,7 +198,7 @@ func TestRequirementsOfAConfig(t *testing.T) {
 		"no JSON":   {text(head + `, "trusted": tru`), nil, []string{"Invalid w.providerConfig syntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			requirements, errs := workers.Requirements(provider.Pool{Config: tc.raw, Path: field.NewPath("w")})
+			requirements, report := workers.Requirements(provider.Pool{Config: tc.raw, Path: field.NewPath("w")})
 			var got []string
 			for _, q := range requirements {
 				got = append(got, q.Setting+" at "+q.Because.String())
@@ -206,7 +206,7 @@ func TestRequirementsOfAConfig(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tc.errs, plainly(errs)); diff != "" {
+			if diff := cmp.Diff(tc.errs, plainly(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -229,10 +229,84 @@ func TestChecksOfAConfig(t *testing.T) {
 		`"disk": "FAST", "disc": "fast"`: {"Forbidden c.providerConfig.disc unknown-field"},
 	} {
 		config := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}
-		_, errs := workers.Requirements(provider.Pool{Config: config, Path: field.NewPath("c")})
-		if diff := cmp.Diff(want, plainly(errs)); diff != "" {
+		_, report := workers.Requirements(provider.Pool{Config: config, Path: field.NewPath("c")})
+		if diff := cmp.Diff(want, plainly(report.Errors)); diff != "" {
 			t.Error(raw, diff)
 		}
+	}
+}
+
+// Fields of a config that belongs to another program may be newer than what is known. Everything else stays an error, and what
+// is known counts.
+func TestUnknownFieldsOfAnother(t *testing.T) {
+	config := provider.WorkerConfig[workerConfig]{
+		Kind: workerKind, KnownUpTo: "provider-given v1.2", Capabilities: definitions, Requests: requests,
+		Validate: func(c *workerConfig, at *field.Path) field.ErrorList {
+			if c.Disk == "FAST" {
+				return field.ErrorList{field.NotSupported(at.Child("disk"), c.Disk, []string{"any", "fast"}).WithOrigin("disk-unknown")}
+			}
+			return nil
+		},
+	}
+	workers := provider.WorkersOf(config)
+	if got := workers.KnownUpTo(); got != "provider-given v1.2" {
+		t.Error(got)
+	}
+	const later = "; known are the fields up to provider-given v1.2, and one that a later version has added asks for nothing here"
+	for name, tc := range map[string]struct {
+		raw              string
+		asks             int
+		errors, warnings []string
+		detail           string
+	}{
+		"none": {`"trusted": true`, 1, nil, nil, ""},
+		"one": {
+			`"trusted": true, "burst": {"trusted": false}`, 1, nil, []string{"Forbidden c.providerConfig.burst unknown-worker-field"},
+			`unknown field "burst"; known fields: apiVersion, disk, kind, nested, trusted` + later,
+		},
+		"misspelt, beside a value that nothing knows": {
+			`"trustd": true, "disk": "FAST"`, 0, []string{"NotSupported c.providerConfig.disk disk-unknown"},
+			[]string{"Forbidden c.providerConfig.trustd unknown-worker-field"}, `unknown field "trustd"; did you mean "trusted"?` + later,
+		},
+		"beside what cannot be read": {
+			`"burst": 1, "disk": 5, "trusted": true, "trusted": true`, 1,
+			[]string{"Invalid c.providerConfig.disk field-type", "Duplicate c.providerConfig.trusted duplicate-key"},
+			[]string{"Forbidden c.providerConfig.burst unknown-worker-field"}, `unknown field "burst"; known fields: apiVersion, disk, kind, nested, trusted` + later,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := provider.Pool{Path: field.NewPath("c"), Config: &runtime.RawExtension{
+				Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + tc.raw + `}`),
+			}}
+			requirements, report := workers.Requirements(pool)
+			if len(requirements) != tc.asks {
+				t.Error(requirements)
+			}
+			if diff := cmp.Diff(tc.errors, plainly(report.Errors)); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(tc.warnings, plainly(report.Warnings)); diff != "" {
+				t.Error(diff)
+			}
+			if tc.detail != "" && report.Warnings[0].Detail != tc.detail {
+				t.Error(report.Warnings[0].Detail)
+			}
+		})
+	}
+}
+
+// What is not listed, of thousands of problems, may be anything. So it is no warning.
+func TestUnknownFieldsThatAreNotListed(t *testing.T) {
+	workers := provider.WorkersOf(provider.WorkerConfig[workerConfig]{Kind: workerKind, KnownUpTo: "provider-given v1.2"})
+	var b strings.Builder
+	b.WriteString(`{"apiVersion": "given/v1", "kind": "WorkerConfig"`)
+	for i := range 9000 {
+		fmt.Fprintf(&b, `, "x%d": 1`, i)
+	}
+	b.WriteString(`, "disk": 5}`)
+	_, report := workers.Requirements(provider.Pool{Path: field.NewPath("c"), Config: &runtime.RawExtension{Raw: []byte(b.String())}})
+	if len(report.Warnings) < 1000 || len(report.Errors) != 1 || !strings.Contains(report.Errors[0].Detail, "not listed") {
+		t.Error(len(report.Warnings), report.Errors)
 	}
 }
 
@@ -285,9 +359,9 @@ func TestWhatIsImplied(t *testing.T) {
 			Asks: func(p *provider.Pool, _ *workerConfig) bool { return p.MachineType == "x" }},
 	})
 	asked := func(pool provider.Pool) []string {
-		requirements, errs := workers.Requirements(pool)
-		if len(errs) > 0 {
-			t.Error(errs)
+		requirements, report := workers.Requirements(pool)
+		if len(report.Errors) > 0 {
+			t.Error(report.Errors)
 		}
 		var got []string
 		for _, q := range requirements {

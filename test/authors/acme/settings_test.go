@@ -36,13 +36,13 @@ func TestWorkerSettings(t *testing.T) {
 		"confidential: {enabled: true}":  {"acme-confidential enabled at workers[0].providerConfig.confidential"},
 	} {
 		pool := provider.Pool{Config: workerConfig(t, settings), Path: field.NewPath("workers").Index(0)}
-		requirements, errs := acme.Provider{}.Workers().Requirements(pool)
+		requirements, report := acme.Provider{}.Workers().Requirements(pool)
 		var got []string
 		for _, r := range requirements {
 			got = append(got, r.Capability+" "+strings.Join(r.Values, ",")+" at "+r.Because.String())
 		}
-		if diff := cmp.Diff(want, got); diff != "" || len(errs) > 0 {
-			t.Errorf("%q: %v %s", settings, errs, diff)
+		if diff := cmp.Diff(want, got); diff != "" || len(report.Errors) > 0 {
+			t.Errorf("%q: %v %s", settings, report.Errors, diff)
 		}
 	}
 }

@@ -50,5 +50,5 @@ done
 echo "docs/rules.md"
 go run ./hack/rulesdoc
 
-echo "charts: versions; example: extension.yaml, controller-registration.yaml"
+echo "example: extension.yaml, controller-registration.yaml"
 go run ./hack/charts -generate

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command charts packages the charts of this repository; make charts calls it. With -generate it writes, instead, what is
-// committed: the versions of the charts, and the manifests in the folder example that register them; make generate does
-// that. Run it from the root of the repository.
+// Command charts makes the charts of all admission components, and packages them; make charts calls it. With -generate it writes,
+// instead, what is committed: the manifests in the folder example that install them; make generate does that. Run it from the root
+// of the repository.
 package main
 
 import (
@@ -13,9 +13,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 )
 
 func main() {
@@ -33,45 +33,45 @@ func run() error {
 	if flag.NArg() > 0 {
 		return errors.New("usage: charts [-generate] [-o FOLDER] [-registry REGISTRY]")
 	}
-	version, err := os.ReadFile("VERSION")
+	o, err := chart.Default(".")
 	if err != nil {
 		return err
 	}
-	o := chart.Options{Version: strings.TrimSpace(string(version)), Registry: *registry}
+	o.Registry = *registry
 	if *generate {
-		if err := chart.SetVersion(".", o.Version); err != nil {
+		*folder = "example"
+	} else if err := os.RemoveAll(*folder); err != nil { // what an earlier run has made
+		return err
+	}
+	for _, c := range components.All() {
+		packages, err := chart.Load(".", c, o)
+		if err != nil {
 			return err
 		}
-		return write("example", o, nil)
+		if err := writeManifests(*folder, c, packages, o); err != nil {
+			return err
+		}
+		for _, p := range packages {
+			if *generate {
+				continue
+			}
+			if err := p.Write(*folder); err != nil {
+				return err
+			}
+			fmt.Printf("%s\t%s\t%s\n", filepath.Join(*folder, p.Name), o.Version, p.Reference(o))
+		}
 	}
-	return write(*folder, o, func(p chart.Package) error { return p.Write(*folder) })
+	return nil
 }
 
-// write writes the manifests that register the charts into a folder, and does something with each package.
-func write(folder string, o chart.Options, each func(chart.Package) error) error {
-	packages, err := chart.Load(".", o)
+// writeManifests writes the manifests that install packages.
+func writeManifests(folder string, c components.Component, packages []chart.Package, o chart.Options) error {
+	manifests, err := chart.Manifests(c, packages, o)
 	if err != nil {
 		return err
 	}
-	if each != nil { // what an earlier run has made
-		if err := os.RemoveAll(folder); err != nil {
-			return err
-		}
-	}
+	folder = filepath.Join(folder, chart.ManifestFolder(c))
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
-	for _, p := range packages {
-		if each == nil {
-			continue
-		}
-		if err := each(p); err != nil {
-			return err
-		}
-		fmt.Printf("%s\t%s\t%s\n", filepath.Join(folder, p.Name), o.Version, p.Reference(o))
-	}
-	manifests, err := chart.Manifests(packages, o)
-	if err != nil {
 		return err
 	}
 	for name, content := range manifests {

@@ -23,10 +23,10 @@ import (
 type Provider interface {
 	Type() string
 	Workers() provider.Workers
+	// Cloud is the provider itself, for what it may be besides: a [provider.CredentialsValidator], for example.
+	Cloud() any
 	// faults returns what is wrong with the provider itself.
 	faults() error
-	// cloud is the provider itself, for what it may be besides.
-	cloud() any
 	// check reports on a CloudProfile and compiles it.
 	check(*v1beta1.CloudProfile) (profile, finding.Report)
 	// compile compiles the spec of a CloudProfile, and counts its errors.
@@ -68,7 +68,8 @@ type typed[R any] struct{ provider.Provider[R] }
 
 func (t typed[R]) faults() error { return provider.Check(t.Provider) }
 
-func (t typed[R]) cloud() any { return t.Provider }
+// Cloud implements [Provider].
+func (t typed[R]) Cloud() any { return t.Provider }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
 	compiled, report := consistency.ValidateCloudProfile(t.Provider, object)

@@ -45,10 +45,10 @@ func Rules(providers ...Provider) []finding.Rule {
 		if p.Workers().KnownUpTo() != "" {
 			delete(without, provider.RuleWorkerFieldUnknown)
 		}
-		if _, extends := p.cloud().(provider.ListExtender); extends {
+		if _, extends := p.Cloud().(provider.ListExtender); extends {
 			delete(without, consistency.RuleEntryDuplicate.Name)
 		}
-		if describer, describes := p.cloud().(provider.RuleDescriber); describes {
+		if describer, describes := p.Cloud().(provider.RuleDescriber); describes {
 			own = append(own, describer.Rules()...)
 		}
 	}

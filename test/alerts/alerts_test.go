@@ -18,6 +18,8 @@ import (
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/hack/components"
 )
 
 // story is one of testdata/stories.yaml, which says what the fields are.
@@ -64,6 +66,16 @@ var _ = Describe("Alerts", func() {
 				HaveKeyWithValue("summary", Not(BeEmpty())), HaveKeyWithValue("description", Not(BeEmpty())),
 				HaveKeyWithValue("runbook_url", runbooks+"#"+strings.ToLower(alert.Alert)),
 			), alert.Alert)
+		}
+	})
+
+	It("are about replicas of the component that they come with, and have its name as their group", func() {
+		for _, c := range components.All() {
+			Expect(alertsOf(c)).To(HaveLen(len(alerts())))
+			text := string(inChart(c, "alerts.yaml"))
+			Expect(providerTypes(text)).To(HaveEach(c.Type))
+			Expect(text).To(ContainSubstring("- name: " + c.Name() + "\n"))
+			Expect(strings.Contains(text, "credentials")).To(Equal(c.Credentials))
 		}
 	})
 

@@ -6,10 +6,13 @@ package alerts
 
 import (
 	"encoding/json"
+	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+
+	"github.com/capkit/capkit/hack/components"
 )
 
 // dashboard is what is used here of Grafana's format.
@@ -48,7 +51,7 @@ var _ = Describe("The dashboard", func() {
 
 	BeforeEach(func() {
 		board = dashboard{}
-		Expect(json.Unmarshal([]byte(read(chart+"dashboard.json")), &board)).To(Succeed())
+		Expect(json.Unmarshal(inChart(components.OpenStack, "dashboard.json"), &board)).To(Succeed())
 		Expect(board.Panels).NotTo(BeEmpty())
 	})
 
@@ -91,4 +94,28 @@ var _ = Describe("The dashboard", func() {
 			}
 		}
 	})
+
+	It("is another one for each component, and asks for replicas of that one", func() {
+		titles, identities := map[string]bool{}, map[string]bool{}
+		for _, c := range components.All() {
+			content := inChart(c, "dashboard.json")
+			board = dashboard{}
+			Expect(json.Unmarshal(content, &board)).To(Succeed())
+			Expect(titles).NotTo(HaveKey(board.Title))
+			Expect(identities).NotTo(HaveKey(board.UID))
+			titles[board.Title], identities[board.UID] = true, true
+			Expect(providerTypes(string(content))).To(HaveEach(c.Type))
+		}
+	})
 })
+
+var providerType = regexp.MustCompile(`provider_type=\\?"([^"\\]*)\\?"`)
+
+// providerTypes returns those that queries ask for.
+func providerTypes(text string) []string {
+	var types []string
+	for _, match := range providerType.FindAllStringSubmatch(text, -1) {
+		types = append(types, match[1])
+	}
+	return types
+}

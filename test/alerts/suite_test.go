@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,17 +20,17 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/capkit/capkit/hack/components"
 	// Registers the metrics.
 	_ "github.com/capkit/capkit/pkg/admission"
+	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/suite"
 )
 
-const (
-	chart    = "../../charts/gardener-extension-admission-openstack/charts/runtime/"
-	runbooks = "https://github.com/capkit/capkit/blob/main/docs/operations.md"
-)
+const runbooks = "https://github.com/capkit/capkit/blob/main/docs/operations.md"
 
 func TestAlerts(t *testing.T) { suite.Run(t, "test/alerts", "alerts") }
 
@@ -42,10 +43,26 @@ func parse(expression string) parser.Expr {
 	return parsed
 }
 
-// alerts returns the rules, which are all in one group.
+// inChart returns a file of the runtime chart of a component.
+func inChart(c components.Component, name string) []byte {
+	GinkgoHelper()
+	files, err := charts.Files(c, charts.Runtime)
+	Expect(err).NotTo(HaveOccurred())
+	i := slices.IndexFunc(files, func(file *archive.BufferedFile) bool { return file.Name == name })
+	Expect(i).To(BeNumerically(">=", 0), "the chart has no %s", name)
+	return files[i].Data
+}
+
+// alerts returns the rules of the component for OpenStack.
 func alerts() []rulefmt.Rule {
 	GinkgoHelper()
-	groups, errs := rulefmt.ParseFile(chart+"alerts.yaml", false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
+	return alertsOf(components.OpenStack)
+}
+
+// alertsOf returns the rules of a component, which are all in one group.
+func alertsOf(c components.Component) []rulefmt.Rule {
+	GinkgoHelper()
+	groups, errs := rulefmt.Parse(inChart(c, "alerts.yaml"), false, model.UTF8Validation, expressions, slog.New(slog.DiscardHandler))
 	Expect(errs).To(BeEmpty())
 	Expect(groups.Groups).To(HaveLen(1))
 	return groups.Groups[0].Rules

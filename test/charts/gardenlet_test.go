@@ -16,21 +16,24 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 )
 
 var _ = Describe("gardenlet", func() {
 	const kubeconfig = "generic-garden-kubeconfig"
 
-	It("renders and applies the chart of example/controller-registration.yaml as the API server keeps it", func(ctx SpecContext) {
-		apply(ctx, objects(read(root, "example", "controller-registration.yaml")))
+	DescribeTable("renders and applies the chart of controller-registration.yaml as the API server keeps it", func(ctx SpecContext, c components.Component) {
+		apply(ctx, objects(read(root, "example", chart.ManifestFolder(c), "controller-registration.yaml")))
 		deployment := &gardencorev1.ControllerDeployment{}
-		Expect(clientSet(kubernetes.GardenScheme).Client().Get(ctx, client.ObjectKey{Name: "admission-openstack"}, deployment)).To(Succeed())
+		Expect(clientSet(kubernetes.GardenScheme).Client().Get(ctx, client.ObjectKey{Name: c.Release()}, deployment)).To(Succeed())
 		Expect(deployment.InjectGardenKubeconfig).To(HaveValue(BeTrue()), "gardenlet is asked for a kubeconfig")
 
 		renderer, err := chartrenderer.NewForConfig(g.RESTConfig())
 		Expect(err).NotTo(HaveOccurred())
 		merged := utils.MergeMaps(decode[map[string]any](deployment.Helm.Values.Raw), values("gardenlet"))
-		rendered, err := renderer.RenderArchive(deployment.Helm.RawChart, "admission-openstack", seedNamespace, merged)
+		rendered, err := renderer.RenderArchive(deployment.Helm.RawChart, c.Release(), seedNamespace, merged)
 		Expect(err).NotTo(HaveOccurred())
 		data := rendered.AsSecretData()
 		inject := func(object runtime.Object) error {
@@ -46,6 +49,6 @@ var _ = Describe("gardenlet", func() {
 		apply(ctx, all)
 		_, container := podOf(all)
 		isMounted(container)
-		Expect(container.Args).To(ContainElement("--webhook-config-url=gardener-extension-admission-openstack." + seedNamespace))
-	})
+		Expect(container.Args).To(ContainElement("--webhook-config-url=" + c.Name() + "." + seedNamespace))
+	}, each())
 })

@@ -24,8 +24,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/pkg/admission"
-	"github.com/capkit/capkit/pkg/openstack"
+	provider "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"
 )
@@ -41,16 +43,16 @@ var _ = Describe("An API server", func() {
 		Entry("without autoscaling", "no-autoscaling", runtimeNamespace),
 	)
 
-	It("takes everything that Helm renders of the application chart", func(ctx SpecContext) {
-		apply(ctx, render(charts.Application, extensionNamespace, values("account")))
-	})
+	DescribeTable("takes everything that Helm renders of the charts", func(ctx SpecContext, c components.Component) {
+		apply(ctx, renderFor(c, charts.Runtime, runtimeNamespace, values("virtual-garden")))
+		apply(ctx, renderFor(c, charts.Application, extensionNamespace, values("account")))
+	}, each())
 
-	DescribeTable("takes the manifests that register the component", func(ctx SpecContext, example string) {
-		apply(ctx, objects(read(root, "example", example)))
-	},
-		Entry("with gardener-operator", "extension.yaml"),
-		Entry("with gardenlet", "controller-registration.yaml"),
-	)
+	DescribeTable("takes the manifests that register the component", func(ctx SpecContext, c components.Component) {
+		for _, manifest := range []string{"extension.yaml", "controller-registration.yaml"} {
+			apply(ctx, objects(read(root, "example", chart.ManifestFolder(c), manifest)))
+		}
+	}, each())
 
 	DescribeTable("is told the name and port under which the Service listens", func(name string, separate bool, args ...string) {
 		rendered := render(charts.Runtime, runtimeNamespace, values(name))
@@ -88,7 +90,7 @@ var _ = Describe("The pod", func() {
 
 	It("is not killed before it has answered what it has taken", func() {
 		// When it has gone on serving for a while, requests are given another 30 seconds.
-		delay, err := admission.NewCommand(openstack.Provider{}).Flags().GetDuration("shutdown-delay-duration")
+		delay, err := admission.NewCommand(provider.Provider{}).Flags().GetDuration("shutdown-delay-duration")
 		Expect(err).NotTo(HaveOccurred())
 		pod, _ := podOf(render(charts.Runtime, runtimeNamespace, nil))
 		Expect(pod.TerminationGracePeriodSeconds).To(HaveValue(BeNumerically(">", (delay + 30*time.Second).Seconds())))
@@ -96,7 +98,7 @@ var _ = Describe("The pod", func() {
 
 	DescribeTable("is started in a way that the component understands, and has the files that it is told about", func(name string) {
 		_, container := podOf(render(charts.Runtime, runtimeNamespace, values(name)))
-		Expect(admission.NewCommand(openstack.Provider{}).ParseFlags(container.Args)).To(Succeed())
+		Expect(admission.NewCommand(provider.Provider{}).ParseFlags(container.Args)).To(Succeed())
 		var certificates string
 		Expect(container.Args).To(ContainElement(HavePrefix("--webhook-config-cert-dir="), &certificates))
 		_, path, _ := strings.Cut(certificates, "=")
@@ -111,10 +113,10 @@ var _ = Describe("The pod", func() {
 
 	It("has the image of the project's version, as the charts have", func() {
 		version := strings.TrimSpace(string(read(root, "VERSION")))
-		for _, chart := range []string{charts.Runtime, charts.Application} {
-			Expect(decode[map[string]any](read(folder(chart), "Chart.yaml"))).To(And(
+		for _, kind := range []chart.Kind{charts.Runtime, charts.Application} {
+			Expect(decode[map[string]any](read(folder(openstack, kind), "Chart.yaml"))).To(And(
 				HaveKeyWithValue("version", version), HaveKeyWithValue("appVersion", "v"+version),
-			), "run make generate")
+			))
 		}
 		_, container := podOf(render(charts.Runtime, runtimeNamespace, nil))
 		Expect(container.Image).To(Equal("registry.example.com/capkit/gardener-extension-admission-openstack:v" + version))

@@ -42,12 +42,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 )
 
 // gardener-operator's own code installs the charts from a registry, by the Extension of example/extension.yaml.
 var _ = Describe("gardener-operator", func() {
-	It("installs the charts from a registry, and removes all of it again", func(ctx SpecContext) {
-		extension := pushed(ctx)
+	DescribeTable("installs the charts from a registry, and removes all of it again", func(ctx SpecContext, component components.Component) {
+		extension := pushed(ctx, component)
 		Expect(validation.ValidateExtension(extension)).To(BeEmpty())
 		DeferCleanup(func(interval time.Duration) { managedresources.IntervalWait = interval }, managedresources.IntervalWait)
 		managedresources.IntervalWait = 100 * time.Millisecond
@@ -69,7 +70,7 @@ var _ = Describe("gardener-operator", func() {
 
 		By("comparing what belongs together")
 		_, container := podOf(inRuntime)
-		Expect(container.Image).To(HaveSuffix("/capkit/gardener-extension-admission-openstack:v1.2.3"))
+		Expect(container.Image).To(HaveSuffix("/capkit/%s:v1.2.3", component.Name()))
 		isMounted(container)
 		// Who the component is in the virtual garden, which namespace owns its webhooks, and what the charts say about both.
 		access := &corev1.Secret{}
@@ -94,24 +95,24 @@ var _ = Describe("gardener-operator", func() {
 			err := c.Get(ctx, client.ObjectKey{Namespace: runtimeNamespace, Name: name}, &resourcesv1alpha1.ManagedResource{})
 			Expect(err).To(MatchError(apierrors.IsNotFound, "IsNotFound"), name)
 		}
-	})
+	}, each())
 })
 
 // pushed copies the charts, as make charts leaves them in a folder, to a registry on this machine, and returns the Extension
 // that make charts writes for it.
-func pushed(ctx context.Context) *operatorv1alpha1.Extension {
+func pushed(ctx context.Context, c components.Component) *operatorv1alpha1.Extension {
 	GinkgoHelper()
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	DeferCleanup(server.Close)
 	o := chart.Options{Version: "1.2.3", Registry: strings.TrimPrefix(server.URL, "http://") + "/capkit"}
-	packages, err := chart.Load(root, o)
+	packages, err := chart.Load(root, c, o)
 	Expect(err).NotTo(HaveOccurred())
 	folder := GinkgoT().TempDir()
 	for _, p := range packages {
 		Expect(p.Write(folder)).To(Succeed())
 		push(ctx, filepath.Join(folder, p.Name), p.Reference(o))
 	}
-	manifests, err := chart.Manifests(packages, o)
+	manifests, err := chart.Manifests(c, packages, o)
 	Expect(err).NotTo(HaveOccurred())
 	return decode[*operatorv1alpha1.Extension](manifests["extension.yaml"])
 }

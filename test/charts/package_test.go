@@ -14,11 +14,12 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
 	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 )
 
 var _ = Describe("The packages of make charts", func() {
 	DescribeTable("are not made for what no registry has", func(o chart.Options, want string) {
-		_, err := chart.Load(root, o)
+		_, err := chart.Load(root, openstack, o)
 		Expect(err).To(MatchError(ContainSubstring(want)))
 	},
 		Entry("an URL", chart.Options{Version: "1.2.3", Registry: "https://registry.example.com/capkit"}, "write it without https://"),
@@ -28,17 +29,17 @@ var _ = Describe("The packages of make charts", func() {
 		Entry("a plus in the version", chart.Options{Version: "1.2.3+x", Registry: chart.Registry}, `version "1.2.3+x"`),
 	)
 
-	It("are the same, artifacts and manifests too, if they are made of copies from another time", func() {
+	DescribeTable("are the same, artifacts and manifests too, if they are made of copies from another time", func(c components.Component) {
 		o := chart.Options{Version: "1.2.3", Registry: chart.Registry}
 		copied := GinkgoT().TempDir()
 		Expect(os.CopyFS(filepath.Join(copied, "charts"), os.DirFS(filepath.Join(root, "charts")))).To(Succeed())
-		one := written(root, o)
+		one := written(root, c, o)
 		Expect(len(one)).To(BeNumerically(">=", 2*5))
-		Expect(written(copied, o)).To(Equal(one))
-	})
+		Expect(written(copied, c, o)).To(Equal(one))
+	}, each())
 
-	It("have the version and the registry that they are made for, and everything that is in the folder", func() {
-		packages, err := chart.Load(root, chart.Options{Version: "1.2.3", Registry: "registry.example.com/mirror"})
+	DescribeTable("have the version and the registry that they are made for, and everything that is in the folder", func(c components.Component) {
+		packages, err := chart.Load(root, c, chart.Options{Version: "1.2.3", Registry: "registry.example.com/mirror"})
 		Expect(err).NotTo(HaveOccurred())
 		for i, p := range packages {
 			loaded, err := loader.LoadArchive(bytes.NewReader(p.Archive))
@@ -47,18 +48,18 @@ var _ = Describe("The packages of make charts", func() {
 			Expect(loaded.Schema).NotTo(BeNil(), p.Name)
 			Expect(loaded.Templates).NotTo(BeEmpty(), p.Name)
 			if i == 0 {
-				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/gardener-extension-admission-openstack"))
+				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/"+c.Name()))
 			}
 		}
-	})
+	}, each())
 })
 
 // written returns the files that make charts writes.
-func written(root string, o chart.Options) map[string][]byte {
+func written(root string, c components.Component, o chart.Options) map[string][]byte {
 	GinkgoHelper()
-	packages, err := chart.Load(root, o)
+	packages, err := chart.Load(root, c, o)
 	Expect(err).NotTo(HaveOccurred())
-	files, err := chart.Manifests(packages, o)
+	files, err := chart.Manifests(c, packages, o)
 	Expect(err).NotTo(HaveOccurred())
 	folder := GinkgoT().TempDir()
 	for _, p := range packages {

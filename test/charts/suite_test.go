@@ -29,6 +29,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/charts"
 	"github.com/capkit/capkit/test/garden/extension"
@@ -92,12 +94,30 @@ func apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	}
 }
 
-// render renders a chart as Helm does.
-func render(chart, namespace string, values map[string]any) []*unstructured.Unstructured {
+// openstack is the component that specs are about unless they name another.
+var openstack = components.OpenStack
+
+// render renders a chart of the component for OpenStack as Helm does.
+func render(kind chart.Kind, namespace string, values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
-	objects, err := charts.Render(chart, "admission-openstack", namespace, values)
+	return renderFor(openstack, kind, namespace, values)
+}
+
+// renderFor renders a chart of a component as Helm does.
+func renderFor(c components.Component, kind chart.Kind, namespace string, values map[string]any) []*unstructured.Unstructured {
+	GinkgoHelper()
+	objects, err := charts.Render(c, kind, namespace, values)
 	Expect(err).NotTo(HaveOccurred())
 	return objects
+}
+
+// each are the rows of tables about every component.
+func each() []TableEntry {
+	var rows []TableEntry
+	for _, c := range components.All() {
+		rows = append(rows, Entry("for "+c.Type, c))
+	}
+	return rows
 }
 
 // values returns those of this name in testdata/values.txtar.

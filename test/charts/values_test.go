@@ -6,6 +6,8 @@ package charts
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,22 +19,32 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/lint/support"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/pkg/admission"
-	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/local"
+	provider "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-func folder(chart string) string {
+// folder writes a chart of a component into a folder, as Helm's linter reads it.
+func folder(c components.Component, kind chart.Kind) string {
 	GinkgoHelper()
-	folder, err := charts.Folder(chart)
+	files, err := charts.Files(c, kind)
 	Expect(err).NotTo(HaveOccurred())
-	return folder
+	top := filepath.Join(GinkgoT().TempDir(), string(kind))
+	for _, file := range files {
+		path := filepath.Join(top, file.Name)
+		Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+		Expect(os.WriteFile(path, file.Data, 0o600)).To(Succeed())
+	}
+	return top
 }
 
 // properties returns those that the schema of a chart has.
-func properties(chart string) map[string]any {
+func properties(c components.Component, kind chart.Kind) map[string]any {
 	GinkgoHelper()
-	return decode[map[string]any](read(folder(chart), "values.schema.json"))["properties"].(map[string]any)
+	return decode[map[string]any](read(folder(c, kind), "values.schema.json"))["properties"].(map[string]any)
 }
 
 var _ = Describe("The values of", func() {
@@ -42,53 +54,59 @@ var _ = Describe("The values of", func() {
 		Says   string
 	}](read("testdata/wrong-values.yaml"))
 
-	for _, c := range []struct{ name, path, values string }{
-		{"runtime", charts.Runtime, "full"},
-		{"application", charts.Application, "account"},
-	} {
-		Describe("the "+c.name+" chart", func() {
-			It("please Helm's linter", func() {
-				for _, v := range []map[string]any{nil, values(c.values)} {
-					Expect(lint.RunAll(folder(c.path), v, runtimeNamespace).Messages).NotTo(
+	for kind, full := range map[chart.Kind]string{charts.Runtime: "full", charts.Application: "account"} {
+		Describe("the "+string(kind)+" chart", func() {
+			DescribeTable("please Helm's linter", func(c components.Component) {
+				valid := values(full)
+				if !c.Credentials {
+					delete(valid, "disabledWebhooks") // one of them is about credentials
+				}
+				for _, v := range []map[string]any{nil, valid} {
+					Expect(lint.RunAll(folder(c, kind), v, runtimeNamespace).Messages).NotTo(
 						ContainElement(HaveField("Severity", BeNumerically(">", support.InfoSev))),
 					)
 				}
-			})
+			}, each())
 
-			for _, w := range wrong[c.name] {
+			for _, w := range wrong[string(kind)] {
 				It("are refused: "+w.What, func() {
-					_, err := charts.Render(c.path, "admission-openstack", runtimeNamespace, w.Values)
+					_, err := charts.Render(openstack, kind, runtimeNamespace, w.Values)
 					Expect(err).To(MatchError(ContainSubstring(w.Says)))
 				})
 			}
 
 			It("have a comment, or are in what has one", func() {
 				var document yamlv3.Node
-				Expect(yamlv3.Unmarshal(read(folder(c.path), "values.yaml"), &document)).To(Succeed())
+				Expect(yamlv3.Unmarshal(read(folder(openstack, kind), "values.yaml"), &document)).To(Succeed())
 				Expect(unexplained(document.Content[0], "")).To(BeEmpty())
 			})
 		})
 	}
 
-	It("the runtime chart name the webhooks that there are, as those that can be disabled", func() {
-		known, _, err := unstructured.NestedStringSlice(properties(charts.Runtime), "disabledWebhooks", "items", "enum")
+	DescribeTable("the runtime chart name the webhooks that there are, as those that can be disabled", func(c components.Component) {
+		known, _, err := unstructured.NestedStringSlice(properties(c, charts.Runtime), "disabledWebhooks", "items", "enum")
 		Expect(err).NotTo(HaveOccurred())
+		// Which ones there are depends on one thing only.
+		webhooks := admission.Switches(local.Provider{})
+		if c.Credentials {
+			webhooks = admission.Switches(provider.Provider{})
+		}
 		want := []string{"*"}
-		for _, webhook := range admission.Switches(openstack.Provider{}) {
+		for _, webhook := range webhooks {
 			want = append(want, webhook.Name)
 		}
 		Expect(known).To(Equal(slices.Sorted(slices.Values(want))))
-	})
+	}, each())
 
 	It("both charts are the same, since gardener-operator renders both with the same", func() {
-		names := func(chart string) []string { return slices.Sorted(maps.Keys(properties(chart))) }
+		names := func(kind chart.Kind) []string { return slices.Sorted(maps.Keys(properties(openstack, kind))) }
 		Expect(names(charts.Application)).To(Equal(names(charts.Runtime)))
 	})
 
 	It("the runtime chart each change what is rendered", func() {
 		full := values("full")
 		// testdata/values.txtar has them all. One of the two ways to reach the garden is left out in full.yaml.
-		missing := slices.DeleteFunc(lacks(full, decode[map[string]any](read(folder(charts.Runtime), "values.yaml")), ""),
+		missing := slices.DeleteFunc(lacks(full, decode[map[string]any](read(folder(openstack, charts.Runtime), "values.yaml")), ""),
 			func(path string) bool { return path == ".kubeconfig" })
 		Expect(missing).To(BeEmpty())
 		// What others depend on is always set.

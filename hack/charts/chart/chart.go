@@ -2,41 +2,61 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart packages the charts of this repository, and writes the manifests by which Gardener installs them. The same
-// charts give the same bytes, whoever makes them, and when.
+// Package chart makes the charts of the admission components of one template, packages them, and writes the manifests by which
+// Gardener installs them. The same files give the same bytes, whoever makes them, and when.
+//
+// The template is the folder charts/admission, with a chart for each [Kind]. What stands in it in [[ double brackets ]] is filled
+// in here, as Go's text/template does; what stands in {{ braces }} is Helm's, and is filled in when a chart is installed.
 package chart
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"text/template"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
+
+	"github.com/capkit/capkit/hack/components"
 )
 
 // Registry is where images and charts are, as far as this repository knows: a host that nobody has.
 const Registry = "registry.example.com/capkit"
 
-// folders of the charts, below the root of the repository.
-var folders = []string{
-	"charts/gardener-extension-admission-openstack/charts/runtime",
-	"charts/gardener-extension-admission-openstack/charts/application",
-}
+// folder of the template, below the root of the repository.
+const folder = "charts/admission"
+
+// Kind is one of the charts that each component has.
+type Kind string
+
+const (
+	// Runtime is the chart for the runtime cluster: the component itself.
+	Runtime Kind = "runtime"
+	// Application is the chart for the virtual garden: the rights of the component there.
+	Application Kind = "application"
+)
 
 // Options say what is written into packages.
 type Options struct {
 	// Version of the charts, without v.
 	Version string
-	// Registry in place of the one that the charts name.
+	// Registry of the images.
 	Registry string
+}
+
+// Default returns the options for the version in the file VERSION of the repository in the folder root, and for [Registry].
+func Default(root string) (Options, error) {
+	version, err := os.ReadFile(filepath.Join(root, "VERSION"))
+	return Options{Version: strings.TrimSpace(string(version)), Registry: Registry}, err
 }
 
 // check returns an error if no registry could have what is called so.
@@ -68,41 +88,73 @@ func (p Package) Reference(o Options) string {
 	return fmt.Sprintf("%s/charts/%s:%s", o.Registry, p.Name, o.Version)
 }
 
-// Load packages the charts of the repository in the folder root: first the one for the runtime cluster, then the one for
-// the virtual garden.
-func Load(root string, o Options) ([]Package, error) {
+// Load packages the charts of a component, of the template in the repository in the folder root: first the one for the runtime
+// cluster, then the one for the virtual garden.
+func Load(root string, c components.Component, o Options) ([]Package, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var packages []Package
-	for _, folder := range folders {
-		p, err := load(filepath.Join(root, filepath.FromSlash(folder)), o)
+	for _, kind := range []Kind{Runtime, Application} {
+		p, err := load(root, c, kind, o)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", folder, err)
+			return nil, err
 		}
 		packages = append(packages, p)
 	}
 	return packages, nil
 }
 
-func load(folder string, o Options) (Package, error) {
-	c, err := loader.LoadDir(folder)
+func load(root string, c components.Component, kind Kind, o Options) (Package, error) {
+	files, err := Files(root, c, kind, o)
 	if err != nil {
 		return Package{}, err
 	}
-	c.Metadata.Version, c.Metadata.AppVersion = o.Version, "v"+o.Version
-	// Helm writes the values as they are in the file.
-	for _, file := range c.Raw {
-		file.Data = bytes.ReplaceAll(file.Data, []byte(Registry), []byte(o.Registry))
+	made, err := loader.LoadFiles(files)
+	if err != nil {
+		return Package{}, fmt.Errorf("the %s chart for %s: %w", kind, c.Type, err)
 	}
-	resetTimes(c)
+	made.ModTime, made.SchemaModTime = epoch, epoch // nothing of when it was made
+	content, err := save(made)
+	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata}, err
+}
 
-	archive, err := save(c)
-	return Package{Name: c.Name(), Archive: archive, metadata: c.Metadata}, err
+// epoch is the time of all files.
+var epoch = time.Unix(0, 0)
+
+// Files returns the files of a chart for a component, in the order of their names, as Helm reads them from a folder.
+func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
+	data := struct {
+		components.Component
+		Options
+	}{c, o}
+	top := filepath.Join(root, filepath.FromSlash(folder), string(kind))
+	var files []*archive.BufferedFile
+	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		t, err := template.New(path).Delims("[[", "]]").Option("missingkey=error").Parse(string(content))
+		if err != nil {
+			return err
+		}
+		var filled bytes.Buffer
+		if err := t.Execute(&filled, data); err != nil {
+			return err
+		}
+		within, err := filepath.Rel(top, path)
+		files = append(files, &archive.BufferedFile{Name: filepath.ToSlash(within), ModTime: epoch, Data: filled.Bytes()})
+		return err
+	})
+	return files, err
 }
 
 // save returns what Helm, which only writes files, would write.
-func save(c *helmchart.Chart) (archive []byte, err error) {
+func save(c *helmchart.Chart) (content []byte, err error) {
 	temporary, err := os.MkdirTemp("", "charts-")
 	if err != nil {
 		return nil, err
@@ -113,37 +165,4 @@ func save(c *helmchart.Chart) (archive []byte, err error) {
 		return nil, err
 	}
 	return os.ReadFile(path)
-}
-
-// resetTimes leaves nothing of when the files were written.
-func resetTimes(c *helmchart.Chart) {
-	epoch := time.Unix(0, 0)
-	c.ModTime, c.SchemaModTime = epoch, epoch
-	for _, file := range c.Raw {
-		file.ModTime = epoch
-	}
-	for _, file := range c.Templates {
-		file.ModTime = epoch
-	}
-	for _, file := range c.Files {
-		file.ModTime = epoch
-	}
-}
-
-var versions = regexp.MustCompile(`(?m)^(version|appVersion): (v?).*$`)
-
-// SetVersion writes the version into the charts of the repository in the folder root.
-func SetVersion(root, version string) error {
-	for _, folder := range folders {
-		path := filepath.Join(root, filepath.FromSlash(folder), util.ChartfileName)
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		content = versions.ReplaceAll(content, []byte("$1: ${2}"+version))
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"embed"
 	"encoding/base64"
 	"text/template"
+
+	"github.com/capkit/capkit/hack/components"
 )
 
 //go:embed extension.yaml controller-registration.yaml
@@ -16,14 +18,20 @@ var files embed.FS
 
 var templates = template.Must(template.ParseFS(files, "*.yaml"))
 
-// Manifests returns the manifests by which Gardener installs packages that [Load] has made, by file name: extension.yaml
-// for gardener-operator, controller-registration.yaml for gardenlet.
-func Manifests(packages []Package, o Options) (map[string][]byte, error) {
-	data := map[string]string{
-		"Image":       o.Registry + "/gardener-extension-admission-openstack",
-		"Runtime":     packages[0].Reference(o),
-		"Application": packages[1].Reference(o),
-		"RawChart":    base64.StdEncoding.EncodeToString(packages[0].Archive),
+// Manifests returns the manifests by which Gardener installs packages that [Load] has made for a component, by file name:
+// extension.yaml for gardener-operator, controller-registration.yaml for gardenlet. They belong into the folder that
+// [ManifestFolder] returns.
+func Manifests(c components.Component, packages []Package, o Options) (map[string][]byte, error) {
+	data := struct {
+		components.Component
+		Folder, Image, Runtime, Application, RawChart string
+	}{
+		Component:   c,
+		Folder:      ManifestFolder(c),
+		Image:       o.Registry + "/" + c.Name(),
+		Runtime:     packages[0].Reference(o),
+		Application: packages[1].Reference(o),
+		RawChart:    base64.StdEncoding.EncodeToString(packages[0].Archive),
 	}
 	manifests := map[string][]byte{}
 	for _, t := range templates.Templates() {
@@ -34,4 +42,14 @@ func Manifests(packages []Package, o Options) (map[string][]byte, error) {
 		manifests[t.Name()] = manifest.Bytes()
 	}
 	return manifests, nil
+}
+
+// ManifestFolder is where the manifests of a component are, below the folder bin/charts and in the same way below the folder
+// example: those of the OpenStack extension's own component are in that folder itself, others in one named after their provider
+// type. It is empty, or ends in a slash.
+func ManifestFolder(c components.Component) string {
+	if c.Beside {
+		return c.Type + "/"
+	}
+	return ""
 }

@@ -10,11 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	commonutil "helm.sh/helm/v4/pkg/chart/common/util"
+	"helm.sh/helm/v4/pkg/chart/loader/archive"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
@@ -22,52 +22,62 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
-// The charts, as paths below the root of the repository.
+// The charts that each component has.
 const (
-	Runtime     = "charts/gardener-extension-admission-openstack/charts/runtime"
-	Application = "charts/gardener-extension-admission-openstack/charts/application"
+	Runtime     = chart.Runtime
+	Application = chart.Application
 )
 
 // kubernetesVersion is that of the cluster which charts are rendered for.
 const kubernetesVersion = "v1.36.0"
 
-// Folder returns where a chart is. Call it from anywhere below the root of the repository, as tests are run.
-func Folder(chart string) (string, error) {
+// Files returns the files of a chart for a component, with the version of the repository. Call it from anywhere below the root of
+// the repository, as tests are run.
+func Files(c components.Component, kind chart.Kind) ([]*archive.BufferedFile, error) {
 	root, err := repository.Root()
-	return filepath.Join(root, filepath.FromSlash(chart)), err
-}
-
-// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates, in that order. The values
-// complete those of the chart, and are checked against its schema.
-func Render(chart, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
-	folder, err := Folder(chart)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := loader.LoadDir(folder)
+	o, err := chart.Default(root)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", chart, err)
+		return nil, err
+	}
+	return chart.Files(root, c, kind, o)
+}
+
+// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates of a chart for a component, in that
+// order. The values complete those of the chart, and are checked against its schema.
+func Render(c components.Component, kind chart.Kind, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
+	files, err := Files(c, kind)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("loading the %s chart for %s: %w", kind, c.Type, err)
 	}
 	version, err := common.ParseKubeVersion(kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
-	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
+	options := common.ReleaseOptions{Name: c.Release(), Namespace: namespace, Revision: 1, IsInstall: true}
 	cluster := &common.Capabilities{KubeVersion: *version, APIVersions: common.DefaultVersionSet}
 	complete, err := commonutil.ToRenderValues(loaded, values, options, cluster)
 	if err != nil {
-		return nil, fmt.Errorf("values of %s: %w", chart, err)
+		return nil, fmt.Errorf("values of %s: %w", loaded.Name(), err)
 	}
-	files, err := engine.Render(loaded, complete)
+	rendered, err := engine.Render(loaded, complete)
 	if err != nil {
-		return nil, fmt.Errorf("rendering %s: %w", chart, err)
+		return nil, fmt.Errorf("rendering %s: %w", loaded.Name(), err)
 	}
-	_, manifests, err := releaseutil.SortManifests(files, common.DefaultVersionSet, releaseutil.InstallOrder)
+	_, manifests, err := releaseutil.SortManifests(rendered, common.DefaultVersionSet, releaseutil.InstallOrder)
 	if err != nil {
-		return nil, fmt.Errorf("rendering %s: %w", chart, err)
+		return nil, fmt.Errorf("rendering %s: %w", loaded.Name(), err)
 	}
 	var objects []*unstructured.Unstructured
 	for _, manifest := range manifests {

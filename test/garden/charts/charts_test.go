@@ -8,11 +8,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
 func TestRender(t *testing.T) {
-	objects, err := charts.Render(charts.Runtime, "release", "somewhere", nil)
+	objects, err := charts.Render(components.OpenStack, charts.Runtime, "somewhere", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,7 @@ func TestRender(t *testing.T) {
 	if account, deployment := slices.Index(kinds, "ServiceAccount"), slices.Index(kinds, "Deployment"); account < 0 || deployment < account {
 		t.Errorf("not in the order of an installation: %v", kinds)
 	}
-	if _, err := charts.Render(charts.Application, "release", "somewhere", nil); err == nil {
+	if _, err := charts.Render(components.OpenStack, charts.Application, "somewhere", nil); err == nil {
 		t.Error("rendered without the values that are required")
 	}
 }

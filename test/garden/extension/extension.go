@@ -2,11 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package extension installs the charts of the admission component of this project,
-// gardener-extension-admission-openstack, in a garden, and runs it beside the garden: as a process of its own with
-// the arguments of the Deployment and the rights of the charts' ServiceAccounts, and no others.
+// Package extension installs the charts of the admission components of this project in a garden, and runs them beside
+// the garden: as processes of their own with the arguments of the Deployment and the rights of the charts'
+// ServiceAccounts, and no others. Functions that name no component are about [OpenStack].
 //
-//   - install.go: the charts, and who the component is
+//   - component.go: which component it is
+//   - install.go: the charts, and who the component is in a garden
 //   - extension.go: its processes
 package extension
 
@@ -21,32 +22,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	admissionv1 "k8s.io/api/admission/v1"
-	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	// What the program is made of, so that go test runs a test again after a change of it: it does not see what Build
-	// builds.
+	// What the programs are made of, besides the providers, so that go test runs a test again after a change of it: it does
+	// not see what Build builds.
 	_ "github.com/capkit/capkit/pkg/admission"
-	_ "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden"
-)
-
-// The names by which the component is known in a garden.
-const (
-	// Name is that of the component and of its webhook configurations.
-	Name = "gardener-extension-admission-openstack"
-	// Namespace is where the component keeps its certificates and its lease. Every garden has it.
-	Namespace = "garden"
 )
 
 // Replica is how one process of the component is configured.
@@ -63,11 +49,6 @@ type Replica struct {
 	Args, Env []string
 
 	installation *Installation
-}
-
-// Build compiles the program, and returns its path.
-func Build(ctx context.Context) (string, error) {
-	return garden.Compile(ctx, os.Stderr, "./cmd/"+Name, Name)
 }
 
 // New returns a replica of the program at this path, with addresses on loopback that are free.
@@ -112,25 +93,7 @@ func (r Replica) Program() garden.Program {
 		"--metrics-bind-address=0",
 		"--shutdown-delay-duration=1s",
 	}, r.Args)
-	return garden.Program{Name: Name, Path: r.Path, Args: args, Env: slices.Concat(r.installation.env, r.Env)}
-}
-
-// Run installs the charts in a garden, starts one replica of the program at this path, and waits until the API server
-// asks it.
-func Run(ctx context.Context, g *garden.Garden, path string) (*garden.Process, error) {
-	installation, err := Install(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	replica, err := installation.New(path)
-	if err != nil {
-		return nil, err
-	}
-	process, err := Start(ctx, g, replica)
-	if err != nil {
-		return nil, err
-	}
-	return process, WaitUntilInstalled(ctx, g)
+	return garden.Program{Name: r.installation.Name(), Path: r.Path, Args: args, Env: slices.Concat(r.installation.env, r.Env)}
 }
 
 // Start starts a replica, whose logs go to a file named after its port, and waits until it is ready.
@@ -161,14 +124,16 @@ func Start(ctx context.Context, g *garden.Garden, r Replica) (*garden.Process, e
 // LogFile is where Start puts the logs of a replica.
 func LogFile(g *garden.Garden, r Replica) string {
 	_, port, _ := net.SplitHostPort(r.Address)
-	return filepath.Join(g.Logs(), Name+"-"+port+".log")
+	return filepath.Join(g.Logs(), r.installation.Name()+"-"+port+".log")
 }
 
 // WaitUntilReady waits until /readyz says that all is well.
-func (r Replica) WaitUntilReady(ctx context.Context) error { return waitUntil(ctx, "ready", r.ready) }
+func (r Replica) WaitUntilReady(ctx context.Context) error {
+	return waitUntil(ctx, r.installation.Name()+" is not ready", r.ready)
+}
 
-// waitUntil waits until a check finds nothing wrong. The error says what it found last.
-func waitUntil(ctx context.Context, what string, check func(context.Context) error) error {
+// waitUntil waits until a check finds nothing wrong. The error begins with what is wrong, and says what it found last.
+func waitUntil(ctx context.Context, wrong string, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, 2*time.Minute, true, func(ctx context.Context) (bool, error) {
 		err := check(ctx)
@@ -178,7 +143,7 @@ func waitUntil(ctx context.Context, what string, check func(context.Context) err
 		return err == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not %s: %w", Name, what, errors.Join(context.Cause(ctx), err, last))
+		return fmt.Errorf("%s: %w", wrong, errors.Join(context.Cause(ctx), err, last))
 	}
 	return nil
 }
@@ -198,36 +163,6 @@ func (r Replica) ready(ctx context.Context) error {
 		return fmt.Errorf("%s: %s", response.Status, checks)
 	}
 	return nil
-}
-
-// WaitUntilInstalled waits until the API server asks the component: until the webhooks are registered with a
-// certificate, and a CloudProfile that only the component refuses is refused.
-func WaitUntilInstalled(ctx context.Context, g *garden.Garden) error {
-	return waitUntil(ctx, "installed", func(ctx context.Context) error { return installed(ctx, g) })
-}
-
-func installed(ctx context.Context, g *garden.Garden) error {
-	config := &admissionregistrationv1.ValidatingWebhookConfiguration{}
-	if err := g.Client().Get(ctx, client.ObjectKey{Name: Name}, config); err != nil {
-		return err
-	}
-	probe := &v1beta1.CloudProfile{
-		ObjectMeta: metav1.ObjectMeta{Name: "probe"},
-		Spec: v1beta1.CloudProfileSpec{
-			Type:         "openstack",
-			Kubernetes:   v1beta1.KubernetesSettings{Versions: []v1beta1.ExpirableVersion{{Version: "1.33.2"}}},
-			MachineTypes: []v1beta1.MachineType{{Name: "small", CPU: resource.MustParse("2"), GPU: resource.MustParse("0"), Memory: resource.MustParse("4Gi")}},
-			MachineImages: []v1beta1.MachineImage{{Name: "gardenlinux", Versions: []v1beta1.MachineImageVersion{{
-				ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CRI: []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}},
-			}}}},
-			Regions: []v1beta1.Region{{Name: "eu"}},
-		},
-	}
-	err := g.Client().Create(ctx, probe, client.DryRunAll)
-	if apierrors.IsInvalid(err) && strings.Contains(err.Error(), "spec.providerConfig: Required") {
-		return nil
-	}
-	return fmt.Errorf("a CloudProfile without provider config was answered with: %w", err)
 }
 
 // Review returns the request of the API server whether an object, given as JSON, may be created.

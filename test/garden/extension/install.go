@@ -25,21 +25,21 @@ import (
 	"github.com/capkit/capkit/test/garden/charts"
 )
 
-const (
-	// release is the name of the Extension in example/extension.yaml, and so that of the releases of its charts.
-	release = "admission-openstack"
-	// gardenNamespace is what gardener-operator makes of it: the namespace in the virtual garden that owns what the
-	// component registers there.
-	gardenNamespace = "extension-" + release
-	// gardenAccount is the ServiceAccount that it requests there, in the namespace kube-system.
-	gardenAccount = "extension-admission-" + release
-	// tokenSeconds is how long the tokens are valid: a garden can be left running.
-	tokenSeconds = 365 * 24 * 3600
-)
+// tokenSeconds is how long the tokens are valid: a garden can be left running.
+const tokenSeconds = 365 * 24 * 3600
+
+// gardenNamespace is what gardener-operator makes of the name of the Extension: the namespace in the virtual garden that
+// owns what the component registers there.
+func (c Component) gardenNamespace() string { return "extension-" + c.Release() }
+
+// gardenAccount is the ServiceAccount that it requests there, in the namespace kube-system.
+func (c Component) gardenAccount() string { return "extension-admission-" + c.Release() }
 
 // Installation is what a garden has once the charts are installed in it: the rights of the component, and how its
 // container is to be run.
 type Installation struct {
+	Component
+
 	// GardenKubeconfig and RuntimeKubeconfig are paths of kubeconfigs for whom the component is in the virtual garden
 	// and in the runtime cluster. A garden of tests is both.
 	GardenKubeconfig, RuntimeKubeconfig string
@@ -49,35 +49,41 @@ type Installation struct {
 	env    []string
 }
 
+// Install is that of the component for OpenStack.
+func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
+	return OpenStack.Install(ctx, g)
+}
+
 // Install installs the charts as gardener-operator does, but for the VerticalPodAutoscaler, whose kind a garden does
 // not know. Nothing starts the pods of the Deployment; New takes their place.
-func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
+func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
 	i := &Installation{
+		Component:         c,
 		folder:            g.Folder(),
-		GardenKubeconfig:  filepath.Join(g.Folder(), Name+"-garden.kubeconfig"),
-		RuntimeKubeconfig: filepath.Join(g.Folder(), Name+"-runtime.kubeconfig"),
+		GardenKubeconfig:  filepath.Join(g.Folder(), c.Name()+"-garden.kubeconfig"),
+		RuntimeKubeconfig: filepath.Join(g.Folder(), c.Name()+"-runtime.kubeconfig"),
 	}
 	virtual := map[string]any{
-		"enabled": true, "namespace": gardenNamespace,
-		"serviceAccount": map[string]any{"name": gardenAccount, "namespace": metav1.NamespaceSystem},
+		"enabled": true, "namespace": c.gardenNamespace(),
+		"serviceAccount": map[string]any{"name": c.gardenAccount(), "namespace": metav1.NamespaceSystem},
 	}
-	application, err := charts.Render(charts.Application, release, gardenNamespace, map[string]any{
+	application, err := charts.Render(c.Component, charts.Application, c.gardenNamespace(), map[string]any{
 		"gardener": map[string]any{"virtualCluster": virtual},
 	})
 	if err != nil {
 		return nil, err
 	}
-	runtimeObjects, err := charts.Render(charts.Runtime, release, Namespace, map[string]any{
+	runtimeObjects, err := charts.Render(c.Component, charts.Runtime, Namespace, map[string]any{
 		"gardener": map[string]any{
 			"runtimeCluster": map[string]any{"priorityClassName": "gardener-garden-system-400"},
-			"virtualCluster": map[string]any{"enabled": true, "namespace": gardenNamespace},
+			"virtualCluster": map[string]any{"enabled": true, "namespace": c.gardenNamespace()},
 		},
 		"vpa": map[string]any{"enabled": false},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := prepareGarden(ctx, g); err != nil {
+	if err := c.prepareGarden(ctx, g); err != nil {
 		return nil, err
 	}
 	if err := apply(ctx, g, append(application, runtimeObjects...)); err != nil {
@@ -87,16 +93,16 @@ func Install(ctx context.Context, g *garden.Garden) (*Installation, error) {
 		return nil, err
 	}
 	return i, errors.Join(
-		writeKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: gardenAccount}),
-		writeKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: Name}),
+		writeKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: c.gardenAccount()}),
+		writeKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: c.Name()}),
 	)
 }
 
 // prepareGarden creates what gardener-operator creates before it installs the charts.
-func prepareGarden(ctx context.Context, g *garden.Garden) error {
+func (c Component) prepareGarden(ctx context.Context, g *garden.Garden) error {
 	for _, object := range []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: gardenNamespace}},
-		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: gardenAccount, Namespace: metav1.NamespaceSystem}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.gardenNamespace()}},
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: c.gardenAccount(), Namespace: metav1.NamespaceSystem}},
 	} {
 		if err := g.Client().Create(ctx, object); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err

@@ -1,5 +1,5 @@
 {{- define "name" -}}
-gardener-extension-admission-openstack
+[[ .Name ]]
 {{- end -}}
 
 {{- define "selector" -}}

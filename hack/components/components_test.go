@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package components_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/hack/components"
+)
+
+func TestNames(t *testing.T) {
+	if c, found := components.Of("openstack"); !found || c != components.OpenStack {
+		t.Errorf("%+v", c)
+	}
+	if c, found := components.Of("local"); found {
+		t.Errorf("%+v", c)
+	}
+	own := components.OpenStack
+	if got := fmt.Sprintf("%s, %s, the %s", own.Name(), own.Release(), own.Short()); got !=
+		"gardener-extension-admission-openstack, admission-openstack, the admission component of the OpenStack extension" {
+		t.Error(got)
+	}
+	beside := components.Component{Type: "acme", Title: "Acme", Beside: true}
+	if got := fmt.Sprintf("%s, %s, the %s", beside.Name(), beside.Release(), beside.Short()); got !=
+		"gardener-extension-admission-capkit-acme, admission-capkit-acme, the admission component beside that of the Acme extension" {
+		t.Error(got)
+	}
+}
+
+// Each component has a command, and each command of an admission component is one of them.
+func TestCommands(t *testing.T) {
+	folders, err := filepath.Glob("../../cmd/gardener-extension-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands, names []string
+	for _, folder := range folders {
+		main, err := os.ReadFile(filepath.Join(folder, "main.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Base(folder)
+		commands = append(commands, name)
+		if beside := strings.Contains(name, "-capkit-"); beside != strings.Contains(string(main), "admission.NewCommandBeside(") {
+			t.Errorf("%s does not have the command of that name", folder)
+		}
+	}
+	for _, c := range components.All() {
+		names = append(names, c.Name())
+	}
+	slices.Sort(names)
+	if !slices.Equal(commands, names) {
+		t.Errorf("there are the commands %v, and the components %v", commands, names)
+	}
+}

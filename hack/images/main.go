@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/hack/images/image"
 )
 
@@ -33,31 +34,38 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	folder := flag.String("o", "bin/images", "folder of the layouts")
-	version := flag.String("version", "", "version of the images, without v")
-	ldflags := flag.String("ldflags", "", "flags of the linker")
+	flags := flag.NewFlagSet("images", flag.ExitOnError) // libraries have flags of their own in flag.CommandLine
+	folder := flags.String("o", "bin/images", "folder of the layouts")
+	version := flags.String("version", "", "version of the images, without v")
+	ldflags := flags.String("ldflags", "", "flags of the linker")
 	platforms := image.Platforms
-	flag.Func("platforms", "`platforms` of the images, with commas between them (default all)", func(list string) (err error) {
+	flags.Func("platforms", "`platforms` of the images, with commas between them (default all)", func(list string) (err error) {
 		platforms, err = image.ParsePlatforms(list)
 		return err
 	})
-	flag.Parse()
-	if *version == "" || flag.NArg() > 0 {
+	_ = flags.Parse(os.Args[1:]) // it exits
+	if *version == "" || flags.NArg() > 0 {
 		return errors.New("usage: images -version VERSION [-ldflags FLAGS] [-platforms PLATFORM,...] [-o FOLDER]")
 	}
 	created, err := created(ctx)
 	if err != nil {
 		return err
 	}
-	d := image.AdmissionOpenStack
-	d.Version, d.Created = *version, created
 	// Without git, from a source archive, the revision is not known.
-	d.Revision, _ = git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
-	digest, err := image.Make(ctx, ".", *ldflags, *folder, d, platforms)
+	revision, _ := git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
+	var images []image.Description
+	for _, c := range components.All() {
+		d := image.Of(c)
+		d.Version, d.Created, d.Revision = *version, created, revision
+		images = append(images, d)
+	}
+	digests, err := image.Make(ctx, ".", *ldflags, *folder, images, platforms)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%s:%s %s\n", filepath.Join(*folder, d.Name), d.Tag(), digest)
+	for i, d := range images {
+		fmt.Printf("%s:%s %s\n", filepath.Join(*folder, d.Name), d.Tag(), digests[i])
+	}
 	return nil
 }
 

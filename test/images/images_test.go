@@ -99,7 +99,9 @@ var _ = Describe("A layout", func() {
 
 	It("is not made of a program for another platform", func(ctx SpecContext) {
 		folder := GinkgoT().TempDir()
-		Expect(os.Link(image.ProgramPath(tiny.programs, arm), image.ProgramPath(folder, amd))).To(Succeed())
+		wrong := image.ProgramPath(folder, amd, tiny.Name)
+		Expect(os.MkdirAll(filepath.Dir(wrong), 0o755)).To(Succeed())
+		Expect(os.Link(image.ProgramPath(tiny.programs, arm, tiny.Name), wrong)).To(Succeed())
 		_, err := tiny.assemble(ctx, folder, GinkgoT().TempDir(), amd, arm)
 		Expect(err).To(MatchError(ContainSubstring("GOARCH=arm64, not amd64")))
 	})

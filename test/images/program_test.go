@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capkit/capkit/hack/images/image"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 	"github.com/capkit/capkit/test/suite"
@@ -40,9 +41,9 @@ var _ = Describe("The program in an image", func() {
 		for _, name := range m.sources {
 			Expect(exec.CommandContext(ctx, "cp", "-R", filepath.Join(m.root, name), clone).Run()).To(Succeed(), name)
 		}
-		path := filepath.Join(GinkgoT().TempDir(), "program")
-		Expect(m.compile(ctx, clone, platform, path)).To(Succeed())
-		elsewhere, err := os.ReadFile(path)
+		programs := GinkgoT().TempDir()
+		Expect(m.compile(ctx, clone, platform, programs)).To(Succeed())
+		elsewhere, err := os.ReadFile(image.ProgramPath(programs, platform, m.Name))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(bytes.Equal(elsewhere, file(m.read(platform), m.Name))).To(BeTrue(), "the program is another one")
 	},

@@ -27,6 +27,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/hack/images/image"
 	"github.com/capkit/capkit/test/suite"
 )
@@ -54,7 +55,7 @@ var (
 	amd, arm  = image.Platforms[0], image.Platforms[1]
 	here      = v1.Platform{OS: "linux", Architecture: runtime.GOARCH}
 	component = &made{
-		Description: described(image.AdmissionOpenStack), platforms: []v1.Platform{here},
+		Description: described(image.Of(components.OpenStack)), platforms: []v1.Platform{here},
 		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
 	}
 	tiny = &made{
@@ -81,7 +82,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	for _, m := range []*made{component, tiny} {
 		m.programs, m.folder = GinkgoT().TempDir(), GinkgoT().TempDir()
 		for _, platform := range m.platforms {
-			Expect(m.compile(ctx, m.root, platform, image.ProgramPath(m.programs, platform))).To(Succeed())
+			Expect(m.compile(ctx, m.root, platform, m.programs)).To(Succeed())
 		}
 		var err error
 		m.digest, err = m.assemble(ctx, m.programs, m.folder, m.platforms...)
@@ -89,9 +90,9 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// compile compiles the program of the sources in a folder.
-func (m *made) compile(ctx context.Context, root string, platform v1.Platform, path string) error {
-	return image.Compile(ctx, root, m.Name, ldflags, platform, path)
+// compile compiles the program of the sources in a folder into another folder.
+func (m *made) compile(ctx context.Context, root string, platform v1.Platform, programs string) error {
+	return image.Compile(ctx, root, ldflags, programs, platform, m.Name)
 }
 
 // assemble makes the image of programs in a folder.

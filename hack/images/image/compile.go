@@ -43,21 +43,29 @@ func ParsePlatforms(list string) ([]v1.Platform, error) {
 	return chosen, nil
 }
 
-// Compile builds the package ./cmd/NAME of the repository root for a platform, into the file path. The program is static,
-// and the same wherever root is: neither paths nor the state of the version control are in it. ldflags are those of the
-// linker besides; the symbol table, a third of the program, is left out. Stack traces do not need it.
-func Compile(ctx context.Context, root, name, ldflags string, platform v1.Platform, path string) error {
-	path, err := filepath.Abs(path)
+// Compile builds the packages ./cmd/NAME of the repository root for a platform, into [ProgramPath] below the folder programs.
+// Programs are static, and the same wherever root is: neither paths nor the state of the version control are in them. ldflags
+// are those of the linker besides; the symbol table, a third of a program, is left out. Stack traces do not need it.
+//
+// One run of the compiler for all: what they have in common, nearly everything, is looked at once.
+func Compile(ctx context.Context, root, ldflags, programs string, platform v1.Platform, names ...string) error {
+	folder, err := filepath.Abs(folderFor(programs, platform))
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w "+ldflags, "-o", path, "./cmd/"+name)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w "+ldflags, "-o", folder)
+	for _, name := range names {
+		build.Args = append(build.Args, "./cmd/"+name)
+	}
 	build.Dir, build.Stdout, build.Stderr = root, os.Stderr, os.Stderr
 	// What a user may have set for other builds must not show here.
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
 		"GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if err := build.Run(); err != nil {
-		return fmt.Errorf("building %s for %s: %w", name, platform, err)
+		return fmt.Errorf("building %s for %s: %w", strings.Join(names, ", "), platform, err)
 	}
 	return nil
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capkit/capkit/hack/components"
 )
 
 const (
@@ -43,11 +45,19 @@ type Description struct {
 	Created time.Time
 }
 
-// AdmissionOpenStack describes the image of the admission component, as far as that is the same for every version.
-var AdmissionOpenStack = Description{
-	Name:  "gardener-extension-admission-openstack",
-	Title: "Admission for the Gardener extension for OpenStack",
-	Text:  "Admission webhooks that check the CloudProfiles, Shoots and credentials of OpenStack in a Gardener installation",
+// Of describes the image of an admission component, as far as that is the same for every version.
+func Of(c components.Component) Description {
+	d := Description{Name: c.Name(), Title: "Admission for the Gardener extension for " + c.Title}
+	checked := "CloudProfiles and Shoots"
+	if c.Credentials {
+		checked = "CloudProfiles, Shoots and credentials"
+	}
+	d.Text = fmt.Sprintf("Admission webhooks that check the %s of %s in a Gardener installation", checked, c.Title)
+	if c.Beside {
+		d.Title = "Admission beside the Gardener extension for " + c.Title
+		d.Text += ", beside those of the extension"
+	}
+	return d
 }
 
 // Tag returns the tag of the image.

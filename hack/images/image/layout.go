@@ -29,26 +29,43 @@ const SBOMType = "application/vnd.cyclonedx+json"
 // nobody is a platform that no machine is of. It marks, as it does elsewhere, what is in an index and is no image.
 var nobody = &v1.Platform{OS: "unknown", Architecture: "unknown"}
 
-// Make compiles the command for platforms and writes its image below folder: the OCI layout folder/NAME, and
+// Make compiles commands for platforms and writes their images below folder: for each the OCI layout folder/NAME, and
 // folder/NAME-OS-ARCH.cdx.json with what is in it for each of them. root is the folder of the repository, ldflags are those of
-// the linker besides. What was there before is replaced. It returns the digest of the image.
-func Make(ctx context.Context, root, ldflags, folder string, d Description, platforms []v1.Platform) (digest v1.Hash, err error) {
+// the linker besides. What was there before is replaced. It returns the digests of the images, in their order.
+func Make(
+	ctx context.Context, root, ldflags, folder string, images []Description, platforms []v1.Platform,
+) (digests []v1.Hash, err error) {
 	programs, err := os.MkdirTemp("", "images-")
 	if err != nil {
-		return v1.Hash{}, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
+	var names []string
+	for _, d := range images {
+		names = append(names, d.Name)
+	}
 	for _, platform := range platforms {
-		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", d.Name, platform)
-		if err := Compile(ctx, root, d.Name, ldflags, platform, ProgramPath(programs, platform)); err != nil {
-			return v1.Hash{}, err
+		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", strings.Join(names, ", "), platform)
+		if err := Compile(ctx, root, ldflags, programs, platform, names...); err != nil {
+			return nil, err
 		}
 	}
-	return Assemble(ctx, root, programs, folder, d, platforms)
+	for _, d := range images {
+		digest, err := Assemble(ctx, root, programs, folder, d, platforms)
+		if err != nil {
+			return nil, err
+		}
+		digests = append(digests, digest)
+	}
+	return digests, nil
 }
 
-// ProgramPath is where in the folder programs the one for a platform is.
-func ProgramPath(programs string, platform v1.Platform) string {
+// ProgramPath is where in the folder programs the one of this name for a platform is.
+func ProgramPath(programs string, platform v1.Platform, name string) string {
+	return filepath.Join(folderFor(programs, platform), name)
+}
+
+func folderFor(programs string, platform v1.Platform) string {
 	return filepath.Join(programs, platform.OS+"-"+platform.Architecture)
 }
 
@@ -68,7 +85,7 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description,
 	}
 	var images, boms []mutate.IndexAddendum
 	for _, platform := range platforms {
-		program, err := read(ProgramPath(programs, platform), platform)
+		program, err := read(ProgramPath(programs, platform, d.Name), platform)
 		if err != nil {
 			return v1.Hash{}, err
 		}

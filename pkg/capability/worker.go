@@ -27,11 +27,11 @@ const (
 	UpdateTypeInPlace = "inPlace"
 	UpdateTypeRolling = "rolling"
 
-	gpuSupport     = "gardener-gpuSupport"
+	GPUSupport     = "gardener-gpuSupport"
 	gpuSupportNone = "none"
 )
 
-// gpuTypes are the other values of gpuSupport: the types of GPU that an image can support.
+// gpuTypes are the other values of GPUSupport: the types of GPU that an image can support.
 var gpuTypes = []string{"nvidia", "amd", "intel"}
 
 // The stable names of the rules about reserved capabilities.
@@ -63,7 +63,7 @@ func Reserved() []Definition {
 	return []Definition{
 		{Name: BootType, Values: []string{bootTypeSecure, bootTypeStandard}, Undeclared: bootTypeStandard},
 		{Name: UpdateType, Values: []string{UpdateTypeInPlace, UpdateTypeRolling}, Undeclared: UpdateTypeRolling},
-		{Name: gpuSupport, Values: append(slices.Clone(gpuTypes), gpuSupportNone), Undeclared: gpuSupportNone},
+		{Name: GPUSupport, Values: append(slices.Clone(gpuTypes), gpuSupportNone), Undeclared: gpuSupportNone},
 	}
 }
 
@@ -209,6 +209,9 @@ type Requirement struct {
 	Setting string `json:"setting"`
 	// Implied is set if it follows from what the pool leaves unsaid: without secure boot it asks for standard.
 	Implied bool `json:"implied"`
+	// OnlyIfRegistered makes it count for nothing in a vocabulary that does not register the capability, as
+	// [Definition].OnlyIfRegistered does. It is for reserved capabilities, whose definitions are not the provider's.
+	OnlyIfRegistered bool `json:"-"`
 	// Because is the path of the setting; nil if it is in no manifest.
 	Because *field.Path `json:"-"`
 }
@@ -226,7 +229,7 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 	bits := append(buffer[:0], v.unrequested.bits...)
 	for _, q := range requirements {
 		r := v.byName[q.Capability]
-		if r == nil && (v.undeclaredMeets(q) || v.Ignores(q)) {
+		if r == nil && v.undeclaredMeets(q) || v.Ignores(q) {
 			continue
 		}
 		if r == nil || r.worker == nil || !slices.ContainsFunc(q.Values, r.worker.offers) {
@@ -245,13 +248,19 @@ func (v *Vocabulary) Request(requirements []Requirement) (request Set, unmet []R
 }
 
 // Ignores reports whether a requirement counts for nothing, though the undeclared value does not meet it: its
-// capability is not registered, and counts only if it is ([Definition].OnlyIfRegistered). Callers warn about it.
+// capability is not registered, and counts only if it is, as its definition says ([Definition].OnlyIfRegistered) or the
+// requirement itself. Callers warn about it.
 func (v *Vocabulary) Ignores(r Requirement) bool {
-	return v.unregistered[r.Capability].OnlyIfRegistered && !v.undeclaredMeets(r)
+	only := r.OnlyIfRegistered && !v.IsRegistered(r.Capability)
+	return (only || v.unregistered[r.Capability].OnlyIfRegistered) && !v.undeclaredMeets(r)
 }
 
-// undeclaredMeets reports whether all images meet a requirement because its capability is not registered.
+// undeclaredMeets reports whether images meet a requirement that do not declare its capability. If that is not registered, and
+// not reserved, these are all.
 func (v *Vocabulary) undeclaredMeets(r Requirement) bool {
+	if e := v.byName[r.Capability]; e != nil && e.worker != nil {
+		return slices.ContainsFunc(e.worker.undeclared, func(value string) bool { return slices.Contains(r.Values, value) })
+	}
 	d := v.unregistered[r.Capability]
 	return d.Undeclared != "" && slices.Contains(r.Values, d.Undeclared)
 }
@@ -314,7 +323,7 @@ func (w Worker) Requirements(at *field.Path) []Requirement {
 	}
 	requirements := []Requirement{boot, update}
 	if w.GPU != nil {
-		gpu := Requirement{Capability: gpuSupport, Values: []string{gpuSupportNone}, Setting: "GPU of type " + *w.GPU}
+		gpu := Requirement{Capability: GPUSupport, Values: []string{gpuSupportNone}, Setting: "GPU of type " + *w.GPU}
 		if slices.Contains(gpuTypes, *w.GPU) {
 			gpu.Values = []string{*w.GPU}
 		}

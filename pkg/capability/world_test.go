@@ -157,6 +157,7 @@ func (w *world) drawPool(t *rapid.T) pool {
 		values := rapid.SliceOfN(rapid.SampledFrom(d.Values), least, 3).Draw(t, d.Name)
 		p.asked = append(p.asked, capability.Requirement{
 			Capability: d.Name, Values: values, Setting: fmt.Sprint("setting ", i),
+			OnlyIfRegistered: rapid.IntRange(0, 3).Draw(t, "only if registered") == 0,
 		})
 	}
 	return p
@@ -174,18 +175,18 @@ func (w *world) meets(q capability.Requirement) bool {
 	})
 }
 
-// ignores reports whether a requirement that cannot be met counts for nothing: its capability is not registered, and counts
-// only if it is.
+// ignores reports whether a requirement that what is undeclared does not meet counts for nothing: its capability is not
+// registered, and counts only if it is.
 func (w *world) ignores(q capability.Requirement) bool {
 	d, _ := w.definition(q.Capability)
-	return !w.meets(q) && d.OnlyIfRegistered && !w.isRegistered(q.Capability)
+	return !w.isRegistered(q.Capability) && !slices.Contains(q.Values, d.Undeclared) && (q.OnlyIfRegistered || d.OnlyIfRegistered)
 }
 
 // asks returns the values of a capability that will do for all requirements that can be met, and whether there are any.
 func (w *world) asks(p pool, name string) (values []string, asked bool) {
 	values = slices.Clone(w.values(name))
 	for _, q := range p.asked {
-		if q.Capability == name && w.meets(q) {
+		if q.Capability == name && w.meets(q) && !w.ignores(q) {
 			asked = true
 			values = slices.DeleteFunc(values, func(value string) bool { return !slices.Contains(q.Values, value) })
 		}

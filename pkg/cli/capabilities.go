@@ -48,6 +48,10 @@ type requestedBy struct {
 	Field string `json:"field,omitempty"`
 	// Flag of select and explain; absent for what is implied.
 	Flag string `json:"flag,omitempty"`
+	// Provider is the type of the one whose worker pools ask for a reserved capability; absent if all do.
+	Provider string `json:"provider,omitempty"`
+	// OnlyIfOffered is true if that counts only where an operator offers the capability.
+	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
 
 	capability string
 }
@@ -57,20 +61,26 @@ var workerPath = field.NewPath("spec", "provider", "workers[]")
 
 // capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
 func capabilitiesOf(providers map[string]Provider) allCapabilities {
-	all := allCapabilities{Reserved: reservedCapabilities(), Providers: []providerCapabilities{}}
+	all := allCapabilities{Providers: []providerCapabilities{}}
+	reserved := reservedSettings()
 	for _, provider := range byType(providers) {
 		settings := []requestedBy{}
 		for _, s := range provider.Workers().Settings() {
 			path := s.Because.String()
 			settings = append(settings, requestedBy{
 				capability: s.Capability, Setting: s.Setting, Values: s.Values, Flag: flagOf(path),
-				Field: workerPath.Child(path).String(),
+				Field: workerPath.Child(path).String(), Provider: provider.Type(), OnlyIfOffered: s.OnlyIfRegistered,
 			})
+		}
+		reserved = append(reserved, settings...)
+		for i := range settings {
+			settings[i].Provider = "" // which it stands under
 		}
 		all.Providers = append(all.Providers, providerCapabilities{
 			Type: provider.Type(), Capabilities: withSettings(provider.Workers().Definitions(), settings),
 		})
 	}
+	all.Reserved = withSettings(capability.Reserved(), reserved)
 	return all
 }
 
@@ -80,8 +90,9 @@ func flagOf(setting string) string {
 	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type"}[name]
 }
 
-// reservedCapabilities finds out what asks for the reserved capabilities by trying each property of a worker pool.
-func reservedCapabilities() []workerCapability {
+// reservedSettings finds out what of every provider asks for the reserved capabilities by trying each property of a worker
+// pool.
+func reservedSettings() []requestedBy {
 	settings := []requestedBy{}
 	try := func(flag string, worker capability.Worker) {
 		for _, r := range worker.Requirements(workerPath) {
@@ -106,7 +117,7 @@ func reservedCapabilities() []workerCapability {
 	for _, gpu := range slices.Concat(gpuTypes, []string{"other"}) {
 		try("--gpu", capability.Worker{GPU: &gpu})
 	}
-	return withSettings(capability.Reserved(), settings)
+	return settings
 }
 
 func withSettings(definitions []capability.Definition, settings []requestedBy) []workerCapability {
@@ -190,6 +201,10 @@ func undeclared(c *workerCapability) string {
 
 func (by *requestedBy) where() string {
 	switch {
+	case by.OnlyIfOffered:
+		return by.Field + ", " + by.Flag + "; " + by.Provider + " only, where flavors declare it"
+	case by.Provider != "":
+		return by.Field + ", " + by.Flag + "; " + by.Provider + " only"
 	case by.Implied:
 		return "unless something else is asked for"
 	case by.Flag == "":

@@ -39,7 +39,8 @@ func Rules(providers ...Provider) []finding.Rule {
 	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
-		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) {
+		ifOffered := func(s capability.Requirement) bool { return s.OnlyIfRegistered }
+		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) || slices.ContainsFunc(p.Workers().Settings(), ifOffered) {
 			delete(without, consistency.RuleRequestIgnored.Name)
 		}
 		if p.Workers().KnownUpTo() != "" {

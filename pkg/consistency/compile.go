@@ -81,6 +81,7 @@ func (p *compiler[R]) compile() {
 		p.read()
 		p.validateConfig()
 	}
+	p.findOffered()
 	p.imageRegions = sets.New[string]()
 	for reference := range regionsOf(p.images) {
 		p.imageRegions.Insert(reference.Region)
@@ -98,6 +99,23 @@ func (p *compiler[R]) read() {
 	}
 	p.aboutVersions(slices.Concat(report.Errors, report.Warnings))
 	p.report.Add(report)
+}
+
+// findOffered notes the reserved capabilities that flavors declare.
+func (p *compiler[R]) findOffered() {
+	p.offered = sets.New[string]()
+	if p.parent != nil && p.parent.profile != nil {
+		p.offered.Insert(p.parent.profile.offered.UnsortedList()...)
+	}
+	for _, version := range mappingsOf(p.images) {
+		for i := range version.Flavors {
+			for name := range version.Flavors[i].Capabilities {
+				if strings.HasPrefix(name, capability.ReservedPrefix) {
+					p.offered.Insert(name)
+				}
+			}
+		}
+	}
 }
 
 // aboutVersions puts the image version before what a provider says about one.

@@ -42,6 +42,8 @@ type Profile[R any] struct {
 	simple   bool
 	// core holds the image versions of core, those of the parent included; of two of one name the first.
 	core map[imageVersion]*v1beta1.MachineImageVersion
+	// offered are the reserved capabilities that flavors of the provider config declare, those of the parent included.
+	offered sets.Set[string]
 	// validator holds the provider's own rules; nil if there are none.
 	validator provider.Validator
 	// doubtful holds the paths of the flavors in the catalog that the check refuses.

@@ -40,6 +40,7 @@ func (p *Profile[R]) ask(
 		}) {
 			continue
 		}
+		q.OnlyIfRegistered = q.OnlyIfRegistered && !p.offered.Has(q.Capability)
 		r.Requirements = append(r.Requirements, q)
 		if p.vocabulary.Ignores(q) {
 			r.Ignored = append(r.Ignored, q)
@@ -61,10 +62,14 @@ func (p *Profile[R]) ask(
 // warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
 func (p *Profile[R]) warnIgnored(r *Resolution[R], report *finding.Report) {
 	for _, q := range r.Ignored {
+		why, remedy := "which the profile does not register", fmt.Sprintf(
+			"register it in spec.machineCapabilities, with the values [%s]", strings.Join(p.valuesOf(q.Capability), ", "))
+		if q.OnlyIfRegistered {
+			why, remedy = "which no flavor of the profile declares", "declare it on the flavors of images that support it"
+		}
 		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, settingOf(&r.Pool, &q), field.OmitValueType{},
-			"%s%s, which the profile does not register, so it counts for nothing in the choice of an image; "+
-				"the operator can register it in spec.machineCapabilities, with the values [%s]",
-			poolName(r.Pool), asks(&q), strings.Join(p.valuesOf(q.Capability), ", "))
+			"%s%s, %s, so it counts for nothing in the choice of an image; the operator can %s",
+			poolName(r.Pool), asks(&q), why, remedy)
 	}
 }
 

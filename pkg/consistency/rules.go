@@ -192,7 +192,7 @@ var (
 		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image "+
 			"does support the feature, the operator has to declare it on its flavor.")
 	RuleRequestIgnored = finding.Warns("worker-request-ignored",
-		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise.",
+		"A worker pool asks for a capability that counts only where a profile registers it, and its profile does not. The pool boots any image that fits otherwise. One that is reserved for Gardener counts also where a flavor of the provider config declares it.",
 		"Nothing, if any image will do. Otherwise the operator registers the capability in `spec.machineCapabilities` and "+
 			"declares it on the flavors of images that support it.")
 

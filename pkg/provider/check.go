@@ -72,6 +72,10 @@ func (w Workers) checkRequests(wrong func(format string, args ...any)) {
 		if strings.HasPrefix(at, "providerConfig.") && w.kind == (schema.GroupVersionKind{}) {
 			wrong("%q is a setting of a providerConfig, whose kind is not given", s.Setting)
 		}
+		if s.OnlyIfRegistered && !strings.HasPrefix(s.Capability, capability.ReservedPrefix) {
+			wrong("%q is to ask for %q only if it is offered, which is for reserved capabilities; set OnlyIfRegistered in its definition",
+				s.Setting, s.Capability)
+		}
 		switch {
 		case !found:
 			wrong("%q asks for %q, which is not among the worker capabilities that it defines", s.Setting, s.Capability)

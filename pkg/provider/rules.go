@@ -5,12 +5,16 @@
 package provider
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
@@ -54,8 +58,8 @@ var rules = []finding.Rule{
 		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
 		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."),
 	finding.Denies(RuleFormatMixed,
-		"One version entry has the fields of both formats: `regions`, the legacy one, and `capabilityFlavors`.",
-		"Move the regions into the flavors and remove `regions`. Only different versions may differ in format."),
+		"One version entry has the fields of both formats: `regions`, say, or what else names the image in the legacy one, and `capabilityFlavors`.",
+		"Move the regions into the flavors and remove `regions`. An architecture is a capability of a flavor. Only different versions may differ in format."),
 	finding.Warns(ruleImageIgnored,
 		"A version has `capabilityFlavors` and, beside them, an `image`, which belongs to the legacy format and is ignored.",
 		"Remove the `image`, or move it into the flavor that it belongs to."),
@@ -80,6 +84,26 @@ func ReferenceMissing(at *field.Path, what string) *field.Error {
 func FormatMixed(at *field.Path, legacy string) finding.Finding {
 	return finding.New(RuleFormatMixed, field.ErrorTypeForbidden, at, nil,
 		legacy+" and capabilityFlavors exclude each other: move the "+legacy+" into the flavors they belong to")
+}
+
+// VersionArchitecture returns the error for a version's architecture beside capabilityFlavors (semantics S7).
+func VersionArchitecture(at *field.Path, architecture string) finding.Finding {
+	return finding.New(RuleFormatMixed, field.ErrorTypeForbidden, at, architecture,
+		"architecture and capabilityFlavors exclude each other: write capabilities: {architecture: ["+architecture+
+			"]} into the flavors that it is meant for, and remove it here")
+}
+
+// LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if
+// they name none. The error says that they are more than one architecture, in the words of [Provider].Encode.
+func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
+	named := capabilities[capability.Architecture]
+	switch {
+	case len(capabilities) == 0:
+		return constants.ArchitectureAMD64, nil
+	case len(capabilities) > 1 || len(named) != 1:
+		return "", errors.New("the legacy format has no place for any capability but one architecture")
+	}
+	return named[0], nil
 }
 
 // ImageIgnored returns the warning for a version's image beside capabilityFlavors (semantics S7).

@@ -107,6 +107,11 @@ type Request[W any] struct {
 	Capability string
 	// Values of the capability that will do; at least one.
 	Values []string
+	// OnlyIfOffered is for a setting that asks for a reserved capability and that worker pools had before there was the
+	// capability. Where the operator does not offer it, the request counts for nothing, and the Shoot gets a warning. It is
+	// offered in a profile that registers it, or in whose provider config a flavor declares it. For a capability of the
+	// provider itself see [capability.Definition].OnlyIfRegistered.
+	OnlyIfOffered bool
 	// Asks reports whether a worker pool asks for it. It changes neither argument. The config of a pool without one is
 	// empty, so that a feature which must be kept off can ask for that.
 	Asks func(pool *Pool, config *W) bool
@@ -184,7 +189,7 @@ func (c *WorkerConfig[W]) settings() []capability.Requirement {
 	var settings []capability.Requirement
 	for _, r := range c.Requests {
 		settings = append(settings, capability.Requirement{
-			Capability: r.Capability, Values: r.Values, Setting: r.Setting,
+			Capability: r.Capability, Values: r.Values, Setting: r.Setting, OnlyIfRegistered: r.OnlyIfOffered,
 			Because: field.NewPath(cmp.Or(r.PoolField, "providerConfig."+r.Field)),
 		})
 	}
@@ -198,7 +203,9 @@ func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requi
 		if !r.Asks(pool, config) {
 			continue
 		}
-		q := capability.Requirement{Capability: r.Capability, Values: r.Values, Setting: r.Setting}
+		q := capability.Requirement{
+			Capability: r.Capability, Values: r.Values, Setting: r.Setting, OnlyIfRegistered: r.OnlyIfOffered,
+		}
 		if r.PoolField != "" {
 			q.Because = pool.child(r.PoolField)
 		} else {

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gcp is the Provider for Google Cloud: one image of Compute Engine for each flavor, the same in every region. It
+// converts the wire format of pkg/apis/gcp and says what only that format can get wrong; everything else is consistency's.
+package gcp
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/gcp/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Image refers to an image of Compute Engine.
+type Image struct {
+	// Image is the path of the image: projects/my-project/global/images/my-image.
+	Image string `json:"image"`
+}
+
+// Provider implements [provider.Provider] for the provider type gcp. The zero value is ready for use.
+type Provider struct{}
+
+var (
+	_ provider.Provider[Image] = Provider{}
+	_ provider.RuleDescriber   = Provider{}
+)
+
+// Type returns "gcp".
+func (Provider) Type() string { return "gcp" }
+
+// Decode reads a CloudProfileConfig of group gcp.provider.extensions.gardener.cloud. A legacy entry is one image of one
+// architecture; several entries of one version add up.
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
+	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
+	for i := range config.MachineImages {
+		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
+		image := imageselector.Image[Image]{Name: written.Name, Path: path}
+		for k := range written.Versions {
+			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
+		}
+		images = append(images, image)
+	}
+	return provider.Config[Image]{Images: images}, report
+}
+
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
+	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	image := ptr.Deref(written.Image, "")
+	if version.Legacy {
+		architecture := ptr.Deref(written.Architecture, constants.ArchitectureAMD64)
+		capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
+		version.Flavors = []imageselector.Flavor[Image]{flavor(capabilities, image, at)}
+		return version
+	}
+	if image != "" {
+		report.Warnings = append(report.Warnings, provider.ImageIgnored(at.Child("image"), image))
+	}
+	if written.Architecture != nil {
+		report.Errors = append(report.Errors, provider.VersionArchitecture(at.Child("architecture"), *written.Architecture))
+	}
+	for i, f := range written.CapabilityFlavors {
+		version.Flavors = append(version.Flavors, flavor(f.Capabilities, f.Image, at.Child("capabilityFlavors").Index(i)))
+	}
+	return version
+}
+
+// flavor returns a flavor that stands at the path at. An image that is empty is a reference all the same, which
+// ValidateReference refuses.
+func flavor(capabilities v1beta1.Capabilities, image string, at *field.Path) imageselector.Flavor[Image] {
+	return imageselector.Flavor[Image]{
+		Capabilities: capabilities, Path: at, Global: &imageselector.Global[Image]{Ref: Image{image}, Path: at.Child("image")},
+	}
+}
+
+// Encode writes a version, in the legacy format with an entry for each flavor.
+func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
+	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	var entries []any
+	for _, flavor := range version.Flavors {
+		if flavor.Global == nil || len(flavor.Regional) > 0 {
+			return nil, errors.New("an image has one path, which is the same in every region")
+		}
+		image := flavor.Global.Ref.Image
+		if format == provider.FormatFlavors {
+			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+				Capabilities: flavor.Capabilities, Image: image,
+			})
+			continue
+		}
+		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, v1alpha1.MachineImageVersion{Version: version.Version, Image: &image, Architecture: &architecture})
+	}
+	switch {
+	case len(version.Flavors) == 0:
+		return nil, errors.New("a version has an image")
+	case format == provider.FormatFlavors:
+		return []any{written}, nil
+	}
+	return entries, nil
+}
+
+// RuleImagePath is the name of the rule about images that are no path.
+const RuleImagePath = "gcp-image-path"
+
+// imageForm is how a path is written.
+const imageForm = "projects/<project>/global/images/<image>"
+
+// imagePath is a path as Compute Engine takes it: of an image or of the newest of a family, also as the URL of its API, and
+// without a project for one of the Shoot's own. A project may be one of a domain, example.com:my-project.
+var imagePath = regexp.MustCompile(
+	`^(https://(www|compute)\.googleapis\.com/compute/[a-z0-9]+/)?(projects/([a-z0-9.-]+:)?[a-z0-9-]+/)?global/images/(family/)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
+
+// ValidateReference demands that an image is named by its path.
+func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
+	switch {
+	case ref.Image == "":
+		return field.ErrorList{provider.ReferenceMissing(at, "the path of the image, "+imageForm+",")}
+	case !imagePath.MatchString(ref.Image):
+		return field.ErrorList{field.Invalid(at, ref.Image, fmt.Sprintf(
+			"%s is not the path of an image; write %s", finding.Quoted(ref.Image), imageForm)).WithOrigin(RuleImagePath)}
+	}
+	return nil
+}
+
+// Rules describes the rule that only this cloud has.
+func (Provider) Rules() []finding.Rule {
+	return []finding.Rule{finding.Denies(RuleImagePath,
+		"What stands as the image of a version or flavor on Google Cloud is not the path of one: its name alone, for example. No machine could be created.",
+		"Write the path that `gcloud compute images describe` shows as `selfLink`, from `projects/` on.")}
+}
+
+// workers says what a WorkerConfig asks for: a GPU asks for an image with its driver, in profiles where images are offered so.
+var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
+	Kind: schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	Requests: []provider.Request[v1alpha1.WorkerConfig]{{
+		Setting: "gpu.acceleratorType: nvidia-*", Field: "gpu", Capability: capability.GPUSupport, Values: []string{"nvidia"},
+		OnlyIfOffered: true,
+		Asks: func(_ *provider.Pool, config *v1alpha1.WorkerConfig) bool {
+			return config.GPU != nil && config.GPU.Count > 0 && strings.HasPrefix(config.GPU.AcceleratorType, "nvidia-")
+		},
+	}},
+})
+
+// Workers returns what a WorkerConfig of group gcp.provider.extensions.gardener.cloud asks for.
+func (Provider) Workers() provider.Workers { return workers }

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,6 +31,7 @@ func asking(args ...string) []string { return append(args, flavorQuestion...) }
 var variables = map[string]string{
 	"examples": examples,
 	"broken":   broken,
+	"profiles": strings.Join(profilesIn(examples), " "),
 	"profile":  examples + "/cloudprofile.yaml",
 	"child":    examples + "/namespacedcloudprofile.yaml",
 	"shoot":    examples + "/shoot.yaml " + examples + "/cloudprofile.yaml",
@@ -37,6 +39,12 @@ var variables = map[string]string{
 	"flags":    strings.Join(flavorQuestion, " "),
 	"worker":   strings.Join(ofWorker("1.0.0", "medium"), " "),
 	"config":   workerConfig,
+}
+
+// profilesIn returns the files in a folder, not below it, that lint takes and that have profiles.
+func profilesIn(folder string) []string {
+	files, _ := filepath.Glob(folder + "/*cloudprofile*.yaml")
+	return slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == "cloudprofile-guide.yaml" })
 }
 
 // Commands end with a status, and say why on standard error; nothing is on standard output if nothing was done.
@@ -68,7 +76,7 @@ func TestExitStatus(t *testing.T) {
 		{"select --image=gardenlinux --region=europe $profile", 2, "--version, --machine-type missing"},
 		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
 		{
-			"select $examples $flags",
+			"select $profiles $flags",
 			2, "--profile, one of openstack-full, openstack-legacy, local, openstack-mixed, " +
 				"openstack-trusted-launch, openstack, garden-demo/team",
 		},

@@ -152,7 +152,8 @@ func (Provider) Rules() []finding.Rule {
 
 // workers says what a WorkerConfig asks for: a GPU asks for an image with its driver, in profiles where images are offered so.
 var workers = provider.WorkersOf(provider.WorkerConfig[v1alpha1.WorkerConfig]{
-	Kind: schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	Kind:      schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig"),
+	KnownUpTo: "provider-gcp v1.55",
 	Requests: []provider.Request[v1alpha1.WorkerConfig]{{
 		Setting: "gpu.acceleratorType: nvidia-*", Field: "gpu", Capability: capability.GPUSupport, Values: []string{"nvidia"},
 		OnlyIfOffered: true,

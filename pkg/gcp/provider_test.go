@@ -87,12 +87,12 @@ func TestRules(t *testing.T) {
 func TestWorkers(t *testing.T) {
 	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
 		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
-		requirements, errs := gcp.Provider{}.Workers().Requirements(pool)
+		requirements, found := gcp.Provider{}.Workers().Requirements(pool)
 		var got []string
 		for _, r := range requirements {
 			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
 		}
-		return strings.Join(append(got, cases.Report(c.T(), finding.Report{Errors: errs})), "\n")
+		return strings.Join(append(got, cases.Report(c.T(), found)), "\n")
 	})
 }
 

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clouds tests the admission components of all clouds on one real Gardener API, with the examples of each.
+//
+//   - clouds_test.go: what each of them does, once
+//   - beside_test.go: that it gets along with the component of the extension
+package clouds
+
+import (
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden/samples"
+	"github.com/capkit/capkit/test/suite"
+)
+
+// root is that of the repository.
+const root = "../.."
+
+var (
+	g *garden.Garden
+	// all are the clouds with a component, by provider type. Their components run.
+	all = map[string]*samples.Samples{}
+)
+
+// each are the rows of tables about every cloud.
+func each() []TableEntry {
+	var rows []TableEntry
+	for _, c := range extension.All() {
+		rows = append(rows, Entry(c.Type, c))
+	}
+	return rows
+}
+
+func TestClouds(t *testing.T) { suite.Run(t, "test/clouds", "garden") }
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	programs := map[string]string{}
+	var known []*samples.Samples
+	for _, c := range extension.All() {
+		var err error
+		programs[c.Type], err = c.Build(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		all[c.Type], err = samples.Of(root, c.Component)
+		Expect(err).NotTo(HaveOccurred())
+		known = append(known, all[c.Type])
+	}
+	g = suite.StartGarden(ctx, garden.Options{})
+	_, err := g.NewProject(ctx, "demo")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(samples.Register(ctx, g, known...)).To(Succeed())
+	for _, s := range known {
+		Expect(samples.Apply(ctx, g.Client(), s.Credentials()...)).To(Succeed())
+		// What is there before the component is.
+		Expect(samples.Apply(ctx, g.Client(), s.Incomplete("old"))).To(Succeed(), s.Component.Type)
+	}
+	for _, c := range extension.All() {
+		_, err := c.Run(ctx, g, programs[c.Type])
+		Expect(err).NotTo(HaveOccurred())
+	}
+	// Other specs need them, and the specs run in any order.
+	for _, s := range known {
+		Expect(samples.Apply(ctx, g.Client(), s.Profile)).To(Succeed(), s.Component.Type)
+	}
+})

@@ -58,15 +58,18 @@ var _ = Describe("The admission component of each cloud", func() {
 	DescribeTable("lets an update pass that leaves an old error as it is, with a warning", func(ctx SpecContext, c extension.Component) {
 		warned, old := newUser(), &v1beta1.CloudProfile{}
 		Expect(g.Client().Get(ctx, client.ObjectKey{Name: all[c.Type].Incomplete("old").GetName()}, old)).To(Succeed())
+		// A patch, since Gardener's controllers write it, too.
+		before := client.MergeFrom(old.DeepCopy())
 		old.Spec.Kubernetes.Versions = append(old.Spec.Kubernetes.Versions, v1beta1.ExpirableVersion{Version: "1.33.3"})
-		Expect(warned.client.Update(ctx, old)).To(Succeed())
+		Expect(warned.client.Patch(ctx, old, before)).To(Succeed())
 		Expect(warned.warnings).To(ContainElement(ContainSubstring("the provider config has no entry for this version")))
 
 		By("but no new error")
-		old.Spec.MachineImages[0].Versions = append(old.Spec.MachineImages[0].Versions, *old.Spec.MachineImages[0].Versions[0].DeepCopy())
-		last := &old.Spec.MachineImages[0].Versions[len(old.Spec.MachineImages[0].Versions)-1]
-		last.Version = "9999.0.0"
-		Expect(warned.client.Update(ctx, old)).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("9999.0.0"))))
+		before = client.MergeFrom(old.DeepCopy())
+		another := *old.Spec.MachineImages[0].Versions[0].DeepCopy()
+		another.Version = "9999.0.0"
+		old.Spec.MachineImages[0].Versions = append(old.Spec.MachineImages[0].Versions, another)
+		Expect(warned.client.Patch(ctx, old, before)).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("9999.0.0"))))
 	}, each())
 
 	DescribeTable("has the webhooks that its chart knows, under its own name", func(ctx SpecContext, c extension.Component) {

@@ -25,7 +25,7 @@ import (
 
 var _ = Describe("The admission component of each cloud", func() {
 	DescribeTable("refuses a CloudProfile whose provider config lacks an image version", func(ctx SpecContext, c extension.Component) {
-		err := samples.Apply(ctx, g.Client(), all[c.Type].Incomplete("incomplete"))
+		err := samples.Apply(ctx, g.Client(), all[c.Type].Ahead("ahead"))
 		Expect(err).To(And(
 			MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("spec.machineImages[")),
 			MatchError(ContainSubstring("the provider config has no entry for this version")),
@@ -51,13 +51,14 @@ var _ = Describe("The admission component of each cloud", func() {
 
 	DescribeTable("refuses a Shoot that would boot nothing", func(ctx SpecContext, c extension.Component) {
 		s := all[c.Type]
-		err := samples.Apply(ctx, g.Client(), s.Stranded(s.Incomplete("old").GetName()))
-		Expect(err).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("worker pool "))))
+		err := samples.Apply(ctx, g.Client(), s.Stranded(s.Ahead("old").GetName()))
+		Expect(err).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("worker pool ")),
+			MatchError(ContainSubstring("would work: version "))))
 	}, each())
 
 	DescribeTable("lets an update pass that leaves an old error as it is, with a warning", func(ctx SpecContext, c extension.Component) {
 		warned, old := newUser(), &v1beta1.CloudProfile{}
-		Expect(g.Client().Get(ctx, client.ObjectKey{Name: all[c.Type].Incomplete("old").GetName()}, old)).To(Succeed())
+		Expect(g.Client().Get(ctx, client.ObjectKey{Name: all[c.Type].Ahead("old").GetName()}, old)).To(Succeed())
 		// A patch, since Gardener's controllers write it, too.
 		before := client.MergeFrom(old.DeepCopy())
 		old.Spec.Kubernetes.Versions = append(old.Spec.Kubernetes.Versions, v1beta1.ExpirableVersion{Version: "1.33.3"})
@@ -67,9 +68,9 @@ var _ = Describe("The admission component of each cloud", func() {
 		By("but no new error")
 		before = client.MergeFrom(old.DeepCopy())
 		another := *old.Spec.MachineImages[0].Versions[0].DeepCopy()
-		another.Version = "9999.0.0"
+		another.Version = "9999.0.1"
 		old.Spec.MachineImages[0].Versions = append(old.Spec.MachineImages[0].Versions, another)
-		Expect(warned.client.Patch(ctx, old, before)).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("9999.0.0"))))
+		Expect(warned.client.Patch(ctx, old, before)).To(And(MatchError(apierrors.IsInvalid, "IsInvalid"), MatchError(ContainSubstring("9999.0.1"))))
 	}, each())
 
 	DescribeTable("has the webhooks that its chart knows, under its own name", func(ctx SpecContext, c extension.Component) {

@@ -58,7 +58,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	for _, s := range known {
 		Expect(samples.Apply(ctx, g.Client(), s.Credentials()...)).To(Succeed())
 		// What is there before the component is.
-		Expect(samples.Apply(ctx, g.Client(), s.Incomplete("old"))).To(Succeed(), s.Component.Type)
+		Expect(samples.Apply(ctx, g.Client(), s.Ahead("old"))).To(Succeed(), s.Component.Type)
 	}
 	for _, c := range extension.All() {
 		_, err := c.Run(ctx, g, programs[c.Type])

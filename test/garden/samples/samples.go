@@ -15,6 +15,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -64,30 +65,40 @@ func (s *Samples) Bare() *unstructured.Unstructured {
 	return bare
 }
 
-// Incomplete returns the profile, under another name, whose provider config lacks the image version that the first worker pool of
-// the Shoot names. Admission refuses it, and lets an update pass if it is stored already.
-func (s *Samples) Incomplete(suffix string) *unstructured.Unstructured {
-	incomplete := renamed(s.Profile, suffix)
+// Newer is an image version that no example has.
+const Newer = "9999.0.0"
+
+// Ahead returns the profile, under another name, with a version [Newer] of the image of the first worker pool of the Shoot, which
+// core has and the provider config lacks. Admission refuses it, and lets an update pass if it is stored already.
+func (s *Samples) Ahead(suffix string) *unstructured.Unstructured {
+	ahead := renamed(s.Profile, suffix)
 	name, version := s.image()
-	for _, image := range list(incomplete.Object, "spec", "providerConfig", "machineImages") {
-		if image["name"] != name {
-			continue
-		}
-		var rest []any
+	for _, image := range list(ahead.Object, "spec", "machineImages") {
 		for _, v := range list(image, "versions") {
-			if v["version"] != version {
-				rest = append(rest, v)
+			if image["name"] == name && v["version"] == version {
+				newer := runtime.DeepCopyJSON(v)
+				newer["version"] = Newer
+				image["versions"] = append(image["versions"].([]any), newer)
 			}
 		}
-		image["versions"] = rest
 	}
-	return incomplete
+	return ahead
 }
 
-// Stranded returns the Shoot, under another name, with the profile of this name, which has no image for it.
+// Moved returns the Shoot, under another name, with the profile of this name.
+func (s *Samples) Moved(suffix, profile string) *unstructured.Unstructured {
+	moved := renamed(s.Shoot, suffix)
+	within(moved.Object, "spec", "cloudProfile")["name"] = profile
+	return moved
+}
+
+// Stranded returns the Shoot, under another name, with a profile as Ahead has made it, and with the version [Newer], of which its
+// first worker pool boots nothing. Admission refuses it.
 func (s *Samples) Stranded(profile string) *unstructured.Unstructured {
-	stranded := renamed(s.Shoot, "stranded")
-	within(stranded.Object, "spec", "cloudProfile")["name"] = profile
+	stranded := s.Moved("stranded", profile)
+	for _, pool := range list(stranded.Object, "spec", "provider", "workers")[:1] {
+		within(pool, "machine", "image")["version"] = Newer
+	}
 	return stranded
 }
 

@@ -41,16 +41,17 @@ import (
 
 // probe is a process of the component that meets everything it needs a right for.
 type probe struct {
+	*subject
 	extension.Replica
 	// answers are what it said to the questions, once it could be asked.
 	answers string
 }
 
 // newProbe starts a probe, which is killed when the spec ends.
-func newProbe(ctx context.Context) *probe {
+func (s *subject) newProbe(ctx context.Context) *probe {
 	GinkgoHelper()
-	tidyUp(ctx)
-	replica, err := installation.New(program)
+	s.tidyUp(ctx)
+	replica, err := s.New(s.program)
 	Expect(err).NotTo(HaveOccurred())
 	replica.Args = []string{"--webhook-certificate-sync-period=1s", "--log-level=debug"}
 	p := replica.Program()
@@ -59,29 +60,35 @@ func newProbe(ctx context.Context) *probe {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(process.Kill)
-	return &probe{Replica: replica}
+	return &probe{subject: s, Replica: replica}
 }
 
 // lease is the name of that of the leader.
-const lease = extension.Name + "-leader-election"
+func (s *subject) lease() string { return s.Name() + "-leader-election" }
 
 // tidyUp removes the lease of the probe before, so that the next one leads at once, and its webhook configurations.
 // Of its certificates it leaves the authority, with a label too many, and one that nobody needs any more: the
 // component makes a new certificate, corrects the authority and deletes the other.
-func tidyUp(ctx context.Context) {
+func (s *subject) tidyUp(ctx context.Context) {
 	GinkgoHelper()
 	c := g.Client()
 	Expect(client.IgnoreNotFound(c.Delete(ctx, &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
-		Name: lease, Namespace: extension.Namespace,
+		Name: s.lease(), Namespace: extension.Namespace,
 	}}))).To(Succeed())
-	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{})).To(Succeed())
-	Expect(c.DeleteAllOf(ctx, &admissionregistrationv1.MutatingWebhookConfiguration{})).To(Succeed())
+	meta := metav1.ObjectMeta{Name: s.Name()}
+	for _, configuration := range []client.Object{
+		&admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: meta}, &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: meta},
+	} {
+		Expect(client.IgnoreNotFound(c.Delete(ctx, configuration))).To(Succeed())
+	}
 
 	certificates := &corev1.SecretList{}
-	Expect(c.List(ctx, certificates, client.InNamespace(extension.Namespace), client.HasLabels{manager.LabelKeyManagedBy})).To(Succeed())
+	Expect(c.List(ctx, certificates, client.InNamespace(extension.Namespace), client.MatchingLabels{
+		manager.LabelKeyManagerIdentity: s.Name() + "-webhook",
+	})).To(Succeed())
 	var authorities []corev1.Secret
 	for _, secret := range certificates.Items {
-		if secret.Labels[manager.LabelKeyName] == "ca-admission-openstack-webhook" {
+		if secret.Labels[manager.LabelKeyName] == "ca-"+s.Release()+"-webhook" {
 			authorities = append(authorities, secret)
 			continue
 		}
@@ -89,7 +96,7 @@ func tidyUp(ctx context.Context) {
 	}
 	Expect(authorities).To(HaveLen(1))
 	unneeded := authorities[0].DeepCopy()
-	unneeded.Name, unneeded.ResourceVersion = "unneeded", ""
+	unneeded.Name, unneeded.ResourceVersion = "unneeded-"+s.Type, ""
 	unneeded.Labels[manager.LabelKeyName] = "unneeded"
 	Expect(c.Create(ctx, unneeded)).To(Succeed()) // the one of the probe before is gone by now
 	before := authorities[0].DeepCopy()
@@ -125,13 +132,16 @@ func (p *probe) ask(ctx context.Context) {
 	questions, err := txtar.ParseFile("testdata/questions.txtar")
 	Expect(err).NotTo(HaveOccurred())
 	for _, question := range questions.Files {
-		object, err := yaml.YAMLToJSON(question.Data)
+		if strings.HasPrefix(path.Base(question.Name), "credentials-") && !p.Credentials {
+			continue
+		}
+		object, err := yaml.YAMLToJSON(bytes.ReplaceAll(question.Data, []byte("type: TYPE"), []byte("type: "+p.Type)))
 		Expect(err).NotTo(HaveOccurred())
 		body, err := extension.Review(object)
 		Expect(err).NotTo(HaveOccurred())
 		p.answers += p.answer(ctx, browser, path.Dir(question.Name), body) + "\n"
 	}
-	p.answers += p.answer(ctx, browser, "mutate-shoot", maintenance(ctx)) + "\n"
+	p.answers += p.answer(ctx, browser, "mutate-shoot", p.maintenance(ctx)) + "\n"
 }
 
 // answer returns what a webhook answers.
@@ -143,14 +153,14 @@ func (p *probe) answer(ctx context.Context, browser *http.Client, webhook string
 }
 
 // maintenance returns the request by which Gardener updates the Shoot to the newest version.
-func maintenance(ctx context.Context) []byte {
+func (s *subject) maintenance(ctx context.Context) []byte {
 	GinkgoHelper()
 	shoot := &v1beta1.Shoot{}
-	Expect(g.Client().Get(ctx, client.ObjectKey{Namespace: "garden-orchard", Name: "pear"}, shoot)).To(Succeed())
+	Expect(g.Client().Get(ctx, s.shoot, shoot)).To(Succeed())
 	shoot.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("Shoot"))
 	old, err := json.Marshal(shoot)
 	Expect(err).NotTo(HaveOccurred())
-	*shoot.Spec.Provider.Workers[0].Machine.Image.Version = "1877.6.0"
+	*shoot.Spec.Provider.Workers[0].Machine.Image.Version = s.newer
 	updated, err := json.Marshal(shoot)
 	Expect(err).NotTo(HaveOccurred())
 	body, err := json.Marshal(admissionv1.AdmissionReview{

@@ -48,6 +48,26 @@ const reading = "list and watch"
 // right is a verb on a resource, perhaps of one name only, which a role grants.
 type right struct{ cluster, verb, group, resource, name string }
 
+// What stands in the table of rights for names that each component has of its own.
+const (
+	itself    = "(the component's own)"
+	itsLease  = "(its lease)"
+	itsGarden = "(its namespace in the garden)"
+)
+
+// of returns the right as a component has it.
+func (r right) of(s *subject) right {
+	switch r.name {
+	case itself:
+		r.name = s.Name()
+	case itsLease:
+		r.name = s.lease()
+	case itsGarden:
+		r.name = "extension-" + s.Release()
+	}
+	return r
+}
+
 func (r right) String() string {
 	return strings.TrimSuffix(fmt.Sprintf("%s %s.%s", r.verb, r.resource, r.group), ".") + " " + r.cluster
 }
@@ -55,7 +75,7 @@ func (r right) String() string {
 // verbs are those that are meant.
 func (r right) verbs() []string { return strings.Split(r.verb, " and ") }
 
-// needed are the rights that the component has.
+// needed are the rights that every component has.
 var needed = []right{
 	{inGarden, "get", gardener, "cloudprofiles", ""},
 	{inGarden, reading, gardener, "cloudprofiles", ""},
@@ -63,74 +83,114 @@ var needed = []right{
 	{inGarden, reading, gardener, "namespacedcloudprofiles", ""},
 	{inGarden, reading, gardener, "shoots", ""},
 	{inGarden, "create", events, "events", ""},
-	{inGarden, "get", gardener, "secretbindings", ""},
-	{inGarden, "get", gardener, "internalsecrets", ""},
-	{inGarden, "get", security, "credentialsbindings", ""},
-	{inGarden, "get", core, "secrets", ""},
-	{inGarden, "get", core, "namespaces", "extension-admission-openstack"},
-	{inGarden, "create", registrations, "mutatingwebhookconfigurations", extension.Name},
-	{inGarden, reading, registrations, "mutatingwebhookconfigurations", extension.Name},
-	{inGarden, "patch", registrations, "mutatingwebhookconfigurations", extension.Name},
-	{inGarden, "create", registrations, "validatingwebhookconfigurations", extension.Name},
-	{inGarden, reading, registrations, "validatingwebhookconfigurations", extension.Name},
-	{inGarden, "patch", registrations, "validatingwebhookconfigurations", extension.Name},
+	{inGarden, "get", core, "namespaces", itsGarden},
+	{inGarden, "create", registrations, "mutatingwebhookconfigurations", itself},
+	{inGarden, reading, registrations, "mutatingwebhookconfigurations", itself},
+	{inGarden, "patch", registrations, "mutatingwebhookconfigurations", itself},
+	{inGarden, "create", registrations, "validatingwebhookconfigurations", itself},
+	{inGarden, reading, registrations, "validatingwebhookconfigurations", itself},
+	{inGarden, "patch", registrations, "validatingwebhookconfigurations", itself},
 	{inRuntime, "get", core, "secrets", ""},
 	{inRuntime, reading, core, "secrets", ""},
 	{inRuntime, "create", core, "secrets", ""},
 	{inRuntime, "patch", core, "secrets", ""},
 	{inRuntime, "delete", core, "secrets", ""},
 	{inRuntime, "create", coordination, "leases", ""},
-	{inRuntime, "get", coordination, "leases", lease},
-	{inRuntime, "update", coordination, "leases", lease},
+	{inRuntime, "get", coordination, "leases", itsLease},
+	{inRuntime, "update", coordination, "leases", itsLease},
 	{inRuntime, "create", core, "events", ""},
+}
+
+// neededForCredentials are those that a component has besides if it checks credentials.
+var neededForCredentials = []right{
+	{inGarden, "get", gardener, "secretbindings", ""},
+	{inGarden, "get", gardener, "internalsecrets", ""},
+	{inGarden, "get", security, "credentialsbindings", ""},
+	{inGarden, "get", core, "secrets", ""},
+}
+
+// needed are the rights of a component.
+func (s *subject) needed() []right {
+	var own []right
+	for _, r := range needed {
+		own = append(own, r.of(s))
+	}
+	if s.Credentials {
+		own = append(own, neededForCredentials...)
+	}
+	return own
 }
 
 var _ = Describe("The admission component", func() {
 	It("has no right that is not tested here", func(ctx SpecContext) {
-		Expect(append(granted(ctx, inGarden), granted(ctx, inRuntime)...)).To(ConsistOf(needed))
+		for _, s := range subjects {
+			Expect(append(s.granted(ctx, inGarden), s.granted(ctx, inRuntime)...)).To(ConsistOf(s.needed()), s.Name())
+		}
 	})
 
 	It("does not miss a right while it has all of them", func(ctx SpecContext) {
-		p := newProbe(ctx)
-		Eventually(ctx, p.says).Should(ContainSubstring(`"allowed":false`))
-		Consistently(ctx, p.says).ShouldNot(MatchRegexp(`cannot [a-z]+ resource`))
+		for _, p := range probes(ctx, subjects) {
+			Eventually(ctx, p.says).Should(ContainSubstring(`"allowed":false`), p.Name())
+			Consistently(ctx, p.says).ShouldNot(MatchRegexp(`cannot [a-z]+ resource`), p.Name())
+		}
 	})
 
 	// Whoever may create any webhook configuration may read and change every write in the garden.
 	It("cannot create webhook configurations of another name, in either way", func(ctx SpecContext) {
-		config, err := clientcmd.BuildConfigFromFlags("", installation.GardenKubeconfig)
-		Expect(err).NotTo(HaveOccurred())
-		component, err := client.New(config, client.Options{})
-		Expect(err).NotTo(HaveOccurred())
-		for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
-			object := &unstructured.Unstructured{Object: map[string]any{"webhooks": []any{}}}
-			object.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
-			object.SetName("catch-all")
-			Expect(component.Create(ctx, object.DeepCopy())).To(MatchError(apierrors.IsForbidden, "IsForbidden"))
-			Expect(component.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("somebody"))).
-				To(MatchError(apierrors.IsForbidden, "IsForbidden"))
+		for _, s := range subjects {
+			config, err := clientcmd.BuildConfigFromFlags("", s.GardenKubeconfig)
+			Expect(err).NotTo(HaveOccurred())
+			component, err := client.New(config, client.Options{})
+			Expect(err).NotTo(HaveOccurred())
+			for _, kind := range []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+				object := &unstructured.Unstructured{Object: map[string]any{"webhooks": []any{}}}
+				object.SetGroupVersionKind(admissionregistrationv1.SchemeGroupVersion.WithKind(kind))
+				object.SetName("catch-all")
+				Expect(component.Create(ctx, object.DeepCopy())).To(MatchError(apierrors.IsForbidden, "IsForbidden"))
+				Expect(component.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("somebody"))).
+					To(MatchError(apierrors.IsForbidden, "IsForbidden"))
+			}
 		}
 	})
 
-	for _, r := range needed {
+	// All components at the same time, which takes hardly longer than one.
+	for _, r := range slices.Concat(needed, neededForCredentials) {
 		It("does not do without the right to "+r.String(), func(ctx SpecContext) {
-			take(ctx, r)
-			p := newProbe(ctx)
+			var losing []*subject
+			for _, s := range subjects {
+				if own := r.of(s); slices.Contains(s.needed(), own) {
+					s.take(ctx, own)
+					losing = append(losing, s)
+				}
+			}
+			Expect(losing).NotTo(BeEmpty())
 			var refusals []OmegaMatcher
 			for _, verb := range r.verbs() {
 				refusals = append(refusals, ContainSubstring("cannot %s resource %q in API group %q", verb, r.resource, r.group))
 			}
-			Eventually(ctx, p.says).Should(Or(refusals...))
+			for _, p := range probes(ctx, losing) {
+				Eventually(ctx, p.says).Should(Or(refusals...), p.Name())
+			}
 		})
 	}
 })
 
+// probes starts a probe of each component.
+func probes(ctx context.Context, of []*subject) []*probe {
+	GinkgoHelper()
+	var started []*probe
+	for _, s := range of {
+		started = append(started, s.newProbe(ctx))
+	}
+	return started
+}
+
 // roleIn returns the role in which all rights in a cluster are, and its rules.
-func roleIn(ctx context.Context, cluster string) (client.Object, *[]rbacv1.PolicyRule) {
+func (s *subject) roleIn(ctx context.Context, cluster string) (client.Object, *[]rbacv1.PolicyRule) {
 	GinkgoHelper()
 	var role client.Object
 	var rules *[]rbacv1.PolicyRule
-	key := client.ObjectKey{Name: extension.Name}
+	key := client.ObjectKey{Name: s.Name()}
 	if cluster == inGarden {
 		object := &rbacv1.ClusterRole{}
 		role, rules = object, &object.Rules
@@ -144,10 +204,10 @@ func roleIn(ctx context.Context, cluster string) (client.Object, *[]rbacv1.Polic
 }
 
 // granted returns the rights in a cluster, one by one.
-func granted(ctx context.Context, cluster string) []right {
+func (s *subject) granted(ctx context.Context, cluster string) []right {
 	GinkgoHelper()
 	var rights []right
-	_, rules := roleIn(ctx, cluster)
+	_, rules := s.roleIn(ctx, cluster)
 	for _, rule := range *rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
@@ -181,25 +241,25 @@ func without(rules []rbacv1.PolicyRule, r right) []rbacv1.PolicyRule {
 }
 
 // take takes a right from the component until the spec ends, and waits until the API server has noticed.
-func take(ctx context.Context, r right) {
+func (s *subject) take(ctx context.Context, r right) {
 	GinkgoHelper()
-	role, rules := roleIn(ctx, r.cluster)
+	role, rules := s.roleIn(ctx, r.cluster)
 	before := *rules
 	DeferCleanup(func(ctx SpecContext) {
 		*rules = before
 		Expect(g.Client().Update(ctx, role)).To(Succeed())
-		Eventually(ctx, allowed).WithArguments(r).Should(HaveEach(true))
+		Eventually(ctx, s.allowed).WithArguments(r).Should(HaveEach(true))
 	})
 	*rules = without(before, r)
 	Expect(g.Client().Update(ctx, role)).To(Succeed())
-	Eventually(ctx, allowed).WithArguments(r).Should(HaveEach(false))
+	Eventually(ctx, s.allowed).WithArguments(r).Should(HaveEach(false))
 }
 
 // allowed returns what the API server says to the component when it asks whether it has a right, for each of the verbs.
-func allowed(ctx context.Context, r right) ([]bool, error) {
-	kubeconfig, namespace := installation.GardenKubeconfig, ""
+func (s *subject) allowed(ctx context.Context, r right) ([]bool, error) {
+	kubeconfig, namespace := s.GardenKubeconfig, ""
 	if r.cluster == inRuntime {
-		kubeconfig, namespace = installation.RuntimeKubeconfig, extension.Namespace
+		kubeconfig, namespace = s.RuntimeKubeconfig, extension.Namespace
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

@@ -18,6 +18,8 @@ STRIP    := -s -w
 FUZZTIME ?= 10s
 COUNT    ?= 1
 BASELINE ?=
+# Whose admission component make demo and make up show: openstack, or the provider type of another cloud.
+PROVIDER ?= openstack
 # Where images and charts are going to be.
 REGISTRY ?= registry.example.com/capkit
 # What images are built for.
@@ -174,12 +176,12 @@ verify: check check-format test ## Check, then test: to be run before a commit
 ##@ Garden
 
 .PHONY: demo
-demo: ## Start a garden with the admission component, show what it does, and stop it again
-	@$(GARDEN) demo
+demo: ## Start a garden with the admission component for PROVIDER (openstack), show what it does, and stop it again
+	@$(GARDEN) demo $(PROVIDER)
 
 .PHONY: up
-up: ## Start a garden with the admission component in the background, and say how to use it
-	@$(GARDEN) up
+up: ## Start a garden with the admission component for PROVIDER (openstack) in the background, and say how to use it
+	@$(GARDEN) up $(PROVIDER)
 
 .PHONY: down
 down: ## Stop the garden

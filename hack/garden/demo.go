@@ -15,6 +15,7 @@ import (
 
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden/samples"
 )
 
 // step is one thing that the demo does.
@@ -39,7 +40,7 @@ func apply(file string) []string { return []string{"apply", "-f", file} }
 // maintain asks for the maintenance of the Shoot with trusted launch.
 var maintain = []string{"annotate", "shoot", "bank", "-n", "garden-demo", "gardener.cloud/operation=maintain"}
 
-// steps are the demo. It fails if one of them ends otherwise than it should.
+// steps are the demo of OpenStack. It fails if one of them ends otherwise than it should.
 var steps = []step{
 	{title: "The example CloudProfile: core and provider config agree one to one. It is admitted.",
 		kubectl: apply("example/cloudprofile.yaml"), says: []string{"created"}},
@@ -103,9 +104,9 @@ var steps = []step{
 			"does not declare openstack-trustedLaunch"}, eventually: true},
 }
 
-// demo starts a garden and the admission component, does the steps, and stops everything again.
-func demo(ctx context.Context) (err error) {
-	program, err := extension.Build(ctx)
+// demo starts a garden and an admission component, does the steps, and stops everything again.
+func demo(ctx context.Context, c extension.Component) (err error) {
+	program, err := c.Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -119,36 +120,52 @@ func demo(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Stop()) }()
-	if err := install(ctx, g, program); err != nil {
+	if err := project(ctx, g, c); err != nil {
 		return err
 	}
-	fmt.Printf("A garden with the admission component of the OpenStack extension is ready, after %.0f seconds.\n", time.Since(begin).Seconds())
-	for _, s := range steps {
-		if err := s.run(ctx, g); err != nil {
+	before, after := []step(nil), steps
+	if c != extension.OpenStack {
+		made, err := samples.Of(".", c.Component)
+		if err != nil {
 			return err
 		}
+		if before, after, err = stepsOf(made); err != nil {
+			return err
+		}
+	}
+	if err := runAll(ctx, g, before); err != nil {
+		return err
+	}
+	if _, err := c.Run(ctx, g, program); err != nil {
+		return err
+	}
+	fmt.Printf("\nA garden with the %s is ready, after %.0f seconds.\n", c.Short(), time.Since(begin).Seconds())
+	if err := runAll(ctx, g, after); err != nil {
+		return err
 	}
 	fmt.Println("\nAll of this went as it should. make up leaves such a garden running, to try more.")
 	return nil
 }
 
-// install installs the charts, starts the admission component and creates what Shoots need besides a profile.
-func install(ctx context.Context, g *garden.Garden, program string) error {
-	if _, err := extension.Run(ctx, g, program); err != nil {
-		return err
+func runAll(ctx context.Context, g *garden.Garden, steps []step) error {
+	for _, s := range steps {
+		if err := s.run(ctx, g); err != nil {
+			return err
+		}
 	}
-	return project(ctx, g)
+	return nil
 }
 
-// project creates the project of the examples, with credentials, and has the garden accept Shoots for OpenStack.
-func project(ctx context.Context, g *garden.Garden) error {
+// project creates the project of the examples, with credentials, and has the garden accept Shoots of the cloud.
+func project(ctx context.Context, g *garden.Garden, c extension.Component) error {
 	if _, err := g.NewProject(ctx, "demo"); err != nil {
 		return err
 	}
-	if err := g.NewRegistration(ctx, "openstack", "openstack", "cilium", "gardenlinux"); err != nil {
+	made, err := samples.Of(".", c.Component)
+	if err != nil {
 		return err
 	}
-	return g.Apply(ctx, "hack/garden/demo/setup.yaml")
+	return errors.Join(samples.Register(ctx, g, made), samples.Apply(ctx, g.Client(), made.Credentials()...))
 }
 
 // run does one step and prints it as if somebody had typed it.

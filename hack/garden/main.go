@@ -13,9 +13,16 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/hack/charts/chart"
+	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 )
@@ -23,11 +30,13 @@ import (
 // folder is where everything of the garden is. Removing it stops the garden, too.
 const folder = "bin/garden"
 
-const usage = `usage: go run ./hack/garden up | down | demo
+const usage = `usage: go run ./hack/garden up [TYPE] | down | demo [TYPE]
 
-up    start a garden with the admission component in the background, and say how to use it
+up    start a garden with an admission component in the background, and say how to use it
 down  stop it
 demo  start a garden, show what admission does, and stop it again
+
+TYPE is the provider type of the admission component: openstack, which is the default, or another one.
 `
 
 func main() {
@@ -41,25 +50,33 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context) error{"up": up, "down": down, "demo": demo}
-	if len(args) != 1 || commands[args[0]] == nil {
+	commands := map[string]func(context.Context, extension.Component) error{"up": up, "down": down, "demo": demo}
+	if len(args) == 0 || len(args) > 2 || commands[args[0]] == nil {
 		fmt.Fprint(os.Stderr, usage)
 		return errors.New("one command, please")
 	}
-	return commands[args[0]](ctx)
+	c := extension.OpenStack
+	if len(args) == 2 {
+		component, found := components.Of(args[1])
+		if !found {
+			return fmt.Errorf("there is no admission component for provider type %q; there are those for %s",
+				args[1], strings.Join(components.Types(), ", "))
+		}
+		c.Component = component
+	}
+	return commands[args[0]](ctx, c)
 }
 
 // up starts a garden, unless there is one. If it fails, or is interrupted, nothing of the garden is left but its logs.
-func up(ctx context.Context) error {
+func up(ctx context.Context, c extension.Component) error {
 	switch g, err := garden.Open(ctx, folder); {
 	case err == nil:
 		fmt.Println("A garden is running already.")
-		explain(g)
-		return nil
+		return explain(ctx, g)
 	case !errors.Is(err, garden.ErrNotRunning):
 		return err
 	}
-	path, err := extension.Build(ctx)
+	path, err := c.Build(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,21 +89,20 @@ func up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := settle(ctx, g, path); err != nil {
+	if err := settle(ctx, g, c, path); err != nil {
 		return errors.Join(err, g.Stop())
 	}
 	fmt.Printf("A garden is ready, after %.0f seconds.\n", time.Since(begin).Seconds())
-	explain(g)
-	return nil
+	return explain(ctx, g)
 }
 
 // settle creates the project of the examples, installs the charts, lets the garden live on with the admission component, and
 // waits for that.
-func settle(ctx context.Context, g *garden.Garden, program string) error {
-	if err := project(ctx, g); err != nil {
+func settle(ctx context.Context, g *garden.Garden, c extension.Component, program string) error {
+	if err := project(ctx, g, c); err != nil {
 		return err
 	}
-	installation, err := extension.Install(ctx, g)
+	installation, err := c.Install(ctx, g)
 	if err != nil {
 		return err
 	}
@@ -100,23 +116,36 @@ func settle(ctx context.Context, g *garden.Garden, program string) error {
 	if err := replica.WaitUntilReady(ctx); err != nil {
 		return err
 	}
-	return extension.WaitUntilInstalled(ctx, g)
+	return c.WaitUntilInstalled(ctx, g)
 }
 
-func explain(g *garden.Garden) {
+// explain says how to use a garden, and which components are installed in it.
+func explain(ctx context.Context, g *garden.Garden) error {
+	fmt.Printf("\n  export KUBECONFIG=%s\n  export PATH=%s:$PATH   # for kubectl\n", g.Kubeconfig(), filepath.Dir(g.Binary("kubectl")))
+	var installed []string
+	for _, c := range components.All() {
+		err := g.Client().Get(ctx, client.ObjectKey{Name: c.Name()}, &admissionregistrationv1.ValidatingWebhookConfiguration{})
+		if apierrors.IsNotFound(err) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		installed = append(installed, c.Short())
+		folder := "example/" + chart.ManifestFolder(c)
+		fmt.Printf("  kubectl apply -f %scloudprofile.yaml -f %sshoot.yaml\n", folder, folder)
+		if c == components.OpenStack {
+			fmt.Println("  kubectl apply -f example/broken/provider-flavor-missing.yaml")
+		}
+	}
 	fmt.Printf(`
-  export KUBECONFIG=%s
-  export PATH=%s:$PATH   # for kubectl
-  kubectl apply -f example/cloudprofile.yaml -f example/shoot.yaml
-  kubectl apply -f example/broken/provider-flavor-missing.yaml
-
-The admission component of the OpenStack extension is installed, and there is a project, demo, for the Shoots of the
+The %s is installed, and there is a project, demo, for the Shoots of the
 examples. The logs are in %s. To stop it: make down
-`, g.Kubeconfig(), filepath.Dir(g.Binary("kubectl")), g.Logs())
+`, strings.Join(installed, " and the "), g.Logs())
+	return nil
 }
 
 // down stops the garden, and is content if there is none.
-func down(ctx context.Context) error {
+func down(ctx context.Context, _ extension.Component) error {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	running, err := garden.StopFolder(ctx, folder)

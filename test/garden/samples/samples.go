@@ -102,6 +102,17 @@ func (s *Samples) Stranded(profile string) *unstructured.Unstructured {
 	return stranded
 }
 
+// Versions returns the image versions that the provider configs of Profile and Namespaced have, in their order.
+func (s *Samples) Versions() []string {
+	var found []string
+	for _, object := range []*unstructured.Unstructured{s.Profile, s.Namespaced} {
+		for _, v := range versions(object.Object, "spec", "providerConfig") {
+			found = append(found, fmt.Sprint(v["version"]))
+		}
+	}
+	return found
+}
+
 // Credentials returns what the Shoot has its credentials in: a Secret and a CredentialsBinding. They lead nowhere.
 func (s *Samples) Credentials() []*unstructured.Unstructured {
 	name, _ := within(s.Shoot.Object, "spec")["credentialsBindingName"].(string)

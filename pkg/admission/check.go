@@ -42,9 +42,11 @@ func (c *component[R]) checkCloudProfile(
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return finding.Report{}, err
 	}
-	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, users)
+	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, usesOf(users))
 	c.profiles.expect(object, profile, report)
-	return report, nil
+	blocked := c.blockedMaintenance(before, &compiled[R]{&object.Spec, profile}, users)
+	report.Warnings = append(report.Warnings, blocked...)
+	return report.Sorted(), nil
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
@@ -65,7 +67,10 @@ func (c *component[R]) checkNamespacedCloudProfile(
 	if err != nil {
 		return finding.Report{}, err
 	}
-	return consistency.ValidateNamespacedCloudProfileUpdate(parent.profile, object, old, users), nil
+	report = consistency.ValidateNamespacedCloudProfileUpdate(parent.profile, object, old, usesOf(users))
+	blocked, err := c.blockedByNamespaced(ctx, parent, object, old, users)
+	report.Warnings = append(report.Warnings, blocked...)
+	return report.Sorted(), err
 }
 
 // checkShoot checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).

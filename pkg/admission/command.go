@@ -303,7 +303,7 @@ func stripStatus(object any) (any, error) {
 	return stripped, nil
 }
 
-// stripShoot leaves of a Shoot what says which profile it uses, and how.
+// stripShoot leaves of a Shoot what says which profile it uses, and how, and what its maintenance goes by.
 func stripShoot(object any) (any, error) {
 	shoot, ok := object.(*v1beta1.Shoot)
 	if !ok {
@@ -311,6 +311,10 @@ func stripShoot(object any) (any, error) {
 	}
 	spec := v1beta1.ShootSpec{
 		Region: shoot.Spec.Region, CloudProfile: shoot.Spec.CloudProfile, CloudProfileName: shoot.Spec.CloudProfileName,
+		Kubernetes: v1beta1.Kubernetes{Version: shoot.Spec.Kubernetes.Version},
+	}
+	if m := shoot.Spec.Maintenance; m != nil && m.AutoUpdate != nil {
+		spec.Maintenance = &v1beta1.Maintenance{AutoUpdate: m.AutoUpdate}
 	}
 	for i := range shoot.Spec.Provider.Workers {
 		spec.Provider.Workers = append(spec.Provider.Workers, stripWorker(&shoot.Spec.Provider.Workers[i]))
@@ -322,11 +326,15 @@ func stripShoot(object any) (any, error) {
 	return &v1beta1.Shoot{TypeMeta: shoot.TypeMeta, ObjectMeta: metadata, Spec: spec}, nil
 }
 
-// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf].
+// stripWorker leaves of a worker what says which image it boots, and what it asks for, see [provider.PoolsOf], and what
+// decides the versions that maintenance chooses.
 func stripWorker(worker *v1beta1.Worker) v1beta1.Worker {
 	stripped := v1beta1.Worker{
 		Name: worker.Name, Machine: worker.Machine, UpdateStrategy: worker.UpdateStrategy,
-		ProviderConfig: worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes,
+		ProviderConfig: worker.ProviderConfig, Volume: worker.Volume, DataVolumes: worker.DataVolumes, CRI: worker.CRI,
+	}
+	if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
+		stripped.Kubernetes = &v1beta1.WorkerKubernetes{Version: worker.Kubernetes.Version}
 	}
 	if image := worker.Machine.Image; image != nil {
 		stripped.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: image.Version}

@@ -153,8 +153,8 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *c
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without
 // the machine types and images that such a one defines itself.
-func (c *component[R]) users(ctx context.Context, name string) ([]consistency.Use, error) {
-	uses, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name})
+func (c *component[R]) users(ctx context.Context, name string) ([]user, error) {
+	users, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name})
 	if err != nil {
 		return nil, err
 	}
@@ -168,29 +168,29 @@ func (c *component[R]) users(ctx context.Context, name string) ([]consistency.Us
 		if err != nil {
 			return nil, err
 		}
-		for _, use := range more {
-			omitOwn(child, use.Pools)
+		for k := range more {
+			omitOwn(child, more[k].Pools)
+			more[k].through = child
 		}
-		uses = append(uses, more...)
+		users = append(users, more...)
 	}
-	return uses, nil
+	return users, nil
 }
 
 // shoots returns the Shoots that use a profile.
-func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]consistency.Use, error) {
+func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]user, error) {
 	shoots, profile := &v1beta1.ShootList{}, kind+"/"+key.Name
 	namespace, index := client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile}
 	if err := c.list(ctx, shoots, "Shoot", profile, namespace, index); err != nil {
 		return nil, err
 	}
-	uses := make([]consistency.Use, 0, len(shoots.Items))
+	users := make([]user, 0, len(shoots.Items))
 	for i := range shoots.Items {
 		shoot := &shoots.Items[i]
-		uses = append(uses, consistency.Use{
-			Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot),
-		})
+		use := consistency.Use{Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot)}
+		users = append(users, user{Use: use, shoot: shoot})
 	}
-	return uses, nil
+	return users, nil
 }
 
 // list lists the objects of a kind that belong to another one. It counts that they cannot be listed.

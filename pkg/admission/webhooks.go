@@ -54,6 +54,8 @@ type component[R any] struct {
 
 	// maintainers are the names of the users that write Shoots in maintenance. Not changed once the webhooks are served.
 	maintainers *[]string
+	// corrects says that mutate-shoot is served. Not changed once the webhooks are.
+	corrects bool
 	// events records Events on Shoots; nil before connect. recorded has the versions of Shoots that it was done for.
 	events    events.EventRecorder
 	recording sync.Mutex
@@ -156,6 +158,7 @@ func switches[R any](c *component[R]) []webhookcmd.NameToFactory {
 			if err := c.connect(mgr); err != nil {
 				return nil, err
 			}
+			c.corrects = c.corrects || e.name == mutateShoot
 			return e.webhook(c.provider.Type()), nil
 		}
 		found = append(found, webhookcmd.Switch(e.name, build))

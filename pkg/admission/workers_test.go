@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -77,12 +78,18 @@ func trusted(t testing.TB) (*v1beta1.CloudProfile, *v1beta1.Shoot) {
 	return profile, shoot
 }
 
-// TestStripShoot wants of a Shoot in memory what decides its profile and the images of its workers, and nothing else.
+// TestStripShoot wants of a Shoot in memory what decides its profile, the images of its workers and those that its
+// maintenance chooses, and nothing else.
 func TestStripShoot(t *testing.T) {
 	_, shoot := trusted(t)
 	private := map[string]string{"password": secret}
 	shoot.Labels, shoot.Annotations = map[string]string{"b": "c"}, private
 	shoot.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: secret}}
+	shoot.Spec.Kubernetes.Kubelet = &v1beta1.KubeletConfig{ProtectKernelDefaults: ptr.To(true)}
+	shoot.Spec.Maintenance = &v1beta1.Maintenance{
+		AutoUpdate: &v1beta1.MaintenanceAutoUpdate{MachineImageVersion: ptr.To(false)},
+		TimeWindow: &v1beta1.MaintenanceTimeWindow{Begin: secret},
+	}
 	shoot.Spec.Provider.InfrastructureConfig = config(`"` + secret + `"`)
 	shoot.Spec.Provider.Workers = []v1beta1.Worker{{
 		Name: "whole", UpdateStrategy: ptr.To(v1beta1.AutoInPlaceUpdate), ProviderConfig: config(asking),
@@ -93,7 +100,10 @@ func TestStripShoot(t *testing.T) {
 			},
 		},
 		Annotations: private, Labels: private, CABundle: ptr.To(secret), Sysctls: private, Zones: []string{secret},
-		Kubernetes: &v1beta1.WorkerKubernetes{Version: ptr.To(secret)}, Minimum: 3,
+		Kubernetes: &v1beta1.WorkerKubernetes{
+			Version: ptr.To("1.32.0"), Kubelet: &v1beta1.KubeletConfig{ProtectKernelDefaults: ptr.To(true)},
+		},
+		CRI: &v1beta1.CRI{Name: v1beta1.CRINameContainerD}, Minimum: 3,
 		// A provider's own requests may be about volumes.
 		Volume: &v1beta1.Volume{VolumeSize: "50Gi", Encrypted: ptr.To(true)}, DataVolumes: []v1beta1.DataVolume{{Name: "data"}},
 	}, {Name: "bare"}}
@@ -113,6 +123,16 @@ func TestStripShoot(t *testing.T) {
 	}
 	if got, want := encode(t, provider.PoolsOf(stripped)), encode(t, provider.PoolsOf(whole)); string(got) != string(want) {
 		t.Errorf("the pools are %s instead of %s", got, want)
+	}
+	if got := stripped.Spec.Kubernetes; got.Version != whole.Spec.Kubernetes.Version || got.Kubelet != nil {
+		t.Errorf("of Kubernetes there is %v", got)
+	}
+	if maintenance.UpdatesImages(stripped) {
+		t.Error("images are updated")
+	}
+	worker := stripped.Spec.Provider.Workers[0]
+	if *worker.Kubernetes.Version != "1.32.0" || worker.Kubernetes.Kubelet != nil || worker.CRI.Name != v1beta1.CRINameContainerD {
+		t.Errorf("of the worker there are %v and %v", worker.Kubernetes, worker.CRI)
 	}
 	if all := string(encode(t, stripped)); strings.Contains(all, secret) || stripped.Spec.Provider.Workers[0].Minimum != 0 {
 		t.Errorf("there is more: %s", all)

@@ -224,7 +224,7 @@ func ExampleProfile_Compare() {
 	// Output:
 	// machine-type-in-use
 	// spec.machineTypes
-	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog;
+	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog (1 pool);
 	//   no later update of them passes Gardener, not even the confirmation of their deletion;
 	//   put it back with usable: false until nobody uses it
 }

@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -134,7 +135,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	gone, unmapped := map[string][]string{}, map[lost][]string{}
-	known := map[poolShape]*lost{} // thousands of worker pools may be alike
+	workers, known := p.provider.Workers(), map[provider.Shape]*lost{} // thousands of worker pools may be alike
 	for _, shoot := range shoots {
 		name := shoot.Namespace + "/" + shoot.Name
 		for _, pool := range shoot.Pools {
@@ -144,7 +145,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 				gone[pool.MachineType] = append(gone[pool.MachineType], name)
 				continue
 			}
-			shape := p.shapeOf(&pool)
+			shape := workers.ShapeOf(&pool)
 			use, done := known[shape]
 			if !done {
 				use = p.loses(updated, pool)
@@ -162,7 +163,7 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 	for name, users := range gone {
 		report.Found(ruleMachineTypeInUse, field.ErrorTypeForbidden, updated.at.Child("machineTypes"), name,
 			"machine type %s is removed and still used by %s; %s; put it back with usable: false until nobody uses it",
-			name, counted("Shoot", slices.Compact(users)), then)
+			name, shootsOf(users), then)
 	}
 	for use, users := range unmapped {
 		at := updated.at.Child("providerConfig", "machineImages")
@@ -170,8 +171,13 @@ func (p *Profile[R]) brokenUses(updated *Profile[R], shoots []Use, report *findi
 			at = updated.at.Child("machineImages")
 		}
 		report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, use.image.String(),
-			"%s: "+use.how+" until nobody uses it", use.image, counted("Shoot", slices.Compact(users)))
+			"%s: "+use.how+" until nobody uses it", use.image, shootsOf(users))
 	}
+}
+
+// shootsOf names the Shoots of worker pools, which are given in order with a name for each pool, and counts the pools.
+func shootsOf(pools []string) string {
+	return fmt.Sprintf("%s (%s)", counted("Shoot", slices.Compact(slices.Clone(pools))), finding.Count(len(pools), "pool"))
 }
 
 // TypeInUse returns the error for an update that gives a CloudProfile another type while others use it (semantics S10).
@@ -181,29 +187,6 @@ func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Findi
 	return fault(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,
 		"the type cannot be changed from %s to %s while the CloudProfile is used by %s; "+
 			"leave it as it is, and create another CloudProfile for type %s", from, to, finding.Few(users), to)
-}
-
-// poolShape is what decides the image of a worker pool.
-type poolShape struct {
-	machineType, image, version, architecture, region, config string
-	worker                                                    capability.Worker
-	order                                                     capability.Order
-	// pool itself, if the provider looks at more of it; else nil.
-	pool *provider.Pool
-}
-
-func (p *Profile[R]) shapeOf(pool *provider.Pool) poolShape {
-	shape := poolShape{
-		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
-		region: pool.Region, worker: pool.Worker, order: pool.Order,
-	}
-	if pool.Config != nil {
-		shape.config = string(pool.Config.Raw)
-	}
-	if p.provider.Workers().LookAtPool() {
-		shape.pool = pool
-	}
-	return shape
 }
 
 // lost is an image version of which worker pools lose something, and how, with a place for the names of their Shoots.
@@ -217,9 +200,9 @@ const (
 		"put the flavor or the reference back"
 	lostAll = "no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back"
 	lostFit = "the image is still there, but worker pools of %s cannot boot it any more, because what is said about it " +
-		"or about their machine types has changed: they get no new machines; undo that"
+		"or about their machine types has changed: they get no new machines; leave that as it was"
 	lostUpdates = "no flavor in core fits the machine types of worker pools of %s any more: Gardener then refuses every " +
-		"update of these Shoots, even the confirmation of their deletion; undo that"
+		"update of these Shoots, even the confirmation of their deletion; leave that as it was"
 )
 
 // loses returns what a worker pool loses by an update; nil if it loses nothing, of what there is to lose: that its Shoot

@@ -44,7 +44,7 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 		consistency.Use{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}},
 		consistency.Use{Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}})
 	if len(got) != 1 || got[0].Origin != "mapping-in-use" ||
-		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure:") {
+		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure (1 pool):") {
 		t.Error(got)
 	}
 	if got := warnings(old, update, consistency.Use{Name: "plain", Pools: []provider.Pool{pool}}); len(got) > 0 {

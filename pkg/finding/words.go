@@ -37,6 +37,14 @@ func Plural(names []string, noun string) string {
 	return noun + "s"
 }
 
+// Count returns a number of things with their noun: "1 pool", "2 pools".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // Quoted returns a name as a message quotes it: as it is, or "" if it is empty.
 func Quoted(name string) string {
 	if name == "" {

@@ -6,8 +6,8 @@ package provider
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -69,6 +69,16 @@ func (p *Pool) child(name string) *field.Path {
 		return nil
 	}
 	return p.Path.Child(name)
+}
+
+// Shape is what decides the image of a worker pool. By the same profile all pools of one shape boot the same, so that a
+// question about thousands of them is one about a few shapes. It is a value to compare.
+type Shape struct {
+	machineType, image, version, architecture, region, config string
+	worker                                                    capability.Worker
+	order                                                     capability.Order
+	// rest is what a provider's own requests may look at besides.
+	rest string
 }
 
 // WorkerConfig says all that there is to say about the worker pools of a provider, whose providerConfig is a W: which
@@ -136,6 +146,8 @@ type Workers struct {
 	// ask reads the config of a pool, which asks for the requirements; nil for the zero Workers, as is rolling.
 	ask     func(pool *Pool) ([]capability.Requirement, finding.Report)
 	rolling func(pool *Pool) []Rolling
+	// looksAtPool is what LookAtPool returns.
+	looksAtPool bool
 }
 
 // Rolling is a part of a providerConfig whose change replaces the machines of the worker pool.
@@ -170,6 +182,7 @@ func WorkersOf[W any, P interface {
 		knownUpTo:   c.KnownUpTo,
 		definitions: c.Capabilities,
 		settings:    c.settings(),
+		looksAtPool: slices.ContainsFunc(c.Requests, func(r Request[W]) bool { return r.PoolField != "" }),
 		ask: func(pool *Pool) ([]capability.Requirement, finding.Report) {
 			config, report := read(pool)
 			return c.requirements(pool, config), report
@@ -231,10 +244,22 @@ func (w Workers) Definitions() []capability.Definition { return slices.Clone(w.d
 func (w Workers) Settings() []capability.Requirement { return slices.Clone(w.settings) }
 
 // LookAtPool reports whether what a pool asks for follows from more than its providerConfig.
-func (w Workers) LookAtPool() bool {
-	return slices.ContainsFunc(w.settings, func(s capability.Requirement) bool {
-		return !strings.HasPrefix(s.Because.String(), "providerConfig.")
-	})
+func (w Workers) LookAtPool() bool { return w.looksAtPool }
+
+// ShapeOf returns the shape of a pool, for profiles of the provider.
+func (w Workers) ShapeOf(pool *Pool) Shape {
+	shape := Shape{
+		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
+		region: pool.Region, worker: pool.Worker, order: pool.Order,
+	}
+	if pool.Config != nil {
+		shape.config = string(pool.Config.Raw)
+	}
+	if w.looksAtPool {
+		rest, _ := json.Marshal([]any{pool.Name, pool.Volume, pool.DataVolumes}) // objects that were decoded can be encoded
+		shape.rest = string(rest)
+	}
+	return shape
 }
 
 // Requirements returns what a pool asks for beside the reserved capabilities, as far as its providerConfig can be read,

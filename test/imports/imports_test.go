@@ -40,7 +40,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/render":      {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
 	"pkg/namespaced":  {"pkg/provider", "pkg/render"},
-	"pkg/maintenance": {},
+	"pkg/maintenance": {"pkg/provider"},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 

@@ -108,13 +108,10 @@ func (s Summary) String() string {
 
 // Count writes a number with its noun, which gets an s as its plural: no errors, 1 error, 2 errors.
 func Count(n int, noun string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + noun + "s"
-	case 1:
-		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return finding.Count(n, noun)
 }
 
 // junitReport writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that

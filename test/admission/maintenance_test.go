@@ -326,6 +326,34 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		destroy(ctx, s)
 	})
 
+	// announce has the newest version announced as a preview, and then for all.
+	announce := func(ctx SpecContext) []string {
+		GinkgoHelper()
+		newest := func(p *v1beta1.CloudProfile) *v1beta1.MachineImageVersion { return &p.Spec.MachineImages[0].Versions[2] }
+		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("preview")(newest(p)) })).To(Succeed())
+		Expect(u.heard()).NotTo(ContainElement(ContainSubstring("maintenance")))
+		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("supported")(newest(p)) })).To(Succeed())
+		return u.heard()
+	}
+
+	It("is foretold to the operator, and is what was foretold", func(ctx SpecContext) {
+		s := using("kept-foretold", name, offered)
+		create(ctx, s)
+		Eventually(announce).WithContext(ctx).Should(ContainElement(And( // once the component knows the Shoot
+			ContainSubstring("kept@1.2.0: Gardener's maintenance is going to choose it for worker pools of Shoot garden-demo/kept-foretold (1 pool), "+
+				"which do not boot it: worker pool kept: no image fits machine type medium_4_8 with kept@1.2.0 in region europe"),
+			ContainSubstring("; they are updated to 1.1.0 instead;"))))
+		Expect(change(ctx, s, ofPool(0, setVersion("1.1.0")))).To(Succeed())
+		Eventually(announce).WithContext(ctx).Should(ContainElement(ContainSubstring("; they stay on the versions that they have;")))
+		Eventually(ctx, func(g Gomega) { // once Gardener has seen the profile
+			last := maintain(ctx, s)
+			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
+			g.Expect(notesAbout(ctx, s)).To(ContainElement(HavePrefix("worker pool kept stays on kept@1.1.0: maintenance chose kept@1.2.0")))
+		}).Should(Succeed())
+		Expect(versionsOf(s)).To(HaveKeyWithValue("kept", "1.1.0"))
+		destroy(ctx, s)
+	})
+
 	It("updates no image where that is switched off", func(ctx SpecContext) {
 		s := maintained(ctx, "kept-off", func(s *v1beta1.Shoot) {
 			s.Spec.Maintenance.AutoUpdate = &v1beta1.MaintenanceAutoUpdate{
@@ -352,6 +380,9 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		By("switching the webhook off")
 		Expect(process.Stop(ctx)).To(Succeed())
 		serve(ctx, "--disable-webhooks=mutate-shoot")
+		Eventually(announce).WithContext(ctx).Should(ContainElement(And(
+			ContainSubstring("kept-later (1 pool), which do not boot it"),
+			ContainSubstring("; the maintenance of these Shoots then fails as a whole;"))))
 		last := maintain(ctx, s)
 		Expect(*last.FailureReason).To(ContainSubstring("no image fits machine type medium_4_8 with kept@1.2.0 in region europe"))
 		Expect(versionsOf(s)).To(Equal(before))
@@ -370,6 +401,63 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 		destroy(ctx, s)
 	})
 })
+
+// A profile without capabilities lets such a Shoot be updated; one with them locks it, see lock_test.go.
+var _ = Describe("Maintenance of a Shoot with a machine type that is gone", func() {
+	It("ends at that worker pool, and goes on where it ended once the machine type is back", func(ctx SpecContext) {
+		offered := map[string]image{"gone": {v1beta1.UpdateStrategyMinor, []release{
+			{version: "1.0.0"}, {version: "1.1.0"}, {version: "1.2.0", only: "asia"},
+		}, unchangedWorker, ""}}
+		registerTypes(ctx, "gone", offered)
+		profile := offering("gone", offered)
+		withoutCapabilities(profile)
+		create(ctx, profile)
+		s := using("gone", "gone", offered)
+		for i, name := range []string{"before", "on-it", "after"} {
+			worker := s.Spec.Provider.Workers[0].DeepCopy()
+			worker.Name = name
+			if i == 1 {
+				worker.Machine.Type = "old_8_16"
+			}
+			s.Spec.Provider.Workers = append(s.Spec.Provider.Workers, *worker)
+		}
+		s.Spec.Provider.Workers = s.Spec.Provider.Workers[1:]
+		create(ctx, s)
+		types := slices.Clone(profile.Spec.MachineTypes)
+		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) {
+			p.Spec.MachineTypes = slices.DeleteFunc(p.Spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == "old_8_16" })
+		})).To(Succeed())
+		ended := map[string]string{"before": "1.1.0", "on-it": "1.0.0", "after": "1.0.0", "kubernetes": "1.33.3"}
+		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
+			maintain(ctx, s)
+			g.Expect(versionsOf(s)).To(Equal(ended))
+		}).Should(Succeed())
+		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = types })).To(Succeed())
+		ended["on-it"], ended["after"] = "1.1.0", "1.1.0"
+		Eventually(ctx, func(g Gomega) {
+			last := maintain(ctx, s)
+			g.Expect(last.FailureReason).To(BeNil(), "%v", last)
+			g.Expect(versionsOf(s)).To(Equal(ended))
+		}).Should(Succeed())
+		destroy(ctx, s)
+	})
+})
+
+// withoutCapabilities makes a profile of one image one from before there were capabilities.
+func withoutCapabilities(profile *v1beta1.CloudProfile) {
+	GinkgoHelper()
+	spec := &profile.Spec
+	spec.MachineCapabilities = nil
+	for i := range spec.MachineTypes {
+		spec.MachineTypes[i].Capabilities = nil
+	}
+	for i := range spec.MachineImages[0].Versions {
+		v := &spec.MachineImages[0].Versions[i]
+		v.CapabilityFlavors, v.Architectures = nil, []string{"amd64"}
+		edit(spec.ProviderConfig, operation{Op: "move", From: flavorAt(i, 0) + "/regions", Path: versionAt(i) + "/regions"},
+			remove(versionAt(i)+"/capabilityFlavors"))
+	}
+}
 
 var _ = Describe("An image that is left to Gardener", Ordered, ContinueOnFailure, func() {
 	// The newest version has an image in asia only, and the Shoots are in europe.

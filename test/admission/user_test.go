@@ -117,8 +117,10 @@ func remove(path string) operation         { return operation{Op: "remove", Path
 
 // flavorAt is where a flavor is in the provider config of a profile that has one image.
 func flavorAt(version, flavor int) string {
-	return fmt.Sprintf("/machineImages/0/versions/%d/capabilityFlavors/%d", version, flavor)
+	return fmt.Sprintf("%s/capabilityFlavors/%d", versionAt(version), flavor)
 }
+
+func versionAt(version int) string { return fmt.Sprintf("/machineImages/0/versions/%d", version) }
 
 // edit changes a config as it is written, which need not be sound.
 func edit(raw *runtime.RawExtension, operations ...operation) {

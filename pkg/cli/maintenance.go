@@ -236,6 +236,8 @@ func (m *shootMaintenance) pool(i int) maintainedPool {
 		p.Action, p.Reason = actionForced, cmp.Or(lost, from+" cannot be had any more by this pool")
 	case p.To != from:
 		p.Action = actionUpdated
+	case lost != "" && i == m.core.GivenUp: // what is lost is why it ends here
+		p.Action, p.Reason = actionStuck, cmp.Or(m.rejections[i], m.givenUp())
 	case lost != "":
 		p.Action, p.Reason = actionStuck, m.stuck(i, lost)
 		if m.rejections[i] != "" {

@@ -397,6 +397,42 @@ func TestWhatIsImplied(t *testing.T) {
 	}
 }
 
+// Whatever decides the image of a pool decides its shape, and nothing else does.
+func TestShapeOf(t *testing.T) {
+	only := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{})
+	looking := provider.WorkersOf(provider.WorkerConfig[metav1.TypeMeta]{
+		Requests: []provider.Request[metav1.TypeMeta]{{PoolField: "volume"}},
+	})
+	for name, tc := range map[string]struct {
+		change              func(*provider.Pool)
+		shape, shapeLooking bool // whether it is another one
+	}{
+		"nothing":      {func(*provider.Pool) {}, false, false},
+		"path":         {func(p *provider.Pool) { p.Path = field.NewPath("other") }, false, false},
+		"name":         {func(p *provider.Pool) { p.Name = "other" }, false, true},
+		"volume":       {func(p *provider.Pool) { p.Volume.VolumeSize = "1Gi" }, false, true},
+		"data volume":  {func(p *provider.Pool) { p.DataVolumes = []v1beta1.DataVolume{{Name: "data"}} }, false, true},
+		"machine type": {func(p *provider.Pool) { p.MachineType = "other" }, true, true},
+		"image":        {func(p *provider.Pool) { p.Image = "other" }, true, true},
+		"version":      {func(p *provider.Pool) { p.Version = "other" }, true, true},
+		"architecture": {func(p *provider.Pool) { p.Architecture = "arm64" }, true, true},
+		"region":       {func(p *provider.Pool) { p.Region = "other" }, true, true},
+		"strategy":     {func(p *provider.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }, true, true},
+		"config":       {func(p *provider.Pool) { p.Config = &runtime.RawExtension{Raw: []byte("{}")} }, true, true},
+	} {
+		pool := func() *provider.Pool {
+			return &provider.Pool{Name: "pool", Volume: &v1beta1.Volume{VolumeSize: "50Gi"}, Config: &runtime.RawExtension{Raw: []byte("null")}}
+		}
+		other := pool()
+		tc.change(other)
+		for workers, want := range map[*provider.Workers]bool{&only: tc.shape, &looking: tc.shapeLooking} {
+			if got := workers.ShapeOf(pool()) != workers.ShapeOf(other); got != want {
+				t.Errorf("%s makes another shape: %v, if it is looked at the pool: %v", name, got, workers.LookAtPool())
+			}
+		}
+	}
+}
+
 func TestPoolsOf(t *testing.T) {
 	version, architecture, strategy := "1.0.0", "arm64", v1beta1.AutoInPlaceUpdate
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "r", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{

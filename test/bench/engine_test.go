@@ -17,7 +17,9 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // inTurn returns the work of asking the questions of a profile, one after the other.
@@ -109,6 +111,40 @@ func BenchmarkCompare(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() { p.compiled.Compare(updated, uses) }, func() {
 				for range shoots * poolsOfEach {
+					library()
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkForecast compares what maintenance is going to choose for the worker pools of 20,000 Shoots, with three of them
+// each, with asking the gardener library once for each of these pools.
+func BenchmarkForecast(b *testing.B) {
+	const count, poolsOfEach = 20_000, 3
+	for _, p := range profiles {
+		shoots, pools := make([]*v1beta1.Shoot, count), make([][]provider.Pool, count)
+		for i := range shoots {
+			shoots[i] = &v1beta1.Shoot{}
+			shoots[i].Spec.Kubernetes.Version = "1.33.1"
+			for k := range poolsOfEach {
+				pool := p.pools[(poolsOfEach*i+k)%len(p.pools)]
+				machine := v1beta1.Machine{
+					Type: pool.MachineType, Image: &v1beta1.ShootMachineImage{Name: pool.Image, Version: &pool.Version},
+				}
+				shoots[i].Spec.Provider.Workers = append(shoots[i].Spec.Provider.Workers, v1beta1.Worker{Machine: machine})
+				pools[i] = append(pools[i], pool)
+			}
+		}
+		b.Run(p.name, func(b *testing.B) {
+			library := p.library()
+			compare(b, "library", func() {
+				forecast := maintenance.NewForecast(p.spec, openstack.Provider{}.Workers(), p.compiled.Boots)
+				for i := range shoots {
+					forecast.Blocked(shoots[i], pools[i])
+				}
+			}, func() {
+				for range count * poolsOfEach {
 					library()
 				}
 			})

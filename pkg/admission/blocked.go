@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -64,19 +65,19 @@ type blockedPools struct {
 
 // blockedMaintenance warns about versions that Gardener's maintenance chooses by the updated profile, and not by the one
 // before, for worker pools that do not boot them (semantics S9, S15).
-func (c *component[R]) blockedMaintenance(before, updated *compiled[R], users []user) finding.List {
+func (c *component[R]) blockedMaintenance(stored, updated *compiled[R], users []user) finding.List {
 	users = slices.SortedFunc(slices.Values(users), func(a, b user) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	workers := c.provider.Workers()
-	was := maintenance.NewForecast(before.spec, workers, before.profile.Boots)
+	was := maintenance.NewForecast(stored.spec, workers, stored.profile.Boots)
 	is := maintenance.NewForecast(updated.spec, workers, updated.profile.Boots)
 	found := map[maintenance.Blocked]*blockedPools{}
 	for _, u := range users {
 		pools := u.following()
-		blocked := was.Blocked(u.shoot, pools)
+		before := sync.OnceValue(func() []maintenance.Blocked { return was.Blocked(u.shoot, pools) })
 		for i, now := range is.Blocked(u.shoot, pools) {
-			if now == (maintenance.Blocked{}) || now == blocked[i] {
+			if now == (maintenance.Blocked{}) || now == before()[i] {
 				continue
 			}
 			if found[now] == nil {

@@ -28,22 +28,29 @@ type Forecast struct {
 	profile *v1beta1.CloudProfileSpec
 	workers provider.Workers
 	boots   func(provider.Pool) func(image, version string) bool
-	known   map[question]verdict
+	choices map[question]choice
+	blocked map[shaped]Blocked
 }
 
-// question is what decides about a worker pool, and verdict what is decided.
-type (
-	question struct {
-		shape                        provider.Shape
-		kubernetes, kubelet, runtime string
-		autoUpdate                   bool
-	}
-	verdict struct {
-		blocked Blocked
-		// ends says that maintenance does not look at the images of further pools.
-		ends bool
-	}
-)
+// question is what Gardener goes by when it chooses a version for a worker pool.
+type question struct {
+	machineType, image, version, architecture string
+	strategy                                  v1beta1.MachineUpdateStrategy
+	kubernetes, kubelet, runtime              string
+	autoUpdate                                bool
+}
+
+// choice is what Gardener chooses: empty if that is nothing new. ends says that it looks at no further worker pool.
+type choice struct {
+	version string
+	ends    bool
+}
+
+// shaped is what decides whether a worker pool boots that, and what it gets instead.
+type shaped struct {
+	question
+	provider.Shape
+}
 
 // NewForecast returns a Forecast by a profile, which must not be changed as long as it is asked. boots returns what
 // reports whether a worker pool boots a version of an image; nil if nobody can tell.
@@ -51,7 +58,7 @@ func NewForecast(
 	profile *v1beta1.CloudProfileSpec, workers provider.Workers,
 	boots func(provider.Pool) func(image, version string) bool,
 ) *Forecast {
-	return &Forecast{profile, workers, boots, map[question]verdict{}}
+	return &Forecast{profile, workers, boots, map[question]choice{}, map[shaped]Blocked{}}
 }
 
 // Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
@@ -63,38 +70,52 @@ func (f *Forecast) Blocked(shoot *v1beta1.Shoot, pools []provider.Pool) []Blocke
 			continue
 		}
 		worker := &shoot.Spec.Provider.Workers[i]
-		q := question{
-			shape: f.workers.ShapeOf(&pools[i]), kubernetes: shoot.Spec.Kubernetes.Version, runtime: runtimesOf(worker),
-			autoUpdate: UpdatesImages(shoot),
-		}
-		if worker.Kubernetes != nil {
-			q.kubelet = ptr.Deref(worker.Kubernetes.Version, "")
-		}
-		v, done := f.known[q]
+		q := ask(shoot, worker, &pools[i])
+		chosen, done := f.choices[q]
 		if !done {
-			v = f.judge(worker, pools[i], q)
-			f.known[q] = v
+			update, ends, _ := next(f.profile, worker, q.kubernetes, q.autoUpdate, nil) // there is no version if there is an error
+			chosen = choice{update.Version, ends}
+			f.choices[q] = chosen
 		}
-		if blocked[i] = v.blocked; v.ends {
+		if chosen.version != "" {
+			blocked[i] = f.judge(worker, pools[i], q, chosen.version)
+		}
+		if chosen.ends {
 			break
 		}
 	}
 	return blocked
 }
 
-func (f *Forecast) judge(worker *v1beta1.Worker, pool provider.Pool, q question) verdict {
-	update, ends, err := next(f.profile, worker, q.kubernetes, q.autoUpdate, nil)
-	if err != nil || update.Version == "" {
-		return verdict{ends: ends}
+// judge returns what becomes of a worker pool that does not boot the version chosen for it; the zero Blocked if it does, or
+// if nobody can tell.
+func (f *Forecast) judge(worker *v1beta1.Worker, pool provider.Pool, q question, chosen string) Blocked {
+	key := shaped{q, f.workers.ShapeOf(&pool)}
+	blocked, done := f.blocked[key]
+	if done {
+		return blocked
 	}
-	boots := f.boots(pool)
-	if boots == nil || boots(pool.Image, update.Version) {
-		return verdict{}
+	if boots := f.boots(pool); boots != nil && !boots(pool.Image, chosen) {
+		works := Works(f.profile, worker, worker, q.kubernetes, boots)
+		// An error says that there is none, so that the pool keeps what it has.
+		instead, _ := Next(f.profile, worker, q.kubernetes, q.autoUpdate, works)
+		blocked = Blocked{Image: Image{pool.Image, chosen}, Instead: instead.Version}
 	}
-	// An error says that there is none, so that the pool keeps what it has.
-	works := Works(f.profile, worker, worker, q.kubernetes, boots)
-	instead, _ := Next(f.profile, worker, q.kubernetes, q.autoUpdate, works)
-	return verdict{blocked: Blocked{Image: Image{pool.Image, update.Version}, Instead: instead.Version}}
+	f.blocked[key] = blocked
+	return blocked
+}
+
+// ask returns what Gardener goes by.
+func ask(shoot *v1beta1.Shoot, worker *v1beta1.Worker, pool *provider.Pool) question {
+	q := question{
+		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
+		strategy: pool.Worker.UpdateStrategy, kubernetes: shoot.Spec.Kubernetes.Version, runtime: runtimesOf(worker),
+		autoUpdate: UpdatesImages(shoot),
+	}
+	if worker.Kubernetes != nil {
+		q.kubelet = ptr.Deref(worker.Kubernetes.Version, "")
+	}
+	return q
 }
 
 // runtimesOf names the container runtimes of a worker.

@@ -329,7 +329,9 @@ var _ = Describe("Maintenance", Ordered, ContinueOnFailure, func() {
 	// announce has the newest version announced as a preview, and then for all.
 	announce := func(ctx SpecContext) []string {
 		GinkgoHelper()
-		newest := func(p *v1beta1.CloudProfile) *v1beta1.MachineImageVersion { return &p.Spec.MachineImages[0].Versions[2] }
+		newest := func(p *v1beta1.CloudProfile) *v1beta1.MachineImageVersion {
+			return &p.Spec.MachineImages[0].Versions[2]
+		}
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("preview")(newest(p)) })).To(Succeed())
 		Expect(u.heard()).NotTo(ContainElement(ContainSubstring("maintenance")))
 		Expect(change(ctx, profile, func(p *v1beta1.CloudProfile) { classified("supported")(newest(p)) })).To(Succeed())

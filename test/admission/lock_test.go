@@ -27,7 +27,7 @@ var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 	}{
 		{
 			"by taking away all core flavors for their machine type", "locked-flavor",
-			"gardenlinux@1877.5.0: no flavor in core fits the machine types of worker pools of Shoot garden-demo/locked-flavor any more: " +
+			"gardenlinux@1877.5.0: no flavor in core fits the machine types of worker pools of Shoot garden-demo/locked-flavor (1 pool) any more: " +
 				"Gardener then refuses every update of these Shoots, even the confirmation of their deletion",
 			func(p *v1beta1.CloudProfile) {
 				version := &p.Spec.MachineImages[0].Versions[0]
@@ -39,7 +39,7 @@ var _ = Describe("An update of a CloudProfile that locks Shoots", func() {
 		},
 		{
 			"by removing their machine type", "locked-type",
-			"machine type medium_4_8 is removed and still used by Shoot garden-demo/locked-type; " +
+			"machine type medium_4_8 is removed and still used by Shoot garden-demo/locked-type (1 pool); " +
 				"no later update of them passes Gardener, not even the confirmation of their deletion",
 			func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = slices.Delete(p.Spec.MachineTypes, 0, 1) },
 			func(p *v1beta1.CloudProfile) { p.Spec = openstack("").Spec },

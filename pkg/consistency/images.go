@@ -125,8 +125,12 @@ func (p *compiler[R]) checkReferences() {
 func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselector.Flavor[R]) finding.List {
 	var report finding.Report
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
+		form := "one"
+		if describer, describes := cloud.(provider.ReferenceDescriber); describes {
+			form = describer.ReferenceForm()
+		}
 		return finding.List{finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
-			"the flavor has no reference to an image; add one, or remove the flavor")}
+			"the flavor has no reference to an image; add "+form+", or remove the flavor")}
 	}
 	if flavor.Global != nil {
 		report.Errors = finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))

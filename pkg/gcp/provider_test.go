@@ -48,23 +48,23 @@ func TestImages(t *testing.T) {
 func TestValidateReference(t *testing.T) {
 	const malformed = "error FieldValueInvalid image gcp-image-path"
 	for image, want := range map[string]string{
-		"":                                        "error FieldValueRequired image reference-missing",
-		"projects/gardenlinux/global/images/gl-1": "",
-		"projects/example.com:gardenlinux/global/images/gl-1":                                           "",
-		"projects/debian-cloud/global/images/family/debian-12":                                          "",
-		"global/images/gl-1":                                                                            "",
-		"https://www.googleapis.com/compute/v1/projects/gardenlinux/global/images/gl-1":                 "",
-		"https://compute.googleapis.com/compute/beta/projects/gardenlinux/global/images/gl-1":           "",
-		"gl-1":                                     malformed,
-		" projects/gardenlinux/global/images/gl-1": malformed,
-		"/projects/gardenlinux/global/images/gl-1": malformed,
-		"projects/gardenlinux/images/gl-1":         malformed,
-		"projects/gardenlinux/global/images/":      malformed,
-		"projects/gardenlinux/global/images/gl_1":  malformed,
-		"projects/gardenlinux/global/images/gl-1/": malformed,
+		"": "error FieldValueRequired image reference-missing",
+		"projects/gardenlinux/global/images/gl-1":                                             "",
+		"projects/example.com:gardenlinux/global/images/gl-1":                                 "",
+		"projects/debian-cloud/global/images/family/debian-12":                                "",
+		"global/images/gl-1":                                                                  "",
+		"https://www.googleapis.com/compute/v1/projects/gardenlinux/global/images/gl-1":       "",
+		"https://compute.googleapis.com/compute/beta/projects/gardenlinux/global/images/gl-1": "",
+		"gl-1": malformed,
+		" projects/gardenlinux/global/images/gl-1":                                    malformed,
+		"/projects/gardenlinux/global/images/gl-1":                                    malformed,
+		"projects/gardenlinux/images/gl-1":                                            malformed,
+		"projects/gardenlinux/global/images/":                                         malformed,
+		"projects/gardenlinux/global/images/gl_1":                                     malformed,
+		"projects/gardenlinux/global/images/gl-1/":                                    malformed,
 		"projects/gardenlinux/global/machineImages/gl-1":                              malformed,
 		"http://www.googleapis.com/compute/v1/projects/gardenlinux/global/images/gl1": malformed,
-		"ami-0123456789abcdef0": malformed,
+		"ami-0123456789abcdef0":                                                       malformed,
 	} {
 		errs := finding.Of(gcp.Provider{}.ValidateReference(gcp.Image{Image: image}, field.NewPath("image")))
 		if got := cases.Report(t, finding.Report{Errors: errs}); got != want {

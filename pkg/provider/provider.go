@@ -7,8 +7,8 @@
 // checks, selection, rendering, webhooks and the command line.
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [ListExtender]. Decoders find [Decode] and
-// ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package consistency.
+// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
+// [Decode] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package consistency.
 package provider
 
 import (
@@ -90,6 +90,12 @@ type List struct {
 	// Key is the field by which entries are told apart: "name". Its value is text. In a NamespacedCloudProfile an
 	// entry without it, or with that of another entry, is refused by package consistency.
 	Key string
+}
+
+// ReferenceDescriber is a [Provider] that says how an image is referred to, for the error about a flavor without a reference.
+type ReferenceDescriber interface {
+	// ReferenceForm names the fields in which a reference stands: "one of urn and id".
+	ReferenceForm() string
 }
 
 // RuleDescriber is a [Provider] that describes its own rules, for the documentation, SARIF output and metrics.

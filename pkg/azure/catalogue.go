@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package azure
+
+import (
+	"slices"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+var _ provider.RuleDescriber = Provider{}
+
+// The names of the rules about images that only this cloud has.
+const (
+	RuleImageAmbiguous = "azure-image-ambiguous"
+	RuleImageForm      = "azure-image-form"
+	RuleFieldIgnored   = "azure-field-ignored"
+)
+
+// These rules are those of every cloud, and described elsewhere.
+var (
+	ruleNameMissing   = finding.Denies("name-missing", "", "")
+	ruleRegionUnknown = finding.Warns("region-unknown", "", "")
+)
+
+// The rules about what a CloudProfileConfig says besides its images.
+var (
+	ruleDomainCount = finding.Denies("azure-domain-count",
+		"A CloudProfile on Azure has no numbers of update domains or fault domains, or a negative one. The extension refuses it.",
+		"Write how many of them each region has.")
+	ruleDuplicate = finding.Denies("azure-entry-duplicate",
+		"A region, or a machine type, stands twice in a list of the provider config. The extension takes the first entry.",
+		"Remove one of the two.")
+	ruleRegionWithoutDomains = finding.Warns("azure-region-without-domains",
+		"A region has no number of fault domains. Machines of a Shoot without zones could not be created there.",
+		"Add the region to `countFaultDomains`.")
+	ruleMachineTypeUnknown = finding.Warns("azure-machine-type-unknown",
+		"The provider config says something about a machine type that the profile does not have.",
+		"Correct the name, or remove the entry.")
+	ruleMachineTypeNetworking = finding.Warns("azure-machine-type-networking",
+		"The provider config says of a machine type whether it can have accelerated networking, and the capabilities of the profile say something else. They are what counts.",
+		"Register `azure-networking`, write it into the capabilities of the machine type, and remove `acceleratedNetworking`.")
+	ruleNetworkingValue = finding.Warns("azure-networking-value",
+		"`azure-networking` is registered with a value that the extension does not know. A machine gets accelerated networking if its machine type and its image have the value `accelerated`, exactly so.",
+		"Register `azure-networking` with the values `accelerated` and `basic`.")
+	ruleCloud = finding.Denies("azure-cloud-unknown",
+		"The `cloudConfiguration` does not name an instance of Azure, in capital and small letters as they are. Its parts would go to different ones, or nowhere.",
+		"Write one of the names in the message, or leave `cloudConfiguration` out: then the region decides.")
+)
+
+// Rules describes the rules that only this cloud has.
+func (Provider) Rules() []finding.Rule {
+	return slices.Concat([]finding.Rule{
+		finding.Denies(RuleImageAmbiguous,
+			"An image on Azure is named in several ways: by two of `urn`, `id`, `communityGalleryImageID` and `sharedGalleryImageID`.",
+			"Keep the one that names the image, and remove the others."),
+		finding.Denies(RuleImageForm,
+			"What names an image on Azure does not have the form that its field needs, or belongs into another one of the four fields. No machine could be created.",
+			"Write it as the message says."),
+		finding.Warns(RuleFieldIgnored,
+			"A field about an image on Azure means nothing where it stands: `skipMarketplaceAgreement` of an image that is not from the Marketplace, or a legacy field of a version that has `capabilityFlavors`.",
+			"Remove it. If it was meant for a flavor, write it there: `acceleratedNetworking` as the capability `azure-networking`."),
+	}, []finding.Rule{
+		ruleDomainCount, ruleDuplicate, ruleRegionWithoutDomains, ruleMachineTypeUnknown, ruleMachineTypeNetworking,
+		ruleNetworkingValue, ruleCloud,
+	})
+}

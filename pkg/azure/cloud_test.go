@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package azure_test
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/azure"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
+)
+
+// This file tests with the examples what decides in a profile: what legacy fields imply, what a machine type asks for, and what is
+// rendered.
+
+// example reads one of the examples.
+func example[T any](t *testing.T, name string) *T {
+	t.Helper()
+	text, err := os.ReadFile("../../example/azure/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := new(T)
+	if err := yaml.UnmarshalStrict(text, object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// said returns the rules and places of findings.
+func said(found finding.List) []string {
+	var said []string
+	for _, f := range found {
+		said = append(said, f.Origin+" "+f.Field)
+	}
+	return said
+}
+
+// edit changes the provider config of a profile as text.
+func edit(t *testing.T, config *runtime.RawExtension, replacements ...string) {
+	t.Helper()
+	changed := strings.NewReplacer(replacements...).Replace(string(config.Raw))
+	if changed == string(config.Raw) {
+		t.Fatalf("%q changes nothing in %s", replacements, config.Raw)
+	}
+	config.Raw = []byte(changed)
+}
+
+// boots returns the image that a machine type boots of a version; empty if there is none.
+func boots(profile *consistency.Profile[azure.Image], version, machineType string) azure.Image {
+	return profile.ResolvePool(provider.Pool{
+		MachineType: machineType, Image: "gardenlinux", Version: version, Region: "westeurope",
+	}).Decision.Reference
+}
+
+// The legacy version of the mixed profile has two entries for amd64, of which one has accelerated networking. An image without
+// does not boot where there is nothing but accelerated networking.
+func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
+	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"
+	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
+	profile, report := consistency.ValidateCloudProfile(azure.Provider{}, object)
+	if len(report.Errors)+len(report.Warnings) > 0 {
+		t.Fatal(said(report.Errors), said(report.Warnings))
+	}
+	for machineType, want := range map[string]string{"Standard_D4s_v5": fast, "Standard_A4_v2": fast} {
+		if got := boots(profile, "1592.9.0", machineType).URN; got != want {
+			t.Errorf("%s: %q, want %q", machineType, got, want)
+		}
+	}
+	// The entry with accelerated networking goes, and its core flavor with it.
+	edit(t, object.Spec.ProviderConfig, `{"acceleratedNetworking":true,"urn":"`+fast+`","version":"1592.9.0"},`, "")
+	version := &object.Spec.MachineImages[0].Versions[1]
+	version.CapabilityFlavors = version.CapabilityFlavors[1:]
+	profile, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	if len(report.Errors) > 0 {
+		t.Fatal(said(report.Errors))
+	}
+	for machineType, want := range map[string]string{"Standard_D4s_v5": "", "Standard_A4_v2": plain} {
+		if got := boots(profile, "1592.9.0", machineType).URN; got != want {
+			t.Errorf("%s: %q, want %q", machineType, got, want)
+		}
+	}
+	// Core that claims what the image does not have is refused.
+	version.CapabilityFlavors[0].Capabilities[azure.Networking] = v1beta1.CapabilityValues{"accelerated", "basic"}
+	_, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	want := []string{
+		"provider-flavor-missing spec.machineImages[0].versions[1].capabilityFlavors[0]",
+		"provider-flavor-unexpected spec.providerConfig.machineImages[0].versions[1]",
+	}
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What legacy fields imply is filled in.
+func TestCoreFlavorsAreFilledIn(t *testing.T) {
+	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
+	version := &object.Spec.MachineImages[0].Versions[1]
+	want := []consistency.Filled{{Version: 1, Flavors: version.CapabilityFlavors}}
+	version.CapabilityFlavors = nil
+	if diff := cmp.Diff(want, consistency.FillCloudProfile(azure.Provider{}, &object.Spec)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// In a profile without capabilities two entries that differ in accelerated networking only are no duplicates.
+func TestEntriesOfALegacyProfile(t *testing.T) {
+	object := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
+	profile, report := consistency.ValidateCloudProfile(azure.Provider{}, object)
+	if len(report.Errors)+len(report.Warnings) > 0 {
+		t.Error(said(report.Errors), said(report.Warnings))
+	}
+	if got := boots(profile, "1877.5.0", "Standard_D4s_v5").URN; got != "sap:gardenlinux:greatest:1877.5.0" {
+		t.Error(got)
+	}
+	edit(t, object.Spec.ProviderConfig, `"acceleratedNetworking":true,`, "")
+	_, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	want := []string{"provider-flavor-duplicate spec.providerConfig.machineImages[0].versions[1]"}
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Confidential machine types ask for an image that boots on them, where the profile registers the capability.
+func TestConfidentialVM(t *testing.T) {
+	const at = "spec.provider.workers[1].machine.type"
+	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
+	object := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	check := func(object *v1beta1.CloudProfile) (image azure.Image, errors, warnings []string) {
+		profile, report := consistency.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
+		if len(report.Errors) > 0 {
+			t.Fatal(said(report.Errors))
+		}
+		found := profile.ValidateShoot(shoot, nil)
+		return profile.ResolvePool(provider.PoolsOf(shoot)[1]).Decision.Reference, said(found.Errors), said(found.Warnings)
+	}
+	image, errors, warnings := check(object)
+	if image.URN != "sap:gardenlinux:confidential:1877.5.0" || len(errors)+len(warnings) > 0 {
+		t.Error("declared:", image, errors, warnings)
+	}
+	shoot.Spec.Provider.Workers[1].Machine.Image.Version = new("1592.9.0")
+	image, errors, _ = check(object)
+	if diff := cmp.Diff([]string{"worker-request-unmet " + at}, errors); diff != "" || image != (azure.Image{}) {
+		t.Error("not declared:", image, diff)
+	}
+	// Without the registration nobody is refused.
+	legacy := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
+	shoot.Spec.Provider.Workers = shoot.Spec.Provider.Workers[:2]
+	shoot.Spec.Provider.Workers[0].Machine.Image.Version = new("1592.9.0")
+	legacy.Spec.MachineTypes = append(legacy.Spec.MachineTypes, v1beta1.MachineType{Name: shoot.Spec.Provider.Workers[1].Machine.Type})
+	image, errors, warnings = check(legacy)
+	if diff := cmp.Diff([]string{"worker-request-ignored " + at}, warnings); diff != "" || len(errors) > 0 || image == (azure.Image{}) {
+		t.Error("not registered:", image, errors, diff)
+	}
+}
+
+// asJSON compares text by what it says as JSON, in whatever order of keys.
+var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(a)) && json.Valid([]byte(b)) },
+	cmp.Comparer(func(a, b string) bool {
+		var x, y any
+		return json.Unmarshal([]byte(a), &x) == nil && json.Unmarshal([]byte(b), &y) == nil && cmp.Equal(x, y)
+	}))
+
+// The image and the machine type of the NamespacedCloudProfile are added to the parent's, in the parent's format, and nothing
+// that belongs to the image is lost.
+func TestRender(t *testing.T) {
+	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
+	profile := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
+	compiled, _ := consistency.ValidateCloudProfile(azure.Provider{}, parent)
+	if report := consistency.ValidateNamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
+		t.Error(said(report.Errors), said(report.Warnings))
+	}
+	changes, err := render.Config(azure.Provider{}, parent.Spec.MachineCapabilities, profile, parent.Spec.ProviderConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, change := range changes {
+		got[change.Path] = string(change.Value)
+	}
+	want := map[string]string{
+		"/machineImages/-": `{"name":"team-linux","versions":[{"version":"3.1.0","capabilityFlavors":[
+			{"capabilities":{"architecture":["amd64"],"azure-networking":["accelerated","basic"]},"urn":"team:linux:small:3.1.0","skipMarketplaceAgreement":true}]}]}`,
+		"/machineTypes": `[{"name":"Standard_D32s_v5","acceleratedNetworking":true}]`, // the parent has none
+	}
+	if diff := cmp.Diff(want, got, asJSON); diff != "" {
+		t.Error(diff)
+	}
+}

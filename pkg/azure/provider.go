@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package azure is the Provider for Azure: one image for each flavor, named in one of four ways, the same in every region. It
+// converts the wire format of pkg/apis/azure; rules.go says what only that format can get wrong, and settings.go what worker
+// pools ask for. Everything else is consistency's.
+package azure
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Image refers to an image, which holds in every region, by one of the first four fields. Its names are those of the fields of
+// the wire format.
+type Image struct {
+	URN                     string `json:"urn,omitempty"`
+	CommunityGalleryImageID string `json:"communityGalleryImageID,omitempty"`
+	SharedGalleryImageID    string `json:"sharedGalleryImageID,omitempty"`
+	ID                      string `json:"id,omitempty"`
+	// SkipMarketplaceAgreement says that nobody has to accept the terms of the image that URN names.
+	SkipMarketplaceAgreement bool `json:"skipMarketplaceAgreement,omitempty"`
+}
+
+// Provider implements [provider.Provider] for the provider type azure, and has rules of its own about the rest of a
+// CloudProfileConfig. The zero value is ready for use.
+type Provider struct{}
+
+var _ provider.Provider[Image] = Provider{}
+
+// Type returns "azure".
+func (Provider) Type() string { return "azure" }
+
+// Decode reads a CloudProfileConfig of group azure.provider.extensions.gardener.cloud. A legacy entry is one image of one
+// architecture, with or without accelerated networking; several entries of one version add up.
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
+	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
+	for i := range config.MachineImages {
+		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
+		image := imageselector.Image[Image]{Name: written.Name, Path: path}
+		for k := range written.Versions {
+			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
+		}
+		images = append(images, image)
+	}
+	return provider.Config[Image]{Images: images, Validator: rulesOf(config)}, report
+}
+
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
+	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	if version.Legacy {
+		architecture := ptr.Deref(written.Architecture, constants.ArchitectureAMD64)
+		flavor := imageselector.Flavor[Image]{
+			Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
+			Implied:      v1beta1.Capabilities{Networking: {networkingBasic}},
+			Global:       reference(&written.Image, written.SkipMarketplaceAgreement, at, report), Path: at,
+		}
+		if ptr.Deref(written.AcceleratedNetworking, false) {
+			flavor.Implied[Networking] = v1beta1.CapabilityValues{networkingAccelerated, networkingBasic}
+		}
+		version.Flavors = []imageselector.Flavor[Image]{flavor}
+		return version
+	}
+	checkMixed(written, at, report)
+	for i := range written.CapabilityFlavors {
+		f, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
+			Capabilities: f.Capabilities, Path: path, Global: reference(&f.Image, f.SkipMarketplaceAgreement, path, report),
+		})
+	}
+	return version
+}
+
+// way is one of the four ways to name an image: the field, its value, nil if it is not written, and where a reference has it.
+type way struct {
+	field string
+	value *string
+	in    *string
+}
+
+// ways returns the four ways in the order in which the extension looks at them.
+func ways(written *v1alpha1.Image, ref *Image) []way {
+	return []way{
+		{"urn", written.URN, &ref.URN},
+		{"communityGalleryImageID", written.CommunityGalleryImageID, &ref.CommunityGalleryImageID},
+		{"sharedGalleryImageID", written.SharedGalleryImageID, &ref.SharedGalleryImageID},
+		{"id", written.ID, &ref.ID},
+	}
+}
+
+// reference returns the reference of a version or flavor at the path at, nil if none is written. Of several that of the first
+// way counts, which the extension takes.
+func reference(written *v1alpha1.Image, skip *bool, at *field.Path, report *finding.Report) *imageselector.Global[Image] {
+	global := &imageselector.Global[Image]{}
+	global.Ref.SkipMarketplaceAgreement = ptr.Deref(skip, false)
+	set := slices.DeleteFunc(ways(written, &global.Ref), func(w way) bool { return w.value == nil })
+	checkReference(set, skip, at, report)
+	if len(set) == 0 {
+		return nil
+	}
+	*set[0].in, global.Path = *set[0].value, at.Child(set[0].field)
+	return global
+}
+
+// Encode writes a version, in the legacy format with an entry for each flavor.
+func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
+	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	entries := make([]any, 0, len(version.Flavors))
+	for _, flavor := range version.Flavors {
+		if len(flavor.Regional) > 0 {
+			return nil, errors.New("an image is the same in every region")
+		}
+		image, skip, err := write(flavor.Global)
+		if err != nil {
+			return nil, err
+		}
+		if format == provider.FormatFlavors {
+			written.CapabilityFlavors = append(written.CapabilityFlavors, v1alpha1.MachineImageFlavor{
+				SkipMarketplaceAgreement: skip, Capabilities: flavor.Capabilities, Image: image,
+			})
+			continue
+		}
+		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		if err != nil {
+			return nil, err
+		}
+		entry := v1alpha1.MachineImageVersion{
+			Version: version.Version, SkipMarketplaceAgreement: skip, Architecture: &architecture, Image: image,
+		}
+		if slices.Contains(flavor.Implied[Networking], networkingAccelerated) {
+			entry.AcceleratedNetworking = ptr.To(true)
+		}
+		entries = append(entries, entry)
+	}
+	switch {
+	case len(version.Flavors) == 0:
+		return nil, errors.New("a version has an image")
+	case format == provider.FormatFlavors:
+		return []any{written}, nil
+	}
+	return entries, nil
+}
+
+// write returns a reference as the wire format has it. One that is there and empty is an empty URN.
+func write(global *imageselector.Global[Image]) (image v1alpha1.Image, skip *bool, err error) {
+	if global == nil {
+		return image, nil, nil
+	}
+	ref, ways := global.Ref, 0
+	named := func(value string) *string {
+		if value == "" {
+			return nil
+		}
+		ways++
+		return &value
+	}
+	image = v1alpha1.Image{
+		URN: named(ref.URN), CommunityGalleryImageID: named(ref.CommunityGalleryImageID),
+		SharedGalleryImageID: named(ref.SharedGalleryImageID), ID: named(ref.ID),
+	}
+	switch {
+	case ways == 0:
+		image.URN = &ref.URN
+	case ways > 1:
+		return image, nil, errors.New("an image is named in one way")
+	}
+	if ref.SkipMarketplaceAgreement {
+		skip = ptr.To(true)
+	}
+	return image, skip, nil
+}

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package azure
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// rules are those about what a CloudProfileConfig says besides its images.
+type rules struct{ config v1alpha1.CloudProfileConfig }
+
+var (
+	_ provider.Validator    = rules{}
+	_ provider.ListExtender = Provider{}
+)
+
+// rulesOf returns the rules over a provider config, which must not be changed any more.
+func rulesOf(config *v1alpha1.CloudProfileConfig) provider.Validator {
+	r := rules{*config}
+	r.config.MachineImages = nil // not needed, and most of it
+	return r
+}
+
+// NamespacedLists are what a NamespacedCloudProfile may have beside machine images.
+func (Provider) NamespacedLists() []provider.List {
+	return []provider.List{{Field: "machineTypes", Key: "name"}}
+}
+
+// ValidateShoot has no rules: what else a Shoot has is the extension's to check.
+func (rules) ValidateShoot(provider.ShootQuestion) finding.Report { return finding.Report{} }
+
+// ValidateCloudProfile checks all of the config but its images.
+func (r rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	var report finding.Report
+	report.Add(domainCounts(r.config.CountUpdateDomains, spec, at.Child("countUpdateDomains")))
+	report.Add(domainCounts(r.config.CountFaultDomains, spec, at.Child("countFaultDomains")))
+	report.Add(r.regionsWithoutDomains(spec, at.Child("countFaultDomains")))
+	report.Add(r.machineTypes(spec, at.Child("machineTypes")))
+	if cloud := r.config.CloudConfiguration; cloud != nil && !slices.Contains(instances, cloud.Name) {
+		report.Errors = append(report.Errors, finding.Of(field.ErrorList{
+			provider.NotSupported(ruleCloud.Name, at.Child("cloudConfiguration", "name"), cloud.Name, instances),
+		})...)
+	}
+	report.Add(networkingValues(spec))
+	return report
+}
+
+// instances are those of Azure that a CloudConfiguration can name.
+var instances = []string{"AzurePublic", "AzureGovernment", "AzureChina"}
+
+// domainCounts checks one of the two lists of domain counts.
+func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	var report finding.Report
+	if len(counts) == 0 {
+		report.Found(ruleDomainCount, field.ErrorTypeRequired, at, nil,
+			"add a number for each region, as in: - {region: %s, count: 3}", example(spec))
+	}
+	first := map[string]*field.Path{}
+	for i, c := range counts {
+		region, count := at.Index(i).Child("region"), at.Index(i).Child("count")
+		switch {
+		case c.Region == "":
+			report.Found(ruleNameMissing, field.ErrorTypeRequired, region, nil, "the region has no name")
+		case first[c.Region] != nil:
+			report.Found(ruleDuplicate, field.ErrorTypeDuplicate, region, c.Region,
+				"region %s has a number in %s already, which counts; remove one of the two", c.Region, first[c.Region])
+		default:
+			first[c.Region] = at.Index(i)
+			if !hasRegion(spec, c.Region) {
+				report.Found(ruleRegionUnknown, field.ErrorTypeNotFound, region, c.Region,
+					"region %s is not in spec.regions: the number cannot be used", c.Region)
+			}
+		}
+		if c.Count < 0 {
+			report.Found(ruleDomainCount, field.ErrorTypeInvalid, count, c.Count,
+				"there cannot be %d domains; write how many the region has, zero or more", c.Count)
+		}
+	}
+	return report
+}
+
+func hasRegion(spec *v1beta1.CloudProfileSpec, name string) bool {
+	return slices.ContainsFunc(spec.Regions, func(r v1beta1.Region) bool { return r.Name == name })
+}
+
+// example returns the name of a region to show how an entry is written.
+func example(spec *v1beta1.CloudProfileSpec) string {
+	if len(spec.Regions) == 0 || spec.Regions[0].Name == "" {
+		return "westeurope"
+	}
+	return spec.Regions[0].Name
+}
+
+// regionsWithoutDomains warns about regions that have no number of fault domains, if any has.
+func (r rules) regionsWithoutDomains(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	var report finding.Report
+	var without []string
+	for _, region := range spec.Regions {
+		is := func(c v1alpha1.DomainCount) bool { return c.Region == region.Name }
+		if !slices.ContainsFunc(r.config.CountFaultDomains, is) {
+			without = append(without, region.Name)
+		}
+	}
+	if len(without) > 0 && len(r.config.CountFaultDomains) > 0 {
+		report.Found(ruleRegionWithoutDomains, field.ErrorTypeRequired, at, nil,
+			"%s %s: Shoots without zones get no machines there; add a number for each",
+			finding.Plural(without, "region"), finding.Few(without))
+	}
+	return report
+}
+
+// machineTypes checks what the config says of machine types.
+func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
+	var report finding.Report
+	known := sets.New[string]()
+	for i, written := range r.config.MachineTypes {
+		name := at.Index(i).Child("name")
+		core := slices.IndexFunc(spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == written.Name })
+		switch {
+		case written.Name == "":
+			report.Found(ruleNameMissing, field.ErrorTypeRequired, name, nil, "the machine type has no name")
+		case known.Has(written.Name):
+			report.Found(ruleDuplicate, field.ErrorTypeDuplicate, name, written.Name,
+				"machine type %s is there already; remove one of the two", written.Name)
+		case core < 0:
+			report.Found(ruleMachineTypeUnknown, field.ErrorTypeNotFound, name, written.Name,
+				"spec.machineTypes has no machine type %s; correct the name, or remove the entry", written.Name)
+		case written.AcceleratedNetworking != nil && len(spec.MachineCapabilities) > 0:
+			report.Add(compareNetworking(*written.AcceleratedNetworking, &spec.MachineTypes[core], spec, at.Index(i)))
+		}
+		known.Insert(written.Name)
+	}
+	return report
+}
+
+// compareNetworking warns if a machine type of core says something else about accelerated networking than the config. In a
+// profile with capabilities the extension goes by the former.
+func compareNetworking(
+	written bool, core *v1beta1.MachineType, spec *v1beta1.CloudProfileSpec, at *field.Path,
+) finding.Report {
+	var report finding.Report
+	registered := registration(spec)
+	if registered < 0 {
+		if written {
+			report.Found(ruleMachineTypeNetworking, field.ErrorTypeForbidden, at.Child("acceleratedNetworking"), written,
+				"the profile has capabilities, and %s is none of them, so no machine gets accelerated networking; "+
+					"register it in spec.machineCapabilities with [%s, %s]", Networking, networkingAccelerated, networkingBasic)
+		}
+		return report
+	}
+	values, declared := core.Capabilities[Networking]
+	if !declared {
+		values = spec.MachineCapabilities[registered].Values
+	}
+	if slices.Contains(values, networkingAccelerated) != written {
+		report.Found(ruleMachineTypeNetworking, field.ErrorTypeForbidden, at.Child("acceleratedNetworking"), written,
+			"the field counts for nothing in a profile with capabilities, and machine type %s has %s [%s]; "+
+				"write there what is right, and remove the field", core.Name, Networking, strings.Join(values, ", "))
+	}
+	return report
+}
+
+// registration returns the index of the capability Networking in spec.machineCapabilities, and -1 if it is not there.
+func registration(spec *v1beta1.CloudProfileSpec) int {
+	return slices.IndexFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == Networking })
+}
+
+// networkingValues warns about values of the capability Networking that the extension does not know.
+func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
+	var report finding.Report
+	registered := registration(spec)
+	if registered < 0 {
+		return report
+	}
+	at := field.NewPath("spec", "machineCapabilities").Index(registered).Child("values")
+	for i, value := range spec.MachineCapabilities[registered].Values {
+		if value != networkingAccelerated && value != networkingBasic {
+			report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
+				"the extension knows %s and %s; to it, %s is not %s", networkingAccelerated, networkingBasic,
+				finding.Quoted(value), networkingAccelerated)
+		}
+	}
+	return report
+}

@@ -43,16 +43,14 @@ var _ provider.Provider[Image] = Provider{}
 // Type returns "openstack".
 func (Provider) Type() string { return "openstack" }
 
-// changes are the fields that the config had before.
-var changes = []provider.Change{
-	{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"},
-}
+// octavia is a field that the config had before.
+var octavia = provider.Change{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"}
 
 // Decode reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, changes...)}
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, octavia)}
 	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
 	for i := range config.MachineImages {
 		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)

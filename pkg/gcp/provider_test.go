@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gcp"
+	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
@@ -176,6 +177,52 @@ func TestGPU(t *testing.T) {
 			warned := slices.ContainsFunc(found.Warnings, func(f finding.Finding) bool { return f.Origin == consistency.RuleRequestIgnored.Name })
 			if warned != test.warned {
 				t.Error(found.Warnings)
+			}
+		})
+	}
+}
+
+// A NamespacedCloudProfile offers what its parent does, and what it declares itself.
+func TestGPUInANamespacedCloudProfile(t *testing.T) {
+	const driver = `, "gardener-gpuSupport": ["nvidia"]`
+	for name, test := range map[string]struct{ parent, own, boots string }{
+		"nobody":     {"", "", "projects/p/global/images/own"},
+		"the parent": {driver, "", ""},
+		"itself":     {"", driver, "projects/p/global/images/own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := func(version, declared, image string) *runtime.RawExtension {
+				return &runtime.RawExtension{Raw: []byte(`{"apiVersion": "gcp.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+					"machineImages": [{"name": "gl", "versions": [{"version": "` + version + `", "capabilityFlavors": [
+					{"capabilities": {"architecture": ["amd64"]` + declared + `}, "image": "projects/p/global/images/` + image + `"}]}]}]}`)}
+			}
+			images := func(version string) []v1beta1.MachineImage {
+				return []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{{
+					ExpirableVersion:  v1beta1.ExpirableVersion{Version: version},
+					CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}},
+				}}}}
+			}
+			parent := &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+				Type:                "gcp",
+				MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}},
+				MachineTypes:        []v1beta1.MachineType{{Name: "n1"}}, Regions: []v1beta1.Region{{Name: "europe-west1"}},
+				MachineImages: images("1.0.0"), ProviderConfig: config("1.0.0", test.parent, "parent"),
+			}}
+			spec, err := namespaced.Render(gcp.Provider{}, &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+				MachineImages: images("2.0.0"), ProviderConfig: config("2.0.0", test.own, "own"),
+			}}, parent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			profile, report := consistency.Compile(gcp.Provider{}, spec, field.NewPath("spec"))
+			if len(report.Errors) > 0 {
+				t.Fatal(report.Errors)
+			}
+			pool := provider.Pool{
+				MachineType: "n1", Image: "gl", Version: "2.0.0", Region: "europe-west1", Config: &runtime.RawExtension{Raw: []byte(gpu)},
+			}
+			if boots := profile.ResolvePool(pool).Decision.Reference.Image; boots != test.boots {
+				t.Errorf("%q, want %q", boots, test.boots)
 			}
 		})
 	}

@@ -109,7 +109,9 @@ func TestCheckProvider(t *testing.T) {
 		var asking []provider.Request[workerConfig]
 		for _, r := range written {
 			asks := func(_ *provider.Pool, c *workerConfig) bool { return r.Panics && *c.Nested }
-			asking = append(asking, provider.Request[workerConfig]{Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, OnlyIfOffered: r.OnlyIfOffered, Asks: asks})
+			asking = append(asking, provider.Request[workerConfig]{
+				Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, OnlyIfOffered: r.OnlyIfOffered, Asks: asks,
+			})
 		}
 		if err := provider.Check(given{workersWith(defined, asking)}); err != nil {
 			return cases.Fold(strings.Split(err.Error(), "\n")...)

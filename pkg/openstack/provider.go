@@ -159,14 +159,10 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 func addLegacy(
 	version *v1alpha1.MachineImageVersion, capabilities v1beta1.Capabilities, regions []v1alpha1.RegionIDMapping, name *string,
 ) error {
-	architecture := constants.ArchitectureAMD64
-	named := capabilities[capability.Architecture]
-	if len(named) == 1 {
-		architecture = named[0]
-	}
+	architecture, err := provider.LegacyArchitecture(capabilities)
 	switch {
-	case len(capabilities) > 1 || len(capabilities) == 1 && len(named) != 1:
-		return errors.New("the legacy format has no place for any capability but one architecture")
+	case err != nil:
+		return err
 	case len(regions) == 0 && name == nil:
 		return fmt.Errorf("the legacy format has no place for %s without an image", architecture)
 	case name != nil && architecture != constants.ArchitectureAMD64:

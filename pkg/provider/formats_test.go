@@ -5,8 +5,10 @@
 package provider_test
 
 import (
+	"fmt"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/provider"
@@ -23,6 +25,8 @@ func TestReadyMadeFindings(t *testing.T) {
 		provider.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: the field is ignored, because there is a flavor; remove it",
 		provider.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +
 			"write capabilities: {architecture: [arm64]} and remove it here",
+		provider.FlavorArchitecture(at, "ignore").String(): `x: Forbidden: the architecture of a flavor is a capability: ` +
+			"remove it here, and write the one that the image has, as in capabilities: {architecture: [amd64]}",
 	} {
 		if got != want {
 			t.Errorf("%s\ninstead of %s", got, want)
@@ -30,5 +34,20 @@ func TestReadyMadeFindings(t *testing.T) {
 	}
 	if rule := provider.Exclusive("r", at, "id", "urn").Origin; rule != "r" {
 		t.Error(rule)
+	}
+}
+
+func TestLegacyArchitecture(t *testing.T) {
+	for want, capabilities := range map[string][]v1beta1.Capabilities{
+		"amd64 true": {nil, {}, {"architecture": {"amd64"}}},
+		"arm64 true": {{"architecture": {"arm64"}}},
+		" false":     {{"architecture": {}}, {"architecture": {"amd64", "arm64"}}, {"network": {"fast"}}, {"architecture": {"arm64"}, "network": {"fast"}}},
+	} {
+		for _, c := range capabilities {
+			architecture, err := provider.LegacyArchitecture(c)
+			if got := fmt.Sprint(architecture, " ", err == nil); got != want {
+				t.Errorf("%v: %s, not %s", c, got, want)
+			}
+		}
 	}
 }

@@ -114,8 +114,12 @@ func ImageIgnored(at *field.Path, image string) finding.Finding {
 
 // FlavorArchitecture returns the error for an architecture that is written into a region of a flavor (semantics S6).
 func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
+	write := "write capabilities: {architecture: [" + architecture + "]} and remove it here"
+	if !slices.Contains(constants.ValidArchitectures, architecture) {
+		write = "remove it here, and write the one that the image has, as in capabilities: {architecture: [amd64]}"
+	}
 	return finding.New(ruleFlavorArchitecture, field.ErrorTypeForbidden, at, architecture,
-		"the architecture of a flavor is a capability: write capabilities: {architecture: ["+architecture+"]} and remove it here")
+		"the architecture of a flavor is a capability: "+write)
 }
 
 // NotSupported returns the error of a rule for a value that is none of those that are possible.

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+)
+
+func init() {
+	localSchemeBuilder.Register(addDefaultingFuncs)
+}
+
+func addDefaultingFuncs(scheme *runtime.Scheme) error {
+	return RegisterDefaults(scheme)
+}
+
+// SetDefaults_MachineImageVersion sets the architecture of regions to amd64 in a version of the old format. It leaves
+// a version with capability flavors alone, where the architecture is a capability.
+func SetDefaults_MachineImageVersion(obj *MachineImageVersion) {
+	if len(obj.CapabilityFlavors) > 0 {
+		return
+	}
+	for i := range obj.Regions {
+		if obj.Regions[i].Architecture == nil {
+			obj.Regions[i].Architecture = ptr.To(constants.ArchitectureAMD64)
+		}
+	}
+}

@@ -85,9 +85,11 @@ func (s *Samples) Ahead(suffix string) *unstructured.Unstructured {
 	return ahead
 }
 
-// Moved returns the Shoot, under another name, with the profile of this name.
-func (s *Samples) Moved(suffix, profile string) *unstructured.Unstructured {
-	moved := renamed(s.Shoot, suffix)
+// Moved returns the Shoot with the profile of this name. Its own name has what it is for and the cloud, and is as short as Gardener
+// wants it.
+func (s *Samples) Moved(purpose, profile string) *unstructured.Unstructured {
+	moved := s.Shoot.DeepCopy()
+	moved.SetName(purpose + "-" + s.Component.Type)
 	within(moved.Object, "spec", "cloudProfile")["name"] = profile
 	return moved
 }
@@ -95,7 +97,7 @@ func (s *Samples) Moved(suffix, profile string) *unstructured.Unstructured {
 // Stranded returns the Shoot, under another name, with a profile as Ahead has made it, and with the version [Newer], of which its
 // first worker pool boots nothing. Admission refuses it.
 func (s *Samples) Stranded(profile string) *unstructured.Unstructured {
-	stranded := s.Moved("stranded", profile)
+	stranded := s.Moved("lost", profile)
 	for _, pool := range list(stranded.Object, "spec", "provider", "workers")[:1] {
 		within(pool, "machine", "image")["version"] = Newer
 	}

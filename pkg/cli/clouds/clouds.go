@@ -7,6 +7,7 @@
 package clouds
 
 import (
+	"github.com/capkit/capkit/pkg/alicloud"
 	"github.com/capkit/capkit/pkg/aws"
 	"github.com/capkit/capkit/pkg/azure"
 	"github.com/capkit/capkit/pkg/cli"
@@ -18,6 +19,7 @@ import (
 // All returns the providers, in the order of their types. The caller owns the slice.
 func All() []cli.Provider {
 	return []cli.Provider{
+		cli.For(alicloud.Provider{}),
 		cli.For(aws.Provider{}),
 		cli.For(azure.Provider{}),
 		cli.For(gcp.Provider{}),

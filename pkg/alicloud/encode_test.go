@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package alicloud_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/alicloud"
+	"github.com/capkit/capkit/pkg/apis/alicloud/v1alpha1"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/providertest"
+)
+
+var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+
+func TestLaws(t *testing.T) {
+	providertest.Laws(t, alicloud.Provider{}, providertest.Configs(t, configKind, "../../example", "../apis/alicloud/v1alpha1/testdata", "testdata")...)
+}
+
+type (
+	version  = imageselector.Version[alicloud.Image]
+	flavor   = imageselector.Flavor[alicloud.Image]
+	regional = imageselector.Regional[alicloud.Image]
+)
+
+// Whatever the legacy format can say flavors can say as well. The other way round a version is written as a whole, or not at all.
+func TestEncode(t *testing.T) {
+	text := rapid.SampledFrom([]string{"", "a", "eu-central-1", "m-gw8a"})
+	values := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"amd64", "arm64"}), 0, 2, rapid.ID[string])
+	flavors := rapid.Custom(func(t *rapid.T) flavor {
+		f := flavor{Capabilities: v1beta1.Capabilities{}}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"architecture", "bootMode"}), 0, 2, rapid.ID[string]).Draw(t, "names") {
+			f.Capabilities[name] = values.Draw(t, "values")
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "regions") {
+			f.Regional = append(f.Regional, regional{Region: text.Draw(t, "region"), Ref: alicloud.Image{ID: text.Draw(t, "id")}})
+		}
+		return f
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		v := version{Version: text.Draw(t, "version"), Flavors: rapid.SliceOfN(flavors, 1, 3).Draw(t, "flavors")}
+		if err := providertest.RoundTrip(alicloud.Provider{}, configKind, v, provider.FormatFlavors); err != nil {
+			t.Fatal(err)
+		}
+		if err := providertest.RoundTrip(alicloud.Provider{}, configKind, v, provider.FormatLegacy); err != nil && !providertest.Refused(err) {
+			t.Fatal(err)
+		}
+	})
+}
+
+// What a format has no place for is an error, and not left out.
+func TestEncodeLeavesNothingOut(t *testing.T) {
+	amd64, arm64 := v1beta1.Capabilities{"architecture": {"amd64"}}, v1beta1.Capabilities{"architecture": {"arm64"}}
+	legacy := []provider.Format{provider.FormatLegacy}
+	ids := []regional{{Region: "eu-central-1", Ref: alicloud.Image{ID: "m-gw8a"}}}
+	for what, test := range map[string]struct {
+		flavors []flavor
+		refused []provider.Format
+	}{
+		"nothing":                  {nil, nil},
+		"amd64":                    {[]flavor{{Capabilities: amd64, Regional: ids}}, nil},
+		"arm64":                    {[]flavor{{Capabilities: arm64, Regional: ids}}, legacy},
+		"one of each architecture": {[]flavor{{Capabilities: amd64, Regional: ids}, {Capabilities: arm64, Regional: ids}}, legacy},
+		"no architecture":          {[]flavor{{Regional: ids}}, nil},
+		"another capability":       {[]flavor{{Capabilities: v1beta1.Capabilities{"bootMode": {"uefi"}}, Regional: ids}}, legacy},
+		"one architecture twice":   {[]flavor{{Regional: ids}, {Capabilities: amd64, Regional: ids}}, legacy},
+		"no image":                 {[]flavor{{Capabilities: amd64}}, legacy},
+		"an image for all regions": {
+			[]flavor{{Global: &imageselector.Global[alicloud.Image]{Ref: alicloud.Image{ID: "m-gw8a"}}}},
+			[]provider.Format{provider.FormatLegacy, provider.FormatFlavors},
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			for _, format := range []provider.Format{provider.FormatLegacy, provider.FormatFlavors} {
+				err := providertest.RoundTrip(alicloud.Provider{}, configKind, version{Version: "1.0.0", Flavors: test.flavors}, format)
+				if refused := providertest.Refused(err); refused != slices.Contains(test.refused, format) || err != nil && !refused {
+					t.Errorf("%s: %v", format, err)
+				}
+			}
+		})
+	}
+}

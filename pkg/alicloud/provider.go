@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package alicloud is the Provider for AliCloud: an image ID for each region. It converts the wire format of pkg/apis/alicloud
+// and says what only that format can get wrong; everything else is consistency's. Worker pools have no config of their own, so
+// that no setting asks for an image.
+package alicloud
+
+import (
+	"errors"
+	"regexp"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/apis/alicloud/v1alpha1"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Image refers to an image in one region.
+type Image struct {
+	ID string `json:"id"`
+}
+
+// Provider implements [provider.Provider] for the provider type alicloud. The zero value is ready for use.
+type Provider struct{}
+
+var _ provider.Provider[Image] = Provider{}
+
+// Type returns "alicloud".
+func (Provider) Type() string { return "alicloud" }
+
+// Decode reads a CloudProfileConfig of group alicloud.provider.extensions.gardener.cloud.
+func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, changes...)}
+	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
+	for i := range config.MachineImages {
+		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
+		image := imageselector.Image[Image]{Name: written.Name, Path: path}
+		for k := range written.Versions {
+			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
+		}
+		images = append(images, image)
+	}
+	return provider.Config[Image]{Images: images}, report
+}
+
+// changes are fields that the config does not have, and that are looked for in it.
+var changes = []provider.Change{
+	{Field: "machineImages.versions.id", Became: "an image has an ID for each region; write regions: [{name: REGION, id: ID}]"},
+	{Field: "machineImages.versions.regions.architecture", Became: "regions beside a version are for amd64 only; write capabilityFlavors"},
+	{
+		Field:  "machineImages.versions.capabilityFlavors.regions.architecture",
+		Became: "the architecture of a flavor is a capability; write capabilities: {architecture: [arm64]}, say",
+	},
+}
+
+// convert makes one flavor of a legacy version, which is for amd64 (semantics S6).
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
+	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
+	regions := at.Child("regions")
+	switch {
+	case version.Legacy && len(written.Regions) > 0:
+		version.Flavors = []imageselector.Flavor[Image]{{
+			Capabilities: v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}},
+			Regional:     regional(written.Regions, regions), Path: regions.Index(0),
+		}}
+	case len(written.Regions) > 0:
+		report.Errors = append(report.Errors, provider.FormatMixed(regions, "regions"))
+	}
+	for i := range written.CapabilityFlavors {
+		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
+			Capabilities: flavor.Capabilities, Regional: regional(flavor.Regions, path.Child("regions")), Path: path,
+		})
+	}
+	return version
+}
+
+func regional(written []v1alpha1.RegionIDMapping, at *field.Path) []imageselector.Regional[Image] {
+	regions := make([]imageselector.Regional[Image], 0, len(written))
+	for i, region := range written {
+		regions = append(regions, imageselector.Regional[Image]{Region: region.Name, Ref: Image{ID: region.ID}, Path: at.Index(i)})
+	}
+	return regions
+}
+
+// Encode writes a version. The legacy format has one flavor, for amd64.
+func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
+	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	for i := range version.Flavors {
+		flavor := &version.Flavors[i]
+		if flavor.Global != nil {
+			return nil, errors.New("an image has an ID in each region, and none for all of them")
+		}
+		var regions []v1alpha1.RegionIDMapping
+		for _, r := range flavor.Regional {
+			regions = append(regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
+		}
+		if format == provider.FormatFlavors {
+			written.CapabilityFlavors = append(written.CapabilityFlavors,
+				v1alpha1.MachineImageFlavor{Capabilities: flavor.Capabilities, Regions: regions})
+			continue
+		}
+		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		switch {
+		case err != nil:
+			return nil, err
+		case architecture != constants.ArchitectureAMD64:
+			return nil, errors.New("the legacy format is for amd64 only")
+		case i > 0 || len(regions) == 0:
+			return nil, errors.New("the legacy format has one flavor, with an image in some region")
+		}
+		written.Regions = regions
+	}
+	return []any{written}, nil
+}
+
+// imageID matches the IDs of images: of custom ones, and of public ones, which are names of files.
+var imageID = regexp.MustCompile(`^(m-[a-z0-9]+|[A-Za-z0-9][A-Za-z0-9_.-]*\.[a-z0-9]+)$`)
+
+// ValidateReference demands that a region has an image ID, and that it can be one.
+func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
+	at = at.Child("id")
+	switch {
+	case ref.ID == "":
+		return field.ErrorList{provider.ReferenceMissing(at, "the image ID of the region")}
+	case !imageID.MatchString(ref.ID):
+		return field.ErrorList{field.Invalid(at, ref.ID, finding.Quoted(ref.ID)+" is not the ID of an image, as in "+
+			"m-gw8iwwd6iqhi4cvkyjmg for a custom image, or aliyun_3_x64_20G_alibase_20240528.vhd for a public one").
+			WithOrigin(ruleImageID.Name)}
+	}
+	return nil
+}
+
+var ruleImageID = finding.Denies("alicloud-image-id",
+	"A text stands where the ID of an image of AliCloud belongs, and is none.",
+	"Write the ID that `aliyun ecs DescribeImages` shows, in the region that the entry is for.")
+
+// Rules returns the catalogue of this provider's own rules.
+func (Provider) Rules() []finding.Rule { return []finding.Rule{ruleImageID} }
+
+// Workers returns nothing: worker pools have no WorkerConfig.
+func (Provider) Workers() provider.Workers { return provider.Workers{} }

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+
+// CloudProfileConfig is what an operator tells the AliCloud extension: which image boots for a machine image version. It is the
+// spec.providerConfig of a CloudProfile, and of a NamespacedCloudProfile that brings images.
+type CloudProfileConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// MachineImages maps the machine image versions of the CloudProfile to images of AliCloud. Each image and version that
+	// the CloudProfile offers must be here, with a reference for each of its flavors; in a NamespacedCloudProfile those that
+	// it adds.
+	MachineImages []MachineImages `json:"machineImages,omitzero"`
+}
+
+// MachineImages maps the versions of one machine image. Names are unique.
+type MachineImages struct {
+	// Name is the name of the machine image, as in spec.machineImages[].name of the CloudProfile.
+	Name string `json:"name"`
+	// Versions maps each version of the image that the CloudProfile offers.
+	Versions []MachineImageVersion `json:"versions,omitzero"`
+}
+
+// MachineImageVersion maps one version of a machine image in one of two formats: either capabilityFlavors, or the old
+// format with regions. Versions of one image may differ in their format.
+type MachineImageVersion struct {
+	// Version is the version, as in spec.machineImages[].versions[].version of the CloudProfile.
+	Version string `json:"version"`
+	// Regions are, in the old format, the images by region. They are for amd64. Empty: the version has capabilityFlavors.
+	// +optional
+	Regions []RegionIDMapping `json:"regions,omitzero"`
+	// CapabilityFlavors are the variants of this version, which differ in the machines they boot on. Each corresponds
+	// to one entry of capabilityFlavors in the CloudProfile. Empty: the version has the old format.
+	// +optional
+	CapabilityFlavors []MachineImageFlavor `json:"capabilityFlavors,omitzero"`
+}
+
+// MachineImageFlavor is one variant of a machine image version.
+type MachineImageFlavor struct {
+	// Regions are the images of this variant by region; at least one.
+	Regions []RegionIDMapping `json:"regions,omitzero"`
+	// Capabilities say which machines this variant boots on: capability names with lists of values. A capability that
+	// is not listed counts as listed with all values it has in spec.machineCapabilities of the CloudProfile. Empty: it
+	// boots on every machine.
+	// +optional
+	Capabilities v1beta1.Capabilities `json:"capabilities,omitzero"`
+}
+
+// GetCapabilities returns the capabilities as written, without any default. The map belongs to the flavor.
+func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities {
+	return f.Capabilities
+}
+
+// RegionIDMapping names the image of one region.
+type RegionIDMapping struct {
+	// Name is the name of the region, as in spec.regions of the CloudProfile.
+	Name string `json:"name"`
+	// ID is the ID of the image in that region: m- and letters and digits for a custom image, as in m-gw8iwwd6iqhi4cvkyjmg, or
+	// that of a public one, as in aliyun_3_x64_20G_alibase_20240528.vhd, which is the same in all regions.
+	ID string `json:"id"`
+}

@@ -26,8 +26,7 @@ func (p *Profile[R]) ask(
 	own, report := p.provider.Workers().Requirements(pool)
 	errs := report.Errors
 	for i := range errs {
-		switch errs[i].Origin { // with these it is not known what the setting asks for
-		case provider.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
+		if unreadable(errs[i]) {
 			errs[i] = errs[i].In(decisive(&pool)...)
 		}
 	}
@@ -57,6 +56,27 @@ func (p *Profile[R]) ask(
 		r.Reason = ReasonUnregistered
 	}
 	return r, requestOf(pool, machine, worker), unmet
+}
+
+// unreadable reports whether it is not known, with an error of a providerConfig, what a setting asks for.
+func unreadable(f finding.Finding) bool {
+	switch f.Origin {
+	case provider.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
+		return true
+	}
+	return false
+}
+
+// Unreadable returns those of the Further errors with which it is not known what the pool asks for. Others, a field that
+// is unknown for example, leave the answer as it is.
+func (r *Resolution[R]) Unreadable() finding.List {
+	var found finding.List
+	for _, f := range r.Further {
+		if unreadable(f) {
+			found = append(found, f)
+		}
+	}
+	return found
 }
 
 // warnIgnored warns about what a pool asks for in vain, because the profile does not register it.

@@ -38,6 +38,9 @@ var mayImport = map[string][]string{
 	"pkg/consistency": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/strictjson",
 	},
+	"pkg/worker": {
+		"pkg/finding", "pkg/provider", "pkg/consistency", "pkg/imageselector", "pkg/capability",
+	},
 	"pkg/render":      {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
 	"pkg/namespaced":  {"pkg/provider", "pkg/render"},
 	"pkg/maintenance": {"pkg/provider"},

@@ -92,19 +92,20 @@ func TestShoot(t *testing.T) {
 	if warnings, err := acme.ValidateShoot(shoot, profile); len(warnings) > 0 || err != nil {
 		t.Error(warnings, err)
 	}
-	worker := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Region: shoot.Spec.Region}}
+	nameOf := func(pool string) string { return pool }
 	for i, want := range []string{"tpl-0c0f1d01", "tpl-0a11ce01"} {
 		written := shoot.Spec.Provider.Workers[i]
-		pool := &extensionsv1alpha1.WorkerPool{
-			Name: written.Name, MachineType: written.Machine.Type, ProviderConfig: written.ProviderConfig,
-			MachineImage: extensionsv1alpha1.MachineImage{Name: written.Machine.Image.Name, Version: *written.Machine.Image.Version},
+		image := extensionsv1alpha1.MachineImage{Name: written.Machine.Image.Name, Version: *written.Machine.Image.Version}
+		worker := &extensionsv1alpha1.Worker{Spec: extensionsv1alpha1.WorkerSpec{Region: shoot.Spec.Region}}
+		worker.Spec.Pools = []extensionsv1alpha1.WorkerPool{{
+			Name: written.Name, MachineType: written.Machine.Type, ProviderConfig: written.ProviderConfig, MachineImage: image,
+		}}
+		if got, err := acme.ImagesOf(profile, worker, nil, nameOf); err != nil || got[0].Reference.ID != want {
+			t.Errorf("%s: got %v, want %q, %v", written.Name, got, want, err)
 		}
-		if got, err := acme.TemplateFor(profile, worker, pool, acme.Template{}); got.ID != want || err != nil {
-			t.Errorf("%s: got %q, want %q, %v", pool.Name, got.ID, want, err)
-		}
-		pool.UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
-		if got, err := acme.TemplateFor(profile, worker, pool, acme.Template{ID: want}); err == nil || !strings.Contains(err.Error(), capability.UpdateType) {
-			t.Errorf("%s, updated in place: got %q, %v", pool.Name, got.ID, err)
+		worker.Spec.Pools[0].UpdateStrategy = ptr.To(v1beta1.AutoInPlaceUpdate)
+		if got, err := acme.ImagesOf(profile, worker, nil, nameOf); err == nil || !strings.Contains(err.Error(), capability.UpdateType) {
+			t.Errorf("%s, updated in place: got %v, %v", written.Name, got, err)
 		}
 	}
 }

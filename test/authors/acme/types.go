@@ -85,3 +85,29 @@ type Confidential struct {
 	// Enabled asks for them. False: the pool takes images that can run in such a machine, and images that cannot.
 	Enabled bool `json:"enabled"`
 }
+
+// WorkerStatus is what the worker controller writes into status.providerStatus of a Worker.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type WorkerStatus struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// MachineImages are what the worker pools boot.
+	MachineImages []BootedImage `json:"machineImages,omitempty"`
+}
+
+// BootedImage is an image that worker pools boot.
+type BootedImage struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Template
+	Architecture string               `json:"architecture,omitempty"`
+	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
+}
+
+// MachineSpec is the providerSpec of a machine class.
+type MachineSpec struct {
+	Pool    string `json:"pool"`
+	Version string `json:"version"`
+	Template
+}

@@ -5,33 +5,72 @@
 package acme
 
 import (
+	"encoding/json"
 	"fmt"
 
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
-	"k8s.io/utils/ptr"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/worker"
 )
 
-// TemplateFor is what a worker controller asks before it writes the machine class of a worker pool. inUse is the template
-// that the pool boots now, according to the status of the Worker; empty for a new pool.
-func TemplateFor(
-	profile *consistency.Profile[Template], worker *extensionsv1alpha1.Worker, pool *extensionsv1alpha1.WorkerPool, inUse Template,
-) (Template, error) {
-	answer := profile.ResolvePool(provider.Pool{
-		Name: pool.Name, MachineType: pool.MachineType, Architecture: ptr.Deref(pool.Architecture, ""),
-		Image: pool.MachineImage.Name, Version: pool.MachineImage.Version, Region: worker.Spec.Region,
-		Worker: capability.Worker{UpdateStrategy: ptr.Deref(pool.UpdateStrategy, "")}, Config: pool.ProviderConfig,
-	})
-	delisted := answer.Reason == imageselector.ReasonUnknownImage || answer.Reason == imageselector.ReasonUnknownVersion
-	switch {
-	case answer.Err == nil:
-		return answer.Decision.Reference, nil
-	case delisted && inUse != Template{}:
-		return inUse, nil
+// ImagesOf returns what the pools of a Worker boot, in their order, before anything is written. classes are the machine
+// classes that there are; nameOf returns the name of the one that a pool is going to have.
+func ImagesOf(
+	profile *consistency.Profile[Template], w *extensionsv1alpha1.Worker, classes []machinev1alpha1.MachineClass,
+	nameOf func(pool string) string,
+) ([]worker.Image[Template], error) {
+	status := &WorkerStatus{}
+	if w.Status.ProviderStatus != nil {
+		if err := json.Unmarshal(w.Status.ProviderStatus.Raw, status); err != nil {
+			return nil, fmt.Errorf("the status of worker %s: %w", w.Name, err)
+		}
 	}
-	return Template{}, fmt.Errorf("worker %s: %s", worker.Name, answer.Err.Detail)
+	images := worker.NewImages(profile, status.records())
+	var booted []worker.Image[Template]
+	for _, pool := range worker.PoolsOf(w) {
+		question := worker.Question[Template]{Pool: pool, Names: []string{nameOf(pool.Name)}}
+		for _, class := range classes {
+			spec := &MachineSpec{}
+			if err := json.Unmarshal(class.ProviderSpec.Raw, spec); err != nil {
+				return nil, fmt.Errorf("machine class %s: %w", class.Name, err)
+			}
+			if spec.Pool == pool.Name {
+				question.Classes = append(question.Classes, worker.Class[Template]{
+					Name: class.Name, Image: pool.Image, Version: spec.Version, Reference: spec.Template,
+				})
+			}
+		}
+		image, err := images.Of(question)
+		if err != nil {
+			return nil, err
+		}
+		booted = append(booted, image)
+	}
+	return booted, nil
+}
+
+// records and StatusOf are the two directions of the list in the status.
+func (s *WorkerStatus) records() []worker.Record[Template] {
+	var records []worker.Record[Template]
+	for _, image := range s.MachineImages {
+		records = append(records, worker.Record[Template]{
+			Image: image.Name, Version: image.Version, Reference: image.Template,
+			Architecture: image.Architecture, Capabilities: image.Capabilities,
+		})
+	}
+	return records
+}
+
+// StatusOf returns the status of a Worker whose pools boot these images.
+func StatusOf(images []worker.Image[Template]) *WorkerStatus {
+	status := &WorkerStatus{}
+	status.APIVersion, status.Kind = configKind.GroupVersion().String(), "WorkerStatus"
+	for _, r := range worker.Records(images) {
+		status.MachineImages = append(status.MachineImages, BootedImage{
+			Name: r.Image, Version: r.Version, Template: r.Reference, Architecture: r.Architecture, Capabilities: r.Capabilities,
+		})
+	}
+	return status
 }

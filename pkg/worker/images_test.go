@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package worker_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/worker"
+)
+
+type (
+	record = worker.Record[openstack.Image]
+	class  = worker.Class[openstack.Image]
+)
+
+// capabilities and legacy are profiles in the two formats, with an image version for both architectures, in which a line
+// can be added to the flavors of the first, and to what the version has in the second.
+const (
+	capabilities = `
+type: openstack
+machineCapabilities:
+- {name: architecture, values: [amd64, arm64]}
+- {name: hypervisor, values: [virtualized, baremetal]}
+machineTypes:
+- {name: amd, capabilities: {architecture: [amd64]}}
+- {name: arm, capabilities: {architecture: [arm64]}}
+regions: [{name: europe}, {name: asia}]
+machineImages:
+- name: gl
+  versions:
+  - version: "1"
+    capabilityFlavors:
+    - {architecture: [arm64]}
+    - {architecture: [amd64], hypervisor: [virtualized]}
+    - {architecture: [amd64], hypervisor: [baremetal]}
+providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  keystoneURL: https://keystone.example.com/v3/
+  constraints: {floatingPools: [{name: fp}], loadBalancerProviders: [{name: amphora}]}
+  machineImages:
+  - name: gl
+    versions:
+    - version: "1"
+      capabilityFlavors:
+      - {capabilities: {architecture: [arm64]}, regions: [{name: europe, id: arm-1}]}
+      - {capabilities: {architecture: [amd64], hypervisor: [virtualized]}, regions: [{name: europe, id: virt-1}]}
+      - {capabilities: {architecture: [amd64], hypervisor: [baremetal]}, regions: [{name: europe, id: bare-1}]}
+`
+	legacy = `
+type: openstack
+machineTypes:
+- {name: amd, architecture: amd64}
+- {name: arm, architecture: arm64}
+regions: [{name: europe}, {name: asia}]
+machineImages:
+- name: gl
+  versions:
+  - {version: "1", architectures: [arm64, amd64]}
+providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  keystoneURL: https://keystone.example.com/v3/
+  constraints: {floatingPools: [{name: fp}], loadBalancerProviders: [{name: amphora}]}
+  machineImages:
+  - name: gl
+    versions:
+    - version: "1"
+      regions:
+      - {name: europe, id: arm-0, architecture: arm64}
+      - {name: europe, id: amd-0, architecture: amd64}
+`
+)
+
+// profileOf compiles a profile, with texts replaced: old, new, old, new.
+func profileOf(t testing.TB, spec string, replace ...string) *consistency.Profile[openstack.Image] {
+	t.Helper()
+	var s v1beta1.CloudProfileSpec
+	if err := yaml.UnmarshalStrict([]byte(strings.NewReplacer(replace...).Replace(spec)), &s); err != nil {
+		t.Fatal(err)
+	}
+	p, report := consistency.Compile(openstack.Provider{}, &s, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		t.Fatal(report.Errors)
+	}
+	return p
+}
+
+func id(id string) openstack.Image { return openstack.Image{ID: id} }
+
+func poolOn(machineType string) provider.Pool {
+	return provider.Pool{
+		Name: "pool", MachineType: machineType, Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("spec", "pools").Index(0),
+	}
+}
+
+// named is a class of a pool on gl@1; it is updated in place if its name is class.
+func named(name string, ref openstack.Image) []class {
+	return []class{{Name: name, Image: "gl", Version: "1", Reference: ref}}
+}
+
+const delisted = `version: "1"`
+
+// TestOf goes through what may happen to a pool between two reconciliations.
+func TestOf(t *testing.T) {
+	of := func(arch, id string) record {
+		return record{Image: "gl", Version: "1", Architecture: arch, Reference: openstack.Image{ID: id}}
+	}
+	with := func(capabilities v1beta1.Capabilities, ref openstack.Image) record {
+		return record{Image: "gl", Version: "1", Capabilities: capabilities, Reference: ref}
+	}
+	virtualized := v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}
+	baremetal := v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"baremetal"}}
+	arm := v1beta1.Capabilities{"architecture": {"arm64"}}
+	both := []record{with(arm, id("arm-1")), with(virtualized, id("virt-1")), with(baremetal, id("bare-1"))}
+	for name, tc := range map[string]struct {
+		profile  *consistency.Profile[openstack.Image]
+		records  []record
+		machine  string
+		classes  []class
+		want     openstack.Image
+		record   record
+		replaced string
+	}{
+		"a new pool": {
+			profileOf(t, capabilities), nil, "amd", nil, id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+		"a new pool, legacy": {profileOf(t, legacy), nil, "arm", nil, id("arm-0"), of("arm64", "arm-0"), ""},
+		"the class has a flavor that is not the best": {
+			profileOf(t, capabilities), both, "amd", named("class", id("bare-1")), id("bare-1"), with(baremetal, id("bare-1")), "",
+		},
+		"and the class is going to be another": {
+			profileOf(t, capabilities), both, "amd", named("before", id("bare-1")), id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+		"and the image has another ID": {
+			profileOf(t, capabilities, "bare-1", "bare-2"), both, "amd", named("class", id("bare-1")),
+			id("bare-2"), with(baremetal, id("bare-2")), "",
+		},
+		"and that cannot be told, without a record": {
+			profileOf(t, capabilities, "bare-1", "bare-2"), nil, "amd", named("class", id("bare-1")),
+			id("virt-1"), with(virtualized, id("virt-1")),
+			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
+				"the flavor of that is not in the profile any more",
+		},
+		"and it fits no more": {
+			profileOf(t, capabilities, "{name: amd, capabilities: {architecture: [amd64]}}",
+				"{name: amd, capabilities: {architecture: [amd64], hypervisor: [virtualized]}}"),
+			both, "amd", named("class", id("bare-1")), id("virt-1"), with(virtualized, id("virt-1")),
+			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
+				"{architecture: [amd64], hypervisor: [baremetal]} does not fit the worker pool any more",
+		},
+		"and it is not in the region any more": {
+			profileOf(t, capabilities, "{name: europe, id: bare-1}", "{name: asia, id: bare-1}"),
+			both, "amd", named("class", id("bare-1")), id("virt-1"), with(virtualized, id("virt-1")),
+			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
+				"{architecture: [amd64], hypervisor: [baremetal]} has no image in region europe any more",
+		},
+		"the profile gets capabilities, and other IDs": {
+			profileOf(t, capabilities), []record{of("arm64", "arm-0"), of("", "amd-0")}, "amd", named("class", id("amd-0")),
+			id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+		"the profile loses its capabilities, and other IDs": {
+			profileOf(t, legacy), both, "arm", named("class", id("arm-1")), id("arm-0"), of("arm64", "arm-0"), "",
+		},
+
+		"two flavors have the image": {
+			profileOf(t, capabilities, "virt-1", "same", "bare-1", "same", "[virtualized, baremetal]}\nmachine", "[baremetal, virtualized]}\nmachine"),
+			nil, "amd", named("class", id("same")), id("same"), with(baremetal, id("same")), "",
+		},
+		"another version had the image, too": {
+			profileOf(t, capabilities), []record{
+				{Image: "gl", Version: "0", Capabilities: baremetal, Reference: id("virt-0")}, with(virtualized, id("virt-0")),
+			}, "amd", named("class", id("virt-0")), id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+
+		// Of a version that the profile does not list, a pool gets what it has.
+		"delisted": {
+			profileOf(t, capabilities, delisted, `version: "2"`), both, "amd", named("class", id("bare-1")),
+			id("bare-1"), with(baremetal, id("bare-1")), "",
+		},
+		"delisted, with one image for both architectures": {
+			profileOf(t, capabilities, delisted, `version: "2"`), []record{with(arm, id("same")), with(virtualized, id("same")), with(arm, id("other"))},
+			"amd", named("class", id("same")), id("same"), with(virtualized, id("same")), "",
+		},
+		"delisted, with an image found by name": {
+			profileOf(t, capabilities, delisted, `version: "2"`), []record{with(virtualized, openstack.Image{Name: "gl-1"})}, "amd",
+			nil, openstack.Image{Name: "gl-1"}, with(virtualized, openstack.Image{Name: "gl-1"}), "",
+		},
+		"delisted, without a record": {
+			profileOf(t, capabilities, delisted, `version: "2"`), nil, "arm", named("class", id("arm-1")), id("arm-1"), of("", "arm-1"), "",
+		},
+		"delisted, and the class is going to be another": {
+			profileOf(t, capabilities, delisted, `version: "2"`), both, "amd", named("before", id("bare-1")),
+			id("bare-1"), with(baremetal, id("bare-1")), "",
+		},
+		"delisted, and the class is of another version": {
+			profileOf(t, capabilities, delisted, `version: "2"`), both, "amd",
+			[]class{{Name: "before", Image: "gl", Version: "0", Reference: id("old")}}, id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+		"delisted, a new pool gets the best of what there is": {
+			profileOf(t, capabilities, delisted, `version: "2"`), []record{both[2], both[0], both[1]}, "amd", nil,
+			id("virt-1"), with(virtualized, id("virt-1")), "",
+		},
+		"delisted, and the profile has no capabilities any more": {
+			profileOf(t, legacy, delisted, `version: "2"`), both, "arm", nil, id("arm-1"), with(arm, id("arm-1")), "",
+		},
+		"delisted, and the profile has capabilities now": {
+			profileOf(t, capabilities, delisted, `version: "2"`), []record{of("arm64", "arm-0"), of("amd64", "amd-0")}, "amd", nil,
+			id("amd-0"), of("amd64", "amd-0"), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			records, classes := tc.records, tc.classes
+			for range 2 { // what was decided is what there is the next time
+				q := worker.Question[openstack.Image]{Pool: poolOn(tc.machine), Classes: classes, Names: []string{"class"}}
+				got, err := worker.NewImages(tc.profile, records).Of(q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(tc.want, got.Reference); diff != "" {
+					t.Error("reference", diff)
+				}
+				if diff := cmp.Diff(tc.record, got.Record); diff != "" {
+					t.Error("record", diff)
+				}
+				if diff := cmp.Diff(tc.replaced, got.Replaced); diff != "" {
+					t.Error("replaced", diff)
+				}
+				tc.replaced = ""
+				records = append(worker.Records([]worker.Image[openstack.Image]{got}), records...)
+				classes = named("class", got.Reference)
+			}
+		})
+	}
+}
+
+func TestErrors(t *testing.T) {
+	without := profileOf(t, capabilities, delisted, `version: "2"`)
+	for name, tc := range map[string]struct {
+		profile *consistency.Profile[openstack.Image]
+		records []record
+		change  func(*provider.Pool)
+		reason  imageselector.Reason
+		want    string
+	}{
+		"no such version": {
+			without, nil, func(*provider.Pool) {}, imageselector.ReasonUnknownVersion, "worker pool pool: ",
+		},
+		"no such version, and only for another architecture": {
+			without, []record{{Image: "gl", Version: "1", Architecture: "arm64", Reference: id("arm-0")}}, func(*provider.Pool) {},
+			imageselector.ReasonUnknownVersion, "nor does an image fit that other machines of the Shoot have booted",
+		},
+		"no such image": {
+			without, nil, func(p *provider.Pool) { p.Image = "other" }, imageselector.ReasonUnknownImage, "worker pool pool: ",
+		},
+		"no such machine type": {
+			without, nil, func(p *provider.Pool) { p.MachineType = "other" }, consistency.ReasonUnknownMachineType, "machine type other",
+		},
+		"no region": {
+			profileOf(t, capabilities), nil, func(p *provider.Pool) { p.Region = "asia" }, imageselector.ReasonRegion, "asia",
+		},
+		"nothing fits": {
+			profileOf(t, capabilities, "{architecture: [arm64]}", "{architecture: [arm64], hypervisor: [baremetal]}",
+				"capabilities: {architecture: [arm64]}}\nregions", "capabilities: {architecture: [arm64], hypervisor: [virtualized]}}\nregions"),
+			nil, func(p *provider.Pool) { p.MachineType = "arm" }, imageselector.ReasonCapability, "hypervisor",
+		},
+		"unreadable": {
+			profileOf(t, capabilities), nil, func(p *provider.Pool) { p.Config = &runtime.RawExtension{Raw: []byte(`{"kind":"Other"}`)} },
+			"", "worker pool pool: [spec.pools[0].providerConfig",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := worker.Question[openstack.Image]{Pool: poolOn("amd"), Names: []string{"class"}}
+			tc.change(&q.Pool)
+			got, err := worker.NewImages(tc.profile, tc.records).Of(q)
+			var known *worker.Error
+			if !errors.As(err, &known) || known.Reason != tc.reason || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, %v", got, err)
+			}
+			if codes := v1beta1helper.ExtractErrorCodes(err); len(codes) != 1 || codes[0] != v1beta1.ErrorConfigurationProblem {
+				t.Error(codes)
+			}
+		})
+	}
+}
+
+// What is wrong with a config, but does not say what the pool asks for, keeps no pool from its image.
+func TestFaults(t *testing.T) {
+	pool := poolOn("amd")
+	pool.Config = &runtime.RawExtension{Raw: []byte(
+		`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig","unknown":1}`)}
+	for _, profile := range []string{`version: "1"`, `version: "2"`} {
+		images := worker.NewImages(profileOf(t, capabilities, delisted, profile), nil)
+		got, err := images.Of(worker.Question[openstack.Image]{Pool: pool, Classes: named("class", id("virt-1")), Names: []string{"class"}})
+		if err != nil || got.Reference != id("virt-1") || len(got.Faults) != 1 || got.Faults[0].Field != "spec.pools[0].providerConfig.unknown" {
+			t.Errorf("got %v, %v", got, err)
+		}
+	}
+}
+
+// Pools that boot the same have one record.
+func TestRecords(t *testing.T) {
+	a := record{Image: "gl", Version: "1", Architecture: "amd64", Reference: id("a")}
+	b := record{Image: "gl", Version: "1", Architecture: "arm64", Reference: id("b")}
+	var images []worker.Image[openstack.Image]
+	for _, r := range []record{b, a, b, a} {
+		images = append(images, worker.Image[openstack.Image]{Record: r})
+	}
+	if diff := cmp.Diff([]record{b, a}, worker.Records(images)); diff != "" {
+		t.Error(diff)
+	}
+}

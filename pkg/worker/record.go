@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Record is an image that worker pools boot, as all providers keep it in the list machineImages of their WorkerStatus.
+type Record[R any] struct {
+	// Image and Version as in the profile.
+	Image, Version string
+	// Architecture of an image from a profile without capabilities; empty for amd64, or if there are Capabilities.
+	Architecture string
+	// Capabilities that the flavor declared, in a profile with capabilities; nil for none.
+	Capabilities v1beta1.Capabilities
+	// Implied is what further fields of the old format say of capabilities, such as Azure's acceleratedNetworking; nil for
+	// nothing. See [imageselector.Flavor].
+	Implied v1beta1.Capabilities
+	// Reference that was booted.
+	Reference R
+}
+
+// flavor returns what the record says of its image. One that says nothing is taken for amd64, as in the old format.
+func (r *Record[R]) flavor() imageselector.Flavor[R] {
+	declared := r.Capabilities
+	if len(declared) == 0 {
+		declared = v1beta1.Capabilities{
+			capability.Architecture: {cmp.Or(r.Architecture, v1beta1constants.ArchitectureAMD64)},
+		}
+	}
+	return imageselector.Flavor[R]{
+		Capabilities: declared, Implied: r.Implied, Global: &imageselector.Global[R]{Ref: r.Reference},
+	}
+}
+
+func (r *Record[R]) isOf(image, version string) bool { return r.Image == image && r.Version == version }
+
+// Records returns what a Worker's status is to say after its pools have got these images: each once, in their order. The
+// caller owns the list, but not what is in it.
+func Records[R any](images []Image[R]) []Record[R] {
+	var records []Record[R]
+	for i := range images {
+		same := func(r Record[R]) bool { return reflect.DeepEqual(r, images[i].Record) }
+		if !slices.ContainsFunc(records, same) {
+			records = append(records, images[i].Record)
+		}
+	}
+	return records
+}
+
+// recordOf returns the record of a flavor that is booted, in the format that suits the profile.
+func (s *Images[R]) recordOf(image, version string, flavor *imageselector.Flavor[R], ref R) Record[R] {
+	r := Record[R]{Image: image, Version: version, Reference: ref}
+	if !s.profile.Vocabulary().Legacy() {
+		r.Capabilities = flavor.Capabilities
+		return r
+	}
+	r.Implied = flavor.Implied
+	if values := flavor.Capabilities[capability.Architecture]; len(values) > 0 {
+		r.Architecture = values[0]
+	}
+	return r
+}

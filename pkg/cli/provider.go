@@ -25,6 +25,8 @@ type Provider interface {
 	Workers() provider.Workers
 	// Cloud is the provider itself, for what it may be besides: a [provider.CredentialsValidator], for example.
 	Cloud() any
+	// Untyped is [provider.Untyped] of it, for what holds for the providers of all clouds.
+	Untyped() provider.Provider[any]
 	// faults returns what is wrong with the provider itself.
 	faults() error
 	// check reports on a CloudProfile and compiles it.
@@ -70,6 +72,9 @@ func (t typed[R]) faults() error { return provider.Check(t.Provider) }
 
 // Cloud implements [Provider].
 func (t typed[R]) Cloud() any { return t.Provider }
+
+// Untyped implements [Provider].
+func (t typed[R]) Untyped() provider.Provider[any] { return provider.Untyped(t.Provider) }
 
 func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) {
 	compiled, report := consistency.ValidateCloudProfile(t.Provider, object)

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// Untyped returns a provider whose references may be of any type, so that providers of several clouds can stand in one list.
+// Tests of what holds for all of them need that. It does and says what the provider does, and none of what that can do besides.
+// A reference that it is given has to be one of the provider's: another one is an error of Encode and of ValidateReference.
+func Untyped[R any](cloud Provider[R]) Provider[any] { return untyped[R]{cloud} }
+
+type untyped[R any] struct{ cloud Provider[R] }
+
+// Type implements [Provider].
+func (u untyped[R]) Type() string { return u.cloud.Type() }
+
+// Workers implements [Provider].
+func (u untyped[R]) Workers() Workers { return u.cloud.Workers() }
+
+// Decode implements [Provider].
+func (u untyped[R]) Decode(raw *runtime.RawExtension, at *field.Path) (Config[any], finding.Report) {
+	config, report := u.cloud.Decode(raw, at)
+	images := make([]imageselector.Image[any], 0, len(config.Images))
+	for _, image := range config.Images {
+		versions := make([]imageselector.Version[any], 0, len(image.Versions))
+		for i := range image.Versions {
+			version, _ := convertVersion(&image.Versions[i], func(ref R) (any, error) { return ref, nil })
+			versions = append(versions, version)
+		}
+		images = append(images, imageselector.Image[any]{Name: image.Name, Versions: versions, Path: image.Path})
+	}
+	return Config[any]{Images: images, Validator: config.Validator}, report
+}
+
+// Encode implements [Provider].
+func (u untyped[R]) Encode(version imageselector.Version[any], format Format) ([]any, error) {
+	typed, err := convertVersion(&version, reference[R])
+	if err != nil {
+		return nil, err
+	}
+	return u.cloud.Encode(typed, format)
+}
+
+// ValidateReference implements [Provider].
+func (u untyped[R]) ValidateReference(ref any, at *field.Path) field.ErrorList {
+	typed, err := reference[R](ref)
+	if err != nil {
+		return field.ErrorList{field.InternalError(at, err)}
+	}
+	return u.cloud.ValidateReference(typed, at)
+}
+
+// reference returns a reference as what it is.
+func reference[R any](ref any) (R, error) {
+	typed, is := ref.(R)
+	if !is {
+		return typed, fmt.Errorf("a reference is a %T, and not a %T", typed, ref)
+	}
+	return typed, nil
+}
+
+// convertVersion returns a version with references of another type, which shares everything else.
+func convertVersion[A, B any](version *imageselector.Version[A], convert func(A) (B, error)) (imageselector.Version[B], error) {
+	converted := imageselector.Version[B]{
+		Version: version.Version, Legacy: version.Legacy, Undeclared: version.Undeclared, Path: version.Path,
+	}
+	for i := range version.Flavors {
+		f := &version.Flavors[i]
+		flavor := imageselector.Flavor[B]{Capabilities: f.Capabilities, Implied: f.Implied, Path: f.Path}
+		for _, r := range f.Regional {
+			ref, err := convert(r.Ref)
+			if err != nil {
+				return converted, err
+			}
+			flavor.Regional = append(flavor.Regional, imageselector.Regional[B]{Region: r.Region, Ref: ref, Path: r.Path})
+		}
+		if f.Global != nil {
+			ref, err := convert(f.Global.Ref)
+			if err != nil {
+				return converted, err
+			}
+			flavor.Global = &imageselector.Global[B]{Ref: ref, Fallback: f.Global.Fallback, Path: f.Global.Path}
+		}
+		converted.Flavors = append(converted.Flavors, flavor)
+	}
+	return converted, nil
+}

@@ -1,0 +1,337 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package laws tests what holds for every cloud, with the examples of each: a cloud that is added to the table is tested here, too.
+package laws
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/provider/providertest"
+)
+
+const root = "../.."
+
+// each runs a test for every cloud of the table.
+func each(t *testing.T, test func(t *testing.T, cloud cli.Provider)) {
+	for _, cloud := range clouds.All() {
+		t.Run(cloud.Type(), func(t *testing.T) { test(t, cloud) })
+	}
+}
+
+// configKind is that of a cloud's CloudProfileConfig.
+func configKind(cloud cli.Provider) schema.GroupVersionKind {
+	group := cloud.Type() + ".provider.extensions.gardener.cloud"
+	return schema.GroupVersionKind{Group: group, Version: "v1alpha1", Kind: "CloudProfileConfig"}
+}
+
+// What is written in either format is read as it was: of all examples, and of configs in which every field is set.
+func TestRoundTrips(t *testing.T) {
+	each(t, func(t *testing.T, cloud cli.Provider) {
+		folders := []string{root + "/example"}
+		if complete := filepath.Join(root, "pkg/apis", cloud.Type()); exists(complete) {
+			folders = append(folders, complete)
+		}
+		providertest.Laws(t, cloud.Untyped(), providertest.Configs(t, configKind(cloud), folders...)...)
+	})
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// The reference of another cloud is an error, and no panic.
+func TestForeignReferences(t *testing.T) {
+	each(t, func(t *testing.T, cloud cli.Provider) {
+		foreign := struct{ Name string }{"another"}
+		version := imageselector.Version[any]{Version: "1", Flavors: []imageselector.Flavor[any]{
+			{Regional: []imageselector.Regional[any]{{Ref: foreign}}}, {Global: &imageselector.Global[any]{Ref: foreign}},
+		}}
+		for i := range version.Flavors {
+			alone := version
+			alone.Flavors = version.Flavors[i : i+1]
+			if _, err := cloud.Untyped().Encode(alone, provider.FormatFlavors); err == nil {
+				t.Error("it is encoded")
+			}
+		}
+		if errs := cloud.Untyped().ValidateReference(foreign, field.NewPath("a")); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal {
+			t.Error(errs)
+		}
+	})
+}
+
+// profiles returns the CloudProfiles in the examples, sound and broken, that are of a cloud.
+func profiles(t *testing.T, cloud cli.Provider) map[string][]byte {
+	t.Helper()
+	found := map[string][]byte{}
+	for _, pattern := range []string{"*.yaml", "*/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(root, "example", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, document := range strings.Split(string(text), "\n---\n") {
+				profile := &v1beta1.CloudProfile{}
+				raw, err := yaml.YAMLToJSON([]byte(document))
+				if err == nil && json.Unmarshal(raw, profile) == nil && profile.Kind == "CloudProfile" && profile.Spec.Type == cloud.Type() {
+					found[fmt.Sprint(file, "#", i)] = raw
+				}
+			}
+		}
+	}
+	if len(found) < 3 && cloud.Type() != "local" { // the local set-up has one example
+		t.Errorf("%d CloudProfiles", len(found))
+	}
+	return found
+}
+
+// The order of lists counts for nothing, but in the vocabulary, where it is the order of preference, and where nothing else tells
+// two flavors apart: the same worker pools boot the same images, or none, and the same rules are broken.
+func TestOrderCountsForNothing(t *testing.T) {
+	each(t, func(t *testing.T, cloud cli.Provider) {
+		for name, raw := range profiles(t, cloud) {
+			answers, rules := resolve(t, cloud, raw)
+			for seed := range uint64(8) {
+				shuffled, broken := resolve(t, cloud, shuffle(t, raw, rand.New(rand.NewPCG(seed, 1))))
+				if diff := cmp.Diff(answers, shuffled); diff != "" {
+					t.Fatalf("%s, shuffled with seed %d: %s", name, seed, diff)
+				}
+				if diff := cmp.Diff(rules, broken); diff != "" {
+					t.Fatalf("%s, shuffled with seed %d: %s", name, seed, diff)
+				}
+			}
+		}
+	})
+}
+
+// resolve returns what each image version boots on each machine type in each region of a profile, by all of these, and how often
+// each rule is broken.
+func resolve(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]string, broken map[string]int) {
+	t.Helper()
+	object := &v1beta1.CloudProfile{}
+	if err := json.Unmarshal(raw, object); err != nil {
+		t.Fatal(err)
+	}
+	profile, report := consistency.ValidateCloudProfile(cloud.Untyped(), object)
+	answers, broken = map[string]string{}, map[string]int{}
+	for _, f := range slices.Concat(report.Errors, report.Warnings) {
+		broken[f.Origin]++
+	}
+	if len(report.Errors) > 0 { // of two entries for one thing, the last one may count
+		return nil, broken
+	}
+	for _, image := range object.Spec.MachineImages {
+		for _, version := range image.Versions {
+			for _, machineType := range object.Spec.MachineTypes {
+				for _, region := range object.Spec.Regions {
+					pool := provider.Pool{Image: image.Name, Version: version.Version, MachineType: machineType.Name, Region: region.Name}
+					found := profile.ExplainPool(pool)
+					answer, err := json.Marshal(found.Reference)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if found.Decision.Ambiguous {
+						answer = []byte("the first of several that are the same")
+					}
+					answers[fmt.Sprint(pool.Image, pool.Version, pool.MachineType, pool.Region)] = fmt.Sprint(found.Err == nil, string(answer))
+				}
+			}
+		}
+	}
+	return answers, broken
+}
+
+// ordered are the lists whose order is one of preference.
+var ordered = []string{"machineCapabilities", "values"}
+
+// shuffle returns a manifest with its lists of objects in another order.
+func shuffle(t *testing.T, raw []byte, r *rand.Rand) []byte {
+	t.Helper()
+	var object map[string]any
+	if err := json.Unmarshal(raw, &object); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(name string, value any)
+	walk = func(name string, value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				walk(name, member)
+			}
+		case []any:
+			for _, entry := range value {
+				walk(name, entry)
+			}
+			if len(value) > 0 && reflect.TypeOf(value[0]).Kind() == reflect.Map && !slices.Contains(ordered, name) {
+				r.Shuffle(len(value), func(i, k int) { value[i], value[k] = value[k], value[i] })
+			}
+		}
+	}
+	walk("", object)
+	shuffled, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shuffled
+}
+
+// Nothing panics and everything is said with a place, whatever is missing in the config of an example.
+func TestPartsOfConfigs(t *testing.T) {
+	each(t, func(t *testing.T, cloud cli.Provider) {
+		for name, raw := range profiles(t, cloud) {
+			object := &v1beta1.CloudProfile{}
+			if err := json.Unmarshal(raw, object); err != nil {
+				t.Fatal(err)
+			}
+			if object.Spec.ProviderConfig == nil {
+				continue
+			}
+			without(t, object.Spec.ProviderConfig.Raw, func(config []byte) {
+				object.Spec.ProviderConfig = &runtime.RawExtension{Raw: config}
+				_, report := consistency.ValidateCloudProfile(cloud.Untyped(), object)
+				for _, f := range slices.Concat(report.Errors, report.Warnings) {
+					if f.Origin == "" || f.Detail == "" || f.Type == field.ErrorTypeInternal || !finding.Above("spec", f.Field) {
+						t.Errorf("%s: %s\n%s", name, f, config)
+					}
+				}
+			})
+		}
+	})
+}
+
+// without calls a function with a document that lacks one of its members, for each of them, and with null in its place.
+func without(t *testing.T, raw []byte, do func([]byte)) {
+	t.Helper()
+	var root any
+	if err := json.Unmarshal(raw, &root); err != nil {
+		return // some broken examples are no JSON
+	}
+	try := func() {
+		changed, err := json.Marshal(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(changed)
+	}
+	var walk func(value any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for name, member := range value {
+				delete(value, name)
+				try()
+				value[name] = nil
+				try()
+				value[name] = member
+				walk(member)
+			}
+		case []any:
+			for i, entry := range value {
+				value[i] = nil
+				try()
+				value[i] = entry
+				walk(entry)
+			}
+		}
+	}
+	walk(root)
+}
+
+// A NamespacedCloudProfile is rendered with all images that it and its parent have, and nothing is wrong with what comes out.
+func TestRendering(t *testing.T) {
+	each(t, func(t *testing.T, cloud cli.Provider) {
+		folder := filepath.Join(root, "example", cloud.Type())
+		switch {
+		case cloud.Type() == "openstack": // was there before there were folders
+			folder = filepath.Join(root, "example")
+		case cloud.Type() == "local": // has no such example; pkg/cli renders one
+			return
+		}
+		parent, child := read(t, filepath.Join(folder, "cloudprofile.yaml")), read(t, filepath.Join(folder, "namespacedcloudprofile.yaml"))
+		rendered := run(t, parent+"\n---\n"+child, "render", "-")
+		want := append(references(t, cloud, parent), references(t, cloud, child)...)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, slices.Sorted(slices.Values(references(t, cloud, rendered)))); diff != "" {
+			t.Errorf("%s\n%s", diff, rendered)
+		}
+		run(t, rendered, "lint", "--fail-on=warning", "-")
+	})
+}
+
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// run returns what a command prints that has to succeed.
+func run(t *testing.T, stdin string, args ...string) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	if status := cli.Run(append([]string{"capkit"}, args...), strings.NewReader(stdin), &stdout, &stderr, clouds.All()...); status != 0 {
+		t.Fatalf("%v: status %d\n%s%s", args, status, stdout.String(), stderr.String())
+	}
+	return stdout.String()
+}
+
+// references returns the image versions of a profile with what they refer to, in whichever format that is written.
+func references(t *testing.T, cloud cli.Provider, manifest string) []string {
+	t.Helper()
+	var object struct {
+		Spec struct {
+			ProviderConfig runtime.RawExtension `json:"providerConfig"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
+		t.Fatal(err)
+	}
+	config, report := cloud.Untyped().Decode(&object.Spec.ProviderConfig, field.NewPath("config"))
+	if len(report.Errors) > 0 || len(config.Images) == 0 {
+		t.Fatalf("%d images, %v", len(config.Images), report.Errors)
+	}
+	var found []string
+	for _, image := range config.Images {
+		for _, version := range image.Versions {
+			for i := range version.Flavors {
+				f := &version.Flavors[i]
+				for _, r := range f.Regional {
+					found = append(found, fmt.Sprint(image.Name, version.Version, r.Region, r.Ref))
+				}
+				if f.Global != nil {
+					found = append(found, fmt.Sprint(image.Name, version.Version, f.Global.Ref))
+				}
+			}
+		}
+	}
+	return found
+}

@@ -47,7 +47,7 @@ type applying struct{ client.Client }
 // authority. Server-side apply removes what its field owner wrote before and now leaves out. Hence each call is an
 // owner of its own, and the authority stays.
 func (a applying) Create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
-	declareSideEffects(object)
+	complete(object)
 	kind, err := a.GroupVersionKindFor(object)
 	if err != nil || kind.Group != admissionregistrationv1.GroupName {
 		return a.Client.Create(ctx, object, options...)
@@ -64,20 +64,24 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 
 // Patch patches an object.
 func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	declareSideEffects(object)
+	complete(object)
 	return a.Client.Patch(ctx, object, patch, options...)
 }
 
-// declareSideEffects says in a webhook configuration which webhook writes Events, except in a dry run. Gardener's
-// packages say that none does anything.
-func declareSideEffects(object client.Object) {
+// complete says in a webhook configuration what Gardener's packages do not. One webhook writes Events, except in a dry
+// run. Another one is asked again if somebody who is asked after it changes the object: the component of the extension,
+// beside which this one may be, merges provider configs into the status as well, and so would do it twice.
+func complete(object client.Object) {
 	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
 	if !ok {
 		return
 	}
 	for i := range configuration.Webhooks {
-		if w := &configuration.Webhooks[i]; strings.HasPrefix(w.Name, mutateShoot+".") {
+		switch w := &configuration.Webhooks[i]; {
+		case strings.HasPrefix(w.Name, mutateShoot+"."):
 			w.SideEffects = ptr.To(admissionregistrationv1.SideEffectClassNoneOnDryRun)
+		case strings.HasPrefix(w.Name, mutateStatus+"."):
+			w.ReinvocationPolicy = ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy)
 		}
 	}
 }

@@ -30,6 +30,9 @@ import (
 // profile that has to be read first.
 const timeoutSeconds = 10
 
+// mutateStatus is the name of the webhook for the status of NamespacedCloudProfiles.
+const mutateStatus = "mutate-namespacedcloudprofile-status"
+
 // entry is a row in the table of webhooks.
 type entry struct {
 	// name of the webhook; its path is /webhooks/NAME.
@@ -89,7 +92,7 @@ func (c *component[R]) webhooks() []entry {
 		handle(mutateShoot, extensionswebhook.ActionMutating, shoot, self, c.mutateShoot),
 		mutating("mutate-cloudprofile", profile, self, c.fillCloudProfile),
 		mutating("mutate-namespacedcloudprofile", child, self, c.fillNamespacedCloudProfile),
-		mutating("mutate-namespacedcloudprofile-status", child, status, c.renderStatus),
+		mutating(mutateStatus, child, status, c.renderStatus),
 	}
 	if c.credentials == nil {
 		return rows

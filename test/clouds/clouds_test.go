@@ -7,6 +7,7 @@ package clouds
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -125,19 +126,12 @@ func rendered(ctx context.Context, namespace, name string) ([]string, error) {
 
 func versionsIn(raw []byte) []string {
 	GinkgoHelper()
-	var config struct {
-		MachineImages []struct {
-			Name     string `json:"name"`
-			Versions []struct {
-				Version string `json:"version"`
-			} `json:"versions"`
-		} `json:"machineImages"`
-	}
+	var config imageConfig
 	Expect(json.Unmarshal(raw, &config)).To(Succeed())
 	var found []string
 	for _, image := range config.MachineImages {
 		for _, version := range image.Versions {
-			found = append(found, image.Name+"@"+version.Version)
+			found = append(found, fmt.Sprintf("%s@%s", image.Name, version["version"]))
 		}
 	}
 	return found

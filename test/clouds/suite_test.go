@@ -6,6 +6,7 @@
 //
 //   - clouds_test.go: what each of them does, once
 //   - beside_test.go: that it gets along with the component of the extension
+//   - standin_test.go: a stand-in for that
 package clouds
 
 import (

@@ -59,10 +59,15 @@ func Of(root string, c components.Component) (*Samples, error) {
 // Bare returns the profile without core flavors, under another name. Admission fills in those of Profile.
 func (s *Samples) Bare() *unstructured.Unstructured {
 	bare := renamed(s.Profile, "bare")
-	for _, version := range versions(bare.Object, "spec") {
+	Strip(bare)
+	return bare
+}
+
+// Strip removes the core flavors of a CloudProfile or NamespacedCloudProfile.
+func Strip(profile *unstructured.Unstructured) {
+	for _, version := range versions(profile.Object, "spec") {
 		delete(version, "capabilityFlavors")
 	}
-	return bare
 }
 
 // Newer is an image version that no example has.

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package clouds
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/garden/samples"
+)
+
+// The component of an extension fills in core flavors, too, and merges NamespacedCloudProfiles. API servers ask mutating webhooks in
+// the order of the names of their configurations, so that it can be the first or the last.
+var _ = Describe("Beside the component of the extension", func() {
+	DescribeTable("core flavors and rendered images are what they are without it", func(ctx SpecContext, c extension.Component) {
+		s := all[c.Type]
+		alone := write(ctx, s, "alone")
+		for suffix, name := range map[string]string{"asked-first": "a-" + c.Type, "asked-last": "z-" + c.Type} {
+			By(suffix)
+			other := newStandIn(ctx, c, name, "-"+suffix)
+			Eventually(ctx, func(ctx context.Context) (int, error) {
+				probe := client.ApplyConfigurationFromUnstructured(mixed(s, suffix))
+				return other.count(), g.Client().Apply(ctx, probe, client.FieldOwner("samples"), client.DryRunAll)
+			}).Should(BeNumerically(">", 0), "the API server asks it")
+			Expect(write(ctx, s, suffix)).To(Equal(alone))
+			Expect(other.changed()).To(ConsistOf("CloudProfile", "NamespacedCloudProfile", "NamespacedCloudProfile/status"))
+		}
+	}, each())
+})
+
+// result is what has become of a profile and of the child of another one.
+type result struct {
+	// flavors and childFlavors are how many core flavors their image versions have. The validating webhook has compared them with
+	// those of the provider config, one to one.
+	flavors, childFlavors map[string]int
+	// images are the entries of image versions in the provider config that the child results in, as JSON and sorted.
+	images []string
+}
+
+// write writes the mixed profile of a cloud and the child of its full one, both without core flavors, under names that end in a
+// suffix, and returns what has become of them.
+func write(ctx context.Context, s *samples.Samples, suffix string) result {
+	GinkgoHelper()
+	u, profile, child := newUser(), mixed(s, suffix), s.Namespaced.DeepCopy()
+	child.SetName(s.Namespaced.GetName() + "-" + suffix)
+	samples.Strip(child)
+	Expect(samples.Apply(ctx, u.client, profile, child)).To(Succeed())
+	Expect(u.warnings).To(BeEmpty())
+
+	found := result{flavors: map[string]int{}, childFlavors: map[string]int{}}
+	for version, flavors := range flavors(ctx, profile.GetName()) {
+		Expect(flavors).NotTo(BeEmpty(), version)
+		found.flavors[version] = len(flavors)
+	}
+	rendered := &v1beta1.NamespacedCloudProfile{}
+	Eventually(ctx, func(ctx context.Context) (bool, error) {
+		err := g.Client().Get(ctx, client.ObjectKeyFromObject(child), rendered)
+		return err == nil && rendered.Status.ObservedGeneration == rendered.Generation, err
+	}).Should(BeTrue())
+	for _, image := range rendered.Spec.MachineImages {
+		for _, version := range image.Versions {
+			found.childFlavors[image.Name+"@"+version.Version] = len(version.CapabilityFlavors)
+		}
+	}
+	Expect(found.childFlavors).To(ContainElement(BeNumerically(">", 0)), "the child has an image version of its own")
+	found.images = contents(rendered.Status.CloudProfileSpec.ProviderConfig.Raw)
+	return found
+}
+
+// mixed returns cloudprofile-mixed.yaml of a cloud, without core flavors and under a name that ends in a suffix.
+func mixed(s *samples.Samples, suffix string) *unstructured.Unstructured {
+	GinkgoHelper()
+	content, err := os.ReadFile(filepath.Join(root, s.Folder, "cloudprofile-mixed.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	profile := &unstructured.Unstructured{}
+	Expect(yaml.UnmarshalStrict(content, &profile.Object)).To(Succeed())
+	profile.SetName(profile.GetName() + "-" + suffix)
+	samples.Strip(profile)
+	return profile
+}
+
+// contents returns the entries of image versions in a provider config, each with the name of its image.
+func contents(raw []byte) []string {
+	GinkgoHelper()
+	var config imageConfig
+	Expect(json.Unmarshal(raw, &config)).To(Succeed())
+	var all []string
+	for _, image := range config.MachineImages {
+		for _, version := range image.Versions {
+			entry, err := json.Marshal(version)
+			Expect(err).NotTo(HaveOccurred())
+			all = append(all, image.Name+" "+string(entry))
+		}
+	}
+	slices.Sort(all)
+	return all
+}

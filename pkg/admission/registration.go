@@ -16,6 +16,7 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
@@ -62,10 +63,21 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 		client.FieldOwner(object.GetName()+"-"+utilrand.String(5)), client.ForceOwnership)
 }
 
-// Patch patches an object.
+// Patch patches an object. The patch by which Gardener's packages overwrite webhooks is worked out before they call this,
+// and takes back what they do not know: it is worked out again.
 func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	complete(object)
-	return a.Client.Patch(ctx, object, patch, options...)
+	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
+	if !ok || patch.Type() != types.StrategicMergePatchType {
+		return a.Client.Patch(ctx, object, patch, options...)
+	}
+	stored := &admissionregistrationv1.MutatingWebhookConfiguration{}
+	if err := a.Get(ctx, client.ObjectKeyFromObject(object), stored); err != nil {
+		return err
+	}
+	before := configuration.DeepCopy()
+	before.Webhooks, before.OwnerReferences = stored.Webhooks, stored.OwnerReferences
+	return a.Client.Patch(ctx, object, client.StrategicMergeFrom(before), options...)
 }
 
 // complete says in a webhook configuration what Gardener's packages do not. One webhook writes Events, except in a dry

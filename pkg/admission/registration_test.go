@@ -5,8 +5,10 @@
 package admission
 
 import (
+	"context"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/controllerutils"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -44,5 +46,55 @@ func TestAuthoritiesAreKept(t *testing.T) {
 		if len(stored.Webhooks) != 1 || string(stored.Webhooks[0].ClientConfig.CABundle) != string(bundle) {
 			t.Errorf("with the authority first: %t: the configuration has %v", first, stored.Webhooks)
 		}
+	}
+}
+
+// TestConfigurationsAreComplete creates a configuration and overwrites it, as the leader does, with what Gardener's packages know
+// of it.
+func TestConfigurationsAreComplete(t *testing.T) {
+	never, ifNeeded := admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.IfNeededReinvocationPolicy
+	none, onDryRun := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.SideEffectClassNoneOnDryRun
+	component := applying{fake.NewClientBuilder().Build()}
+	names := []string{mutateShoot + ".x", mutateStatus + ".x", "mutate-cloudprofile.x"}
+	for _, left := range [][]string{names, names, names[1:]} { // one of them is disabled
+		write(t.Context(), t, component, left)
+		stored := &admissionregistrationv1.MutatingWebhookConfiguration{}
+		if err := component.Get(t.Context(), client.ObjectKey{Name: "a"}, stored); err != nil {
+			t.Fatal(err)
+		}
+		if len(stored.Webhooks) != len(left) {
+			t.Errorf("%d webhooks instead of %d", len(stored.Webhooks), len(left))
+		}
+		for _, w := range stored.Webhooks {
+			policy, effects := never, none
+			switch w.Name {
+			case mutateShoot + ".x":
+				effects = onDryRun
+			case mutateStatus + ".x":
+				policy = ifNeeded
+			}
+			if *w.SideEffects != effects || *w.ReinvocationPolicy != policy {
+				t.Errorf("%s: %s, %s", w.Name, *w.SideEffects, *w.ReinvocationPolicy)
+			}
+		}
+	}
+}
+
+// write writes a configuration with webhooks of these names as Gardener's packages do.
+func write(ctx context.Context, t *testing.T, c client.Client, names []string) {
+	t.Helper()
+	never, none := admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.SideEffectClassNone
+	configuration := &admissionregistrationv1.MutatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
+	_, err := controllerutils.GetAndCreateOrStrategicMergePatch(ctx, c, configuration, func() error {
+		configuration.Webhooks = nil
+		for _, name := range names {
+			configuration.Webhooks = append(configuration.Webhooks, admissionregistrationv1.MutatingWebhook{
+				Name: name, SideEffects: &none, ReinvocationPolicy: &never,
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -25,7 +25,7 @@ func stepsOf(s *samples.Samples) (before, after []step, err error) {
 	folder := path.Join(demoFolder, s.Component.Type)
 	old, bare, ahead := s.Ahead("old"), s.Bare(), s.Ahead("ahead")
 	for name, object := range map[string]*unstructured.Unstructured{
-		"cloudprofile-old": old, "cloudprofile-bare": bare, "cloudprofile-ahead": ahead, "shoot-stranded": s.Stranded(old.GetName()),
+		"cloudprofile-old": old, "cloudprofile-bare": bare, "cloudprofile-ahead": ahead, "shoot-newer": s.Stranded(old.GetName()),
 	} {
 		if err := write(filepath.Join(folder, name+".yaml"), object); err != nil {
 			return nil, nil, err
@@ -62,7 +62,7 @@ func stepsOf(s *samples.Samples) (before, after []step, err error) {
 		{title: "A Shoot whose worker pools all have an image. It is admitted.",
 			kubectl: apply(example("shoot")), says: []string{"created"}, eventually: true},
 		{title: "A Shoot whose first worker pool wants the version that the provider config lacks. Refused, with what would work.",
-			kubectl: apply(made("shoot-stranded")), refused: true, says: []string{"worker pool ", "would work: version "}},
+			kubectl: apply(made("shoot-newer")), refused: true, says: []string{"worker pool ", "would work: version "}},
 		{title: "Which image boots each of the worker pools? The command line tells, without a garden.",
 			capkit: []string{"select", example("shoot"), example("cloudprofile")}, says: []string{" boots "}},
 	}

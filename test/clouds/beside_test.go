@@ -46,7 +46,8 @@ type result struct {
 	// flavors and childFlavors are how many core flavors their image versions have. The validating webhook has compared them with
 	// those of the provider config, one to one.
 	flavors, childFlavors map[string]int
-	// images are the entries of image versions in the provider config that the child results in, as JSON and sorted.
+	// images are the entries of image versions in the provider config that the child results in, as JSON and sorted, without
+	// capabilities of which they have all values: who does not declare a capability has all of them, too.
 	images []string
 }
 
@@ -76,7 +77,7 @@ func write(ctx context.Context, s *samples.Samples, suffix string) result {
 		}
 	}
 	Expect(found.childFlavors).To(ContainElement(BeNumerically(">", 0)), "the child has an image version of its own")
-	found.images = contents(rendered.Status.CloudProfileSpec.ProviderConfig.Raw)
+	found.images = contents(rendered.Status.CloudProfileSpec.ProviderConfig.Raw, rendered.Status.CloudProfileSpec.MachineCapabilities)
 	return found
 }
 
@@ -92,14 +93,24 @@ func mixed(s *samples.Samples, suffix string) *unstructured.Unstructured {
 	return profile
 }
 
-// contents returns the entries of image versions in a provider config, each with the name of its image.
-func contents(raw []byte) []string {
+// contents returns the entries of image versions in a provider config, each with the name of its image, and without capabilities
+// of which they have all values.
+func contents(raw []byte, capabilities []v1beta1.CapabilityDefinition) []string {
 	GinkgoHelper()
 	var config imageConfig
 	Expect(json.Unmarshal(raw, &config)).To(Succeed())
 	var all []string
 	for _, image := range config.MachineImages {
 		for _, version := range image.Versions {
+			flavors, _ := version["capabilityFlavors"].([]any)
+			for _, flavor := range flavors {
+				declared, _ := flavor.(map[string]any)["capabilities"].(map[string]any)
+				for _, capability := range capabilities {
+					if values, _ := declared[capability.Name].([]any); len(values) == len(capability.Values) {
+						delete(declared, capability.Name)
+					}
+				}
+			}
 			entry, err := json.Marshal(version)
 			Expect(err).NotTo(HaveOccurred())
 			all = append(all, image.Name+" "+string(entry))

@@ -87,6 +87,19 @@ var _ = Describe("The admission component of each cloud", func() {
 		}
 		slices.Sort(names)
 		Expect(names).To(Equal(switches(c)))
+
+		By("saying what API servers need to know of them")
+		for _, webhook := range mutating.Webhooks {
+			policy, effects := admissionregistrationv1.NeverReinvocationPolicy, admissionregistrationv1.SideEffectClassNone
+			switch {
+			case strings.HasPrefix(webhook.Name, "mutate-namespacedcloudprofile-status."):
+				policy = admissionregistrationv1.IfNeededReinvocationPolicy
+			case strings.HasPrefix(webhook.Name, "mutate-shoot."):
+				effects = admissionregistrationv1.SideEffectClassNoneOnDryRun
+			}
+			Expect(webhook.ReinvocationPolicy).To(HaveValue(Equal(policy)), webhook.Name)
+			Expect(webhook.SideEffects).To(HaveValue(Equal(effects)), webhook.Name)
+		}
 	}, each())
 })
 

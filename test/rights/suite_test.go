@@ -69,7 +69,7 @@ func createObjects(ctx context.Context) {
 	Expect(samples.Register(ctx, g, all...)).To(Succeed())
 	for i, made := range all {
 		profile := made.Ahead("rights")
-		shoot := made.Moved("rights", profile.GetName())
+		shoot := made.Moved("old", profile.GetName())
 		Expect(samples.Apply(ctx, g.Client(), append(made.Credentials(), profile, shoot)...)).To(Succeed())
 		subjects[i].shoot, subjects[i].newer = client.ObjectKeyFromObject(shoot), samples.Newer
 	}

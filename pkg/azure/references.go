@@ -7,6 +7,7 @@ package azure
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -69,18 +70,15 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 }
 
 func checkForm(name, value string, at *field.Path) field.ErrorList {
-	var own form
+	own := forms[slices.IndexFunc(forms, func(f form) bool { return f.field == name })]
+	if own.matches.MatchString(value) { // there may be thousands, and no value has the forms of two fields
+		return nil
+	}
 	for _, f := range forms {
-		switch {
-		case f.field == name:
-			own = f
-		case f.begins.MatchString(value):
+		if f.field != name && f.begins.MatchString(value) {
 			return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
 				"%s belongs into %s; write that field instead of %s", finding.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
 		}
-	}
-	if own.matches.MatchString(value) {
-		return nil
 	}
 	why := ""
 	if parts := strings.Count(value, ":") + 1; name == "urn" && parts != 4 {

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package bench
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// ofCloud is a generated profile of OpenStack, as another cloud has it: with the same versions and flavors, and references that
+// are those of the cloud's example.
+type ofCloud struct {
+	cloud  provider.Provider[any]
+	spec   *v1beta1.CloudProfileSpec
+	images []imageselector.Image[any]
+	// catalog answers the requests, which are those of the profile.
+	catalog  *imageselector.Catalog[any]
+	requests []imageselector.Request
+}
+
+// decodedBefore is a provider that has decoded the images before.
+type decodedBefore struct {
+	provider.Provider[any]
+	images []imageselector.Image[any]
+}
+
+func (d decodedBefore) Decode(*runtime.RawExtension, *field.Path) (provider.Config[any], finding.Report) {
+	return provider.Config[any]{Images: d.images}, finding.Report{}
+}
+
+// exampleOf reads the CloudProfile of a cloud's examples.
+func exampleOf(tb testing.TB, cloud cli.Provider) *v1beta1.CloudProfile {
+	tb.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "example", cloud.Type(), "cloudprofile.yaml"))
+	profile := &v1beta1.CloudProfile{}
+	if err == nil {
+		err = yaml.Unmarshal(text, profile)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return profile
+}
+
+// newOfCloud makes a profile that a cloud has; of OpenStack it is the generated one itself.
+func newOfCloud(tb testing.TB, cloud cli.Provider, p *profile) *ofCloud {
+	tb.Helper()
+	o := &ofCloud{cloud: cloud.Untyped(), spec: p.spec}
+	if cloud.Type() != p.spec.Type {
+		o.spec = p.spec.DeepCopy()
+		o.spec.Type = cloud.Type()
+		o.spec.ProviderConfig = &runtime.RawExtension{Raw: written(tb, o.cloud, exampleOf(tb, cloud).Spec.ProviderConfig, p)}
+	}
+	config, _ := o.cloud.Decode(o.spec.ProviderConfig, spec.Child("providerConfig"))
+	o.images = config.Images
+	compiled, report := consistency.Compile(o.cloud, o.spec, spec)
+	if len(report.Errors) > 0 {
+		tb.Fatalf("%s: %d errors: %v", cloud.Type(), len(report.Errors), report.Errors[0])
+	}
+	o.catalog = compiled.Catalog()
+	worker, _ := compiled.Vocabulary().Request(capability.Worker{}.Requirements(nil))
+	machines := map[string]capability.Set{}
+	for _, machineType := range o.spec.MachineTypes {
+		machines[machineType.Name], _ = compiled.Vocabulary().Set(machineType.Capabilities, nil)
+	}
+	for _, pool := range p.pools {
+		o.requests = append(o.requests, imageselector.Request{
+			Image: pool.Image, Version: pool.Version, Machine: machines[pool.MachineType], Worker: worker, Region: pool.Region,
+		})
+	}
+	return o
+}
+
+// written returns a config like the one of an example, with the images of a profile.
+func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawExtension, p *profile) []byte {
+	tb.Helper()
+	read, report := cloud.Decode(example, nil)
+	if len(report.Errors) > 0 {
+		tb.Fatal(report.Errors)
+	}
+	model := read.Images[0].Versions[0].Flavors[0]
+	var config map[string]any
+	if err := json.Unmarshal(example.Raw, &config); err != nil {
+		tb.Fatal(err)
+	}
+	var images []any
+	for _, image := range p.decoded.images {
+		var versions []any
+		for _, version := range image.Versions {
+			other := imageselector.Version[any]{Version: version.Version}
+			for i := range version.Flavors {
+				flavor := imageselector.Flavor[any]{Capabilities: version.Flavors[i].Capabilities, Global: model.Global}
+				for _, r := range version.Flavors[i].Regional {
+					if len(model.Regional) > 0 {
+						flavor.Regional = append(flavor.Regional, imageselector.Regional[any]{Region: r.Region, Ref: model.Regional[0].Ref})
+					}
+				}
+				other.Flavors = append(other.Flavors, flavor)
+			}
+			entries, err := cloud.Encode(other, provider.FormatFlavors)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			versions = append(versions, entries...)
+		}
+		images = append(images, map[string]any{"name": image.Name, "versions": versions})
+	}
+	config["machineImages"] = images
+	raw, err := json.Marshal(config)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return raw
+}
+
+// inTurn returns the work of selecting for the requests, one after the other.
+func (o *ofCloud) inTurn() func() {
+	next := 0
+	return func() {
+		if o.catalog.Choose(o.requests[next%len(o.requests)]) < 0 {
+			panic("nothing is found")
+		}
+		next++
+	}
+}
+
+// ofClouds calls a function for each cloud with its profile. That of Gardener's local set-up has no vocabulary like that.
+func ofClouds(tb testing.TB, p *profile, do func(name string, o *ofCloud)) {
+	tb.Helper()
+	for _, cloud := range clouds.All() {
+		if cloud.Type() != "local" {
+			do(cloud.Type(), newOfCloud(tb, cloud, p))
+		}
+	}
+}
+
+// The numbers are about profiles in which every question of OpenStack's has an answer.
+func TestWhatIsMeasuredOfClouds(t *testing.T) {
+	ofClouds(t, profiles[0], func(name string, o *ofCloud) {
+		for i, request := range o.requests {
+			if o.catalog.Choose(request) < 0 {
+				t.Errorf("%s: request %d has no answer", name, i)
+			}
+		}
+	})
+}
+
+// BenchmarkClouds compares each cloud with OpenStack: how long it takes to check the flavors of a CloudProfile, alone and with
+// decoding, and to select one.
+func BenchmarkClouds(b *testing.B) {
+	var reference *ofCloud
+	for _, cloud := range clouds.All() {
+		if cloud.Type() == profiles[1].spec.Type {
+			reference = newOfCloud(b, cloud, profiles[1])
+		}
+	}
+	for name, work := range map[string]func(o *ofCloud) func(){
+		"one-to-one": func(o *ofCloud) func() {
+			return func() { consistency.Compile(decodedBefore{o.cloud, o.images}, o.spec, spec) }
+		},
+		"decode-and-one-to-one": func(o *ofCloud) func() {
+			return func() { consistency.Compile(o.cloud, o.spec, spec) }
+		},
+		"select": (*ofCloud).inTurn,
+	} {
+		ofClouds(b, profiles[1], func(cloud string, o *ofCloud) {
+			b.Run(cloud+"/"+name, func(b *testing.B) { compare(b, reference.spec.Type, work(o), work(reference)) })
+		})
+	}
+}

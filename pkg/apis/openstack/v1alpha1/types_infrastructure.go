@@ -59,8 +59,8 @@ type Networks struct {
 	// Nil: a security group is created.
 	// +optional
 	SecurityGroupID *string `json:"securityGroupId,omitempty"`
-	// ShareNetwork is about shared file systems such as NFS. It can be changed. Nil: there are none, unless shareNetworkId
-	// is set.
+	// ShareNetwork is about shared file systems such as NFS. It can be switched on later, and not off again. Nil: there are
+	// none, unless shareNetworkId is set.
 	// +optional
 	ShareNetwork *ShareNetwork `json:"shareNetwork,omitempty"`
 	// ShareNetworkID is the ID of an existing share network; id is set, too, and shareNetwork.enabled is not. It cannot be

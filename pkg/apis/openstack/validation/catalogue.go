@@ -143,17 +143,17 @@ var (
 		"A feature gate of the cloud controller manager is none that Kubernetes has in the Shoot's version, or is locked "+
 			"to another value there. The cloud controller manager would not start.",
 		"Correct the name, or remove the feature gate.")
-	ruleShareNetworkMissing = finding.Warns("share-network-missing",
+	ruleShareNetworkMissing = finding.Denies("share-network-missing",
 		"A Shoot has the driver for shared file systems, and no share network in which they could be.",
-		"Write `networks.shareNetwork.enabled: true` in the `infrastructureConfig`, which can be changed, or remove "+
+		"Write `networks.shareNetwork.enabled: true` in the `infrastructureConfig`, which can be added at any time, or remove "+
 			"`storage.csiManila`.")
 	ruleSettingDeprecated = finding.Warns("setting-deprecated",
 		"A setting has another name now, or no effect any more. It is accepted as before.",
 		"Rename or remove it, as the message says. To rename `networks.worker` changes nothing in the Shoot.")
 	RuleFieldImmutable = finding.Denies("field-immutable",
-		"An update changes what cannot be changed in a Shoot of OpenStack: its floating pool, its networks but for the "+
-			"share network, the zones of a worker pool, or, where machines are updated in place, what only new machines "+
-			"would get.",
+		"An update changes what cannot be changed in a Shoot of OpenStack: its floating pool, its networks, but that a share "+
+			"network can be added, the zones of a worker pool, or, where machines are updated in place, what only new "+
+			"machines would get.",
 		"Put the old value back, which the message names. To have the new one, create another Shoot or, for a worker "+
 			"pool, another worker pool.")
 )

@@ -42,6 +42,7 @@ func InfrastructureConfig(
 	n.addresses()
 	n.subnetPool()
 	n.existing()
+	n.families()
 	if n.IPv6 != nil {
 		n.ipv6(n.IPv6, n.at.Child("ipv6"))
 	}
@@ -151,6 +152,22 @@ func (n *networks) existingIn(id *string, name, of string) {
 	}
 }
 
+// families demands that machines have IPv4 addresses, and that it is known where those of IPv6 come from if there are any.
+func (n *networks) families() {
+	if !slices.Contains(n.shoot.IPFamilies, v1beta1.IPFamilyIPv6) {
+		return
+	}
+	families := field.NewPath("spec", "networking", "ipFamilies")
+	if !slices.Contains(n.shoot.IPFamilies, v1beta1.IPFamilyIPv4) {
+		n.Found(ruleValueNotSupported, field.ErrorTypeInvalid, families, n.shoot.IPFamilies,
+			"machines on OpenStack always have IPv4 addresses; write [IPv4, IPv6]")
+	}
+	if n.IPv6 == nil {
+		n.missing(n.at.Child("ipv6"), "%s has IPv6: say where the IPv6 addresses come from, with subnetPoolID for example; "+
+			"or write [IPv4] there", families)
+	}
+}
+
 // ipv6 checks where IPv6 addresses come from: those of the machines from a subnet pool, from a network that is given,
 // or from the existing network, which may have its own.
 func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
@@ -164,6 +181,11 @@ func (n *networks) ipv6(config *v1alpha1.IPv6, at *field.Path) {
 	}
 	n.openStackID(config.SubnetPoolID, at.Child("subnetPoolID"), "subnet pool")
 	n.existingIPv6(config, at)
+	if config.NodeCIDR != nil && config.SubnetPoolID == nil && config.NodeSubnetID == nil {
+		n.needed(config.PodCIDR, at.Child("podCIDR"), "without a subnet pool the pods need a network of their own; write %s, or subnetPoolID")
+		n.needed(config.ServiceCIDR, at.Child("serviceCIDR"),
+			"without a subnet pool the services need a network of their own; write %s, or subnetPoolID")
+	}
 	var others []cidr.CIDR
 	for _, given := range []struct {
 		text *string
@@ -187,17 +209,21 @@ func (n *networks) existingIPv6(config *v1alpha1.IPv6, at *field.Path) {
 	}
 	n.alreadySaid(config.SubnetPoolID != nil, at.Child("subnetPoolID"), subnet)
 	n.alreadySaid(config.NodeCIDR != nil, at.Child("nodeCIDR"), subnet)
-	needs := func(value *string, at *field.Path) {
-		if value == nil {
-			n.missing(at, "an existing IPv6 subnet needs %s; write it, or remove %s", last(at), subnet)
-		}
-	}
-	needs(config.PodCIDR, at.Child("podCIDR"))
-	needs(config.ServiceCIDR, at.Child("serviceCIDR"))
-	needs(n.SubnetID, n.at.Child("subnetId"))
+	why := "an existing IPv6 subnet needs %s; write it, or remove " + subnet.String()
+	n.needed(config.PodCIDR, at.Child("podCIDR"), why)
+	n.needed(config.ServiceCIDR, at.Child("serviceCIDR"), why)
+	n.needed(n.SubnetID, n.at.Child("subnetId"), why)
 }
 
-// InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything but the share network.
+// needed demands a value. why has a place for the name of its field.
+func (n *networks) needed(value *string, at *field.Path, why string) {
+	if value == nil {
+		n.missing(at, why, last(at))
+	}
+}
+
+// InfrastructureConfigUpdate reports what an update changes that cannot be changed: everything, but that a share network can
+// be had later on.
 // A network that is written in another way, or under the other one of its two names, is the same. complete reports
 // whether all of the old config could be read; if not, what it seems not to have may have been there. What every
 // config needs and the new one lacks is not reported here.
@@ -228,6 +254,10 @@ func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, comp
 	optional(path.Child("subnetId"), was.SubnetID, is.SubnetID)
 	optional(path.Child("securityGroupId"), was.SecurityGroupID, is.SecurityGroupID)
 	optional(path.Child("shareNetworkId"), was.ShareNetworkID, is.ShareNetworkID)
+	if createsShareNetwork(was) && !createsShareNetwork(is) {
+		f.Found(RuleFieldImmutable, field.ErrorTypeForbidden, path.Child("shareNetwork", "enabled"), field.OmitValueType{},
+			"the share network has been created, and nobody would delete it; leave shareNetwork.enabled: true")
+	}
 	wasV6, isV6, v6 := ptr.Deref(was.IPv6, v1alpha1.IPv6{}), ptr.Deref(is.IPv6, v1alpha1.IPv6{}), path.Child("ipv6")
 	optional(v6.Child("subnetPoolID"), wasV6.SubnetPoolID, isV6.SubnetPoolID)
 	optional(v6.Child("nodeCIDR"), wasV6.NodeCIDR, isV6.NodeCIDR)

@@ -3,8 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package azure is the Provider for Azure: one image for each flavor, named in one of four ways, the same in every region. It
-// converts the wire format of pkg/apis/azure; rules.go says what only that format can get wrong, and settings.go what worker
-// pools ask for. Everything else is consistency's.
+// converts the wire format of pkg/apis/azure. What only that format can get wrong is in references.go, about images, and in
+// rules.go, about the rest; settings.go says what worker pools ask for. Everything else is consistency's.
 package azure
 
 import (
@@ -63,19 +63,21 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	return provider.Config[Image]{Images: images, Validator: rulesOf(config)}, report
 }
 
+// implied is what a legacy entry says of the network, by acceleratedNetworking. Nobody may change it.
+var implied = map[bool]v1beta1.Capabilities{
+	true:  {Networking: {networkingAccelerated, networkingBasic}},
+	false: {Networking: {networkingBasic}},
+}
+
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
 		architecture := ptr.Deref(written.Architecture, constants.ArchitectureAMD64)
-		flavor := imageselector.Flavor[Image]{
+		version.Flavors = []imageselector.Flavor[Image]{{
 			Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
-			Implied:      v1beta1.Capabilities{Networking: {networkingBasic}},
+			Implied:      implied[ptr.Deref(written.AcceleratedNetworking, false)],
 			Global:       reference(&written.Image, written.SkipMarketplaceAgreement, at, report), Path: at,
-		}
-		if ptr.Deref(written.AcceleratedNetworking, false) {
-			flavor.Implied[Networking] = v1beta1.CapabilityValues{networkingAccelerated, networkingBasic}
-		}
-		version.Flavors = []imageselector.Flavor[Image]{flavor}
+		}}
 		return version
 	}
 	checkMixed(written, at, report)
@@ -86,23 +88,6 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		})
 	}
 	return version
-}
-
-// way is one of the four ways to name an image: the field, its value, nil if it is not written, and where a reference has it.
-type way struct {
-	field string
-	value *string
-	in    *string
-}
-
-// ways returns the four ways in the order in which the extension looks at them.
-func ways(written *v1alpha1.Image, ref *Image) []way {
-	return []way{
-		{"urn", written.URN, &ref.URN},
-		{"communityGalleryImageID", written.CommunityGalleryImageID, &ref.CommunityGalleryImageID},
-		{"sharedGalleryImageID", written.SharedGalleryImageID, &ref.SharedGalleryImageID},
-		{"id", written.ID, &ref.ID},
-	}
 }
 
 // reference returns the reference of a version or flavor at the path at, nil if none is written. Of several that of the first

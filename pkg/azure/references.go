@@ -18,6 +18,23 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
+// way is one of the four ways to name an image: the field, its value, nil if it is not written, and where a reference has it.
+type way struct {
+	field string
+	value *string
+	in    *string
+}
+
+// ways returns the four ways in the order in which the extension looks at them.
+func ways(written *v1alpha1.Image, ref *Image) []way {
+	return []way{
+		{"urn", written.URN, &ref.URN},
+		{"communityGalleryImageID", written.CommunityGalleryImageID, &ref.CommunityGalleryImageID},
+		{"sharedGalleryImageID", written.SharedGalleryImageID, &ref.SharedGalleryImageID},
+		{"id", written.ID, &ref.ID},
+	}
+}
+
 // form is how the value of one of the four fields is written that name an image.
 type form struct {
 	field, example string

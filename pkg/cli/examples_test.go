@@ -107,3 +107,14 @@ func announced(t *testing.T, file string) []string {
 	slices.Sort(announced)
 	return announced
 }
+
+// A worker pool that asks for what its profile does not offer boots an ordinary image. It is not said to get what it asks for,
+// nor that the image has nothing of it.
+func TestExplainWhatCountsForNothing(t *testing.T) {
+	r := runFor(table, "", "explain", broken+"/worker-request-ignored.yaml")
+	if r.status != 0 {
+		t.Fatalf("status %d\n%s%s", r.status, r.stdout, r.stderr)
+	}
+	contains(t, r.stdout, "nvidia (gpu.acceleratorType: nvidia-*), which counts for nothing\n",
+		"      fits; for this worker pool: {architecture: [amd64]}\n")
+}

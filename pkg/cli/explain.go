@@ -161,12 +161,12 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 }
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
-// for, and of the registered ones that it does not ask for.
+// for, unless that counts for nothing, and of the registered ones that it does not ask for.
 func undeclaredIn[R any](p *consistency.Profile[R], r *consistency.Resolution[R], set capability.Set) (text string) {
 	declared := set.Capabilities()
 	var asked, unasked []string
 	for _, q := range r.Requirements {
-		if _, found := declared[q.Capability]; !found && !q.Implied {
+		if _, found := declared[q.Capability]; !found && !q.Implied && !p.Vocabulary().Ignores(q) {
 			asked = append(asked, valuesOf(set, q.Capability))
 		}
 	}

@@ -67,7 +67,7 @@ func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []sets
 	v := p.Vocabulary()
 	var rows []setsRow
 	for _, def := range v.Definitions() {
-		rows = append(rows, rowOf(r, def.Name, def.Values))
+		rows = append(rows, rowOf(v, r, def.Name, def.Values))
 	}
 	matters := false
 	for _, d := range v.WorkerCapabilities() {
@@ -79,7 +79,7 @@ func sets[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) []sets
 			if !strings.HasPrefix(d.Name, capability.ReservedPrefix) {
 				d.Values = nil
 			}
-			rows = append(rows, rowOf(r, d.Name, d.Values))
+			rows = append(rows, rowOf(v, r, d.Name, d.Values))
 		}
 	}
 	if !matters {
@@ -97,8 +97,9 @@ func declares[R any](r *consistency.Resolution[R], name string) bool {
 	})
 }
 
-// rowOf describes a capability. It has no values if it is a capability of the provider that is not registered.
-func rowOf[R any](r *consistency.Resolution[R], name string, values []string) setsRow {
+// rowOf describes a capability. It has no values if it is a capability of the provider that is not registered. What the worker
+// pool asks for in vain, because the profile does not offer it, is marked.
+func rowOf[R any](v *capability.Vocabulary, r *consistency.Resolution[R], name string, values []string) setsRow {
 	row := setsRow{capability: name, values: strings.Join(values, ", "), machine: "unknown"}
 	switch supported := r.Machine.Values(name); {
 	case values == nil:
@@ -112,7 +113,11 @@ func rowOf[R any](r *consistency.Resolution[R], name string, values []string) se
 	var asked []string
 	for _, q := range r.Requirements {
 		if q.Capability == name {
-			asked = append(asked, fmt.Sprintf("%s (%s)", strings.Join(q.Values, ", "), q.Setting))
+			asks := fmt.Sprintf("%s (%s)", strings.Join(q.Values, ", "), q.Setting)
+			if v.Ignores(q) {
+				asks += ", which counts for nothing"
+			}
+			asked = append(asked, asks)
 		}
 	}
 	if name == capability.Architecture && r.Pool.Architecture != "" {

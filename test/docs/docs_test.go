@@ -160,6 +160,13 @@ func TestSetUp(t *testing.T) {
 		t.Fatalf("this does not install and run capkit: %s", commands[1])
 	}
 	output, status := run(t, "README.md", strings.Replace(command, `"`, "", 1))
+	if *update {
+		rewritten := regexp.MustCompile("prints `[0-9]+ objects checked[^`]*`").
+			ReplaceAllLiteralString(read(t, "README.md"), "prints `"+strings.TrimSpace(output)+"`")
+		if err := os.WriteFile("README.md", []byte(rewritten), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if quoted := "prints `" + strings.TrimSpace(output) + "`"; status != 0 || !strings.Contains(read(t, "README.md"), quoted) {
 		t.Errorf("%s: status %d, %s", command, status, output)
 	}

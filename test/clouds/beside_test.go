@@ -119,3 +119,24 @@ func contents(raw []byte, capabilities []v1beta1.CapabilityDefinition) []string 
 	slices.Sort(all)
 	return all
 }
+
+// What docs/operations.md says about reserved capabilities.
+var _ = Describe("The component of the extension", func() {
+	It("copies reserved capabilities into core, which refuses them", func(ctx SpecContext) {
+		for _, c := range extension.All() {
+			profile := all[c.Type].Profile.DeepCopy()
+			profile.SetName(profile.GetName() + "-reserved")
+			images, _, err := unstructured.NestedSlice(profile.Object, "spec", "providerConfig", "machineImages")
+			Expect(err).NotTo(HaveOccurred())
+			flavor := images[0].(map[string]any)["versions"].([]any)[0].(map[string]any)["capabilityFlavors"].([]any)[0].(map[string]any)
+			flavor["capabilities"].(map[string]any)["gardener-updateType"] = []any{"rolling"}
+			Expect(unstructured.SetNestedSlice(profile.Object, images, "spec", "providerConfig", "machineImages")).To(Succeed())
+			dryRun := func(ctx context.Context) error {
+				return g.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(profile.DeepCopy()), client.FieldOwner("samples"), client.DryRunAll)
+			}
+			Expect(dryRun(ctx)).To(Succeed(), c.Type)
+			newStandIn(ctx, c, "z-"+c.Type, "-reserved")
+			Eventually(ctx, dryRun).Should(MatchError(ContainSubstring("gardener-updateType")), c.Type)
+		}
+	})
+})

@@ -112,6 +112,11 @@ func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) 
 			return finding.Report{}, err
 		}
 	}
+	dns, err := c.checkDNS(ctx, shoot)
+	if err != nil {
+		return finding.Report{}, err
+	}
+	report.Errors = append(report.Errors, dns...)
 	report.Add(profile.profile.ValidateShoot(shoot, scope))
 	return report.Sorted(), nil
 }

@@ -77,42 +77,82 @@ func (r credentialsRef) credentialsOf(binding *securityv1alpha1.CredentialsBindi
 	return r
 }
 
-// checkCredentials returns the scope of credentials, nil if it is not known, and what is wrong with them. What they
-// hold is in no error, and is not kept: the API server is asked each time. The error is about reading them, and no
-// fault of the user.
-func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (*string, finding.List, error) {
-	var missing finding.List
-	var data map[string][]byte
-	var err error
+// data returns the data of the object that is referred to. If there is none, or if it is of a kind that the provider
+// cannot use, the findings say so; the error is about reading it, and no fault of the user. It is not kept: the API server
+// is asked each time.
+func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][]byte, finding.List, error) {
 	switch schema.FromAPIVersionAndKind(r.APIVersion, r.Kind) {
 	case kindSecret:
 		secret := &corev1.Secret{}
-		missing, err = r.read(ctx, c.live, secret)
-		data = secret.Data
+		missing, err := r.read(ctx, c.live, secret)
+		return secret.Data, missing, err
 	case kindInternalSecret:
 		secret := &v1beta1.InternalSecret{}
-		missing, err = r.read(ctx, c.live, secret)
-		data = secret.Data
-	default:
-		detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q",
-			cmp.Or(r.Kind, "none"), kindSecret.Kind)
-		unsupported := r.finding(consistency.RuleCredentialsKind.Name, field.ErrorTypeNotSupported, detail)
-		unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
-		return nil, finding.List{unsupported}, nil
+		missing, err := r.read(ctx, c.live, secret)
+		return secret.Data, missing, err
 	}
-	if err != nil || missing != nil {
-		return nil, missing, err
-	}
-	scope, found := c.credentials.ValidateCredentials(data, field.NewPath("data"))
+	detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q",
+		cmp.Or(r.Kind, "none"), kindSecret.Kind)
+	unsupported := r.finding(consistency.RuleCredentialsKind.Name, field.ErrorTypeNotSupported, detail)
+	unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
+	return nil, finding.List{unsupported}, nil
+}
+
+// problems returns what is wrong with the data of the object that is referred to, as errors of the field that does.
+func (r credentialsRef) problems(found field.ErrorList) finding.List {
 	var errs finding.List
 	for _, problem := range found {
 		detail := r.object() + ": " + problem.Field + ": " + problem.Detail
 		errs = append(errs, r.finding(problem.Origin, field.ErrorTypeInvalid, detail))
 	}
-	if scope == "" {
-		return nil, errs, nil
+	return errs
+}
+
+// checkCredentials returns the scope of credentials, nil if it is not known, and what is wrong with them. What they
+// hold is in no error.
+func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (*string, finding.List, error) {
+	data, missing, err := c.data(ctx, r)
+	if err != nil || missing != nil {
+		return nil, missing, err
 	}
-	return &scope, errs, nil
+	scope, found := c.credentials.ValidateCredentials(data, field.NewPath("data"))
+	if scope == "" {
+		return nil, r.problems(found), nil
+	}
+	return &scope, r.problems(found), nil
+}
+
+// checkDNS checks the credentials for the provider's DNS service, as far as a Shoot names any.
+func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (finding.List, error) {
+	if c.dns == nil || shoot.Spec.DNS == nil {
+		return nil, nil
+	}
+	var errs finding.List
+	for i, service := range shoot.Spec.DNS.Providers { //nolint:staticcheck // as people write it
+		at := field.NewPath("spec", "dns", "providers").Index(i)
+		r := credentialsRef{at: at.Child("credentialsRef"), kindAt: at.Child("credentialsRef", "kind"), place: at.Child("credentialsRef")}
+		r.Namespace = shoot.Namespace
+		switch ref := service.CredentialsRef; {
+		case ptr.Deref(service.Type, "") != c.dns.DNSType():
+			continue
+		case ref != nil:
+			r.APIVersion, r.Kind, r.Name = ref.APIVersion, ref.Kind, ref.Name
+		case ptr.Deref(service.SecretName, "") != "": //nolint:staticcheck // as people write it
+			r.APIVersion, r.Kind = kindSecret.ToAPIVersionAndKind()
+			r.at, r.Name = at.Child("secretName"), *service.SecretName //nolint:staticcheck // as people write it
+		default:
+			continue // it is for Gardener to demand one
+		}
+		data, missing, err := c.data(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		errs = append(errs, missing...)
+		if missing == nil {
+			errs = append(errs, r.problems(c.dns.ValidateDNSCredentials(data, field.NewPath("data")))...)
+		}
+	}
+	return errs, nil
 }
 
 // scopeOf returns the same as checkCredentials, about the credentials of a Shoot.

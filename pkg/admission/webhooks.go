@@ -50,8 +50,9 @@ type component[R any] struct {
 	name string
 
 	provider provider.Provider[R]
-	// credentials judges Secrets, and updates what an update changes in a Shoot; nil if the provider cannot.
+	// credentials and dns judge Secrets, and updates what an update changes in a Shoot; nil if the provider cannot.
 	credentials provider.CredentialsValidator
+	dns         provider.DNSCredentialsValidator
 	updates     provider.ShootUpdateValidator
 	profiles    *profiles[R]
 
@@ -75,6 +76,7 @@ func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 		maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
 	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
+	c.dns, _ = any(cloud).(provider.DNSCredentialsValidator)
 	c.updates, _ = any(cloud).(provider.ShootUpdateValidator)
 	return c
 }

@@ -7,7 +7,7 @@
 // checks, selection, rendering, webhooks and the command line.
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
+// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
 // [Decode] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package consistency.
 package provider
 
@@ -145,4 +145,14 @@ type CredentialsValidator interface {
 	// ValidateCredentials returns what is wrong with the data of a Secret, which stands at the path at, that a Shoot is
 	// created with, and the scope that they are of; empty if they name none. No error holds a value of the data.
 	ValidateCredentials(data map[string][]byte, at *field.Path) (scope string, errs field.ErrorList)
+}
+
+// DNSCredentialsValidator is a [Provider] of a cloud with a DNS service, which Shoots name in spec.dns.providers, and that
+// checks the credentials for it. Its admission component needs the right to read Secrets.
+type DNSCredentialsValidator interface {
+	// DNSType is the type of the DNS service: "openstack-designate".
+	DNSType() string
+	// ValidateDNSCredentials returns what is wrong with the data of a Secret, which stands at the path at. No error holds a
+	// value of the data.
+	ValidateDNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList
 }

@@ -15,6 +15,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/types"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -140,6 +141,36 @@ var _ = Describe("A binding", func() {
 		b := binding("identity")
 		b.CredentialsRef.APIVersion, b.CredentialsRef.Kind = "security.gardener.cloud/v1alpha1", "WorkloadIdentity"
 		Expect(u.Create(ctx, b)).To(beRefusedAt("credentialsRef.kind"))
+	})
+})
+
+var _ = Describe("A Shoot with a DNS service of OpenStack", func() {
+	It("is refused for credentials that are not sound, and for none", func(ctx SpecContext) {
+		registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: "designate"}}
+		registration.Spec.Resources = []v1beta1.ControllerResource{{Kind: "DNSRecord", Type: "openstack-designate"}}
+		create(ctx, registration)
+		create(ctx, openstack("dns"))
+		credentials := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "designate", Namespace: "garden-demo"}, Data: map[string][]byte{
+			"OS_DOMAIN_NAME": []byte("demo"), "OS_PROJECT_NAME": []byte("shops"), "OS_USERNAME": []byte("anna"),
+			"OS_PASSWORD": []byte(password + "\n"),
+		}}
+		create(ctx, credentials)
+		s := shoot("dns", "dns")
+		s.Spec.DNS = &v1beta1.DNS{Domain: ptr.To("dns.example.com")}
+		s.Spec.DNS.Providers = []v1beta1.DNSProvider{{ //nolint:staticcheck // as people write it
+			Type: ptr.To("openstack-designate"), Primary: ptr.To(true), //nolint:staticcheck // as people write it
+			CredentialsRef: &autoscalingv1.CrossVersionObjectReference{APIVersion: "v1", Kind: "Secret", Name: credentials.Name},
+		}}
+		const at = "spec.dns.providers[0].credentialsRef"
+		Eventually(ctx, func() error { return u.Create(ctx, s.DeepCopy()) }).Should(And( // once Gardener knows the DNS service
+			beRefusedAt(at, at), beDiscreet(),
+			MatchError(ContainSubstring("Secret garden-demo/designate: data[OS_PASSWORD]: it ends with a line break")),
+			MatchError(ContainSubstring("Secret garden-demo/designate: data[authURL]: the URL of the identity service is missing; "+
+				"the key may also be called OS_AUTH_URL"))))
+		Expect(change(ctx, credentials, set("OS_PASSWORD", password))).To(Succeed())
+		Expect(change(ctx, credentials, set("OS_AUTH_URL", "https://keystone.example.com/v3"))).To(Succeed())
+		Expect(u.Create(ctx, s)).To(Succeed())
+		destroy(ctx, s)
 	})
 })
 

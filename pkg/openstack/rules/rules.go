@@ -56,11 +56,21 @@ var (
 	_ provider.RuleDescriber        = Extension{}
 	_ provider.ShootUpdateValidator = Extension{}
 	_ provider.CredentialsValidator = Extension{}
+
+	_ provider.DNSCredentialsValidator = Extension{}
 )
 
 // ValidateCredentials checks the data of a Secret with credentials of OpenStack. The scope is their domain, domainName.
 func (Extension) ValidateCredentials(data map[string][]byte, at *field.Path) (string, field.ErrorList) {
 	return validation.Credentials(data, at)
+}
+
+// DNSType is the type of Designate, the DNS service of OpenStack.
+func (Extension) DNSType() string { return "openstack-designate" }
+
+// ValidateDNSCredentials checks the data of a Secret with credentials for Designate.
+func (Extension) ValidateDNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList {
+	return validation.DNSCredentials(data, at)
 }
 
 // Where the configs of a Shoot stand.

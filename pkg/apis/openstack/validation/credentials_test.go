@@ -190,3 +190,57 @@ func TestCredentialsAreNotShown(t *testing.T) {
 		}
 	})
 }
+
+// A Secret for Designate may call its keys as OpenStack's own programs do; errors name the keys that are there.
+func TestDNSCredentials(t *testing.T) {
+	env := map[string]string{
+		"OS_AUTH_URL": "https://keystone.example.com:5000/v3/", "OS_DOMAIN_NAME": "demo", "OS_PROJECT_NAME": "shops",
+		"OS_USERNAME": "anna", "OS_PASSWORD": "s3cr et",
+	}
+	application := with(env, "OS_USERNAME", "-", "OS_PASSWORD", "-",
+		"OS_APPLICATION_CREDENTIAL_ID", "a1", "OS_APPLICATION_CREDENTIAL_SECRET", "b2")
+	for name, tc := range map[string]struct {
+		data map[string]string
+		want []string
+	}{
+		"as OpenStack calls them": {env, nil},
+		"an application":          {application, nil},
+		"as Gardener does":        {withEveryOption, nil},
+		"both":                    {with(env, "tenantName", "more"), nil},
+		"the first of two counts": {with(env, "tenantName", " more"), []string{"Invalid data[tenantName] credentials-value"}},
+		"no URL":                  {with(env, "OS_AUTH_URL", "-"), []string{"Required data[authURL] credentials-incomplete"}},
+		"no URL, either":          {withPassword, []string{"Required data[authURL] credentials-incomplete"}},
+		"an empty URL":            {with(env, "OS_AUTH_URL", ""), []string{"Required data[OS_AUTH_URL] credentials-incomplete"}},
+		"a password with a line break": {
+			with(env, "OS_PASSWORD", "s3cr et\n"), []string{"Invalid data[OS_PASSWORD] credentials-value"},
+		},
+		"two ways": {with(env, "OS_APPLICATION_CREDENTIAL_ID", "a1"), []string{"Forbidden data[OS_PASSWORD] credentials-ambiguous"}},
+		"nothing": {nil, []string{
+			"Required data[domainName] credentials-incomplete", "Required data[tenantName] credentials-incomplete",
+			"Required data[username] credentials-incomplete", "Required data[password] credentials-incomplete",
+			"Required data[authURL] credentials-incomplete",
+		}},
+	} {
+		data := map[string][]byte{}
+		for key, value := range tc.data {
+			data[key] = []byte(value)
+		}
+		before := maps.Clone(data)
+		var got []string
+		for _, err := range validation.DNSCredentials(data, field.NewPath("data")) {
+			got = append(got, fmt.Sprintf("%s %s %s", strings.TrimPrefix(string(err.Type), "FieldValue"), err.Field, err.Origin))
+			if strings.Contains(err.Error(), "s3cr") {
+				t.Errorf("%s: the password is in %v", name, err)
+			}
+			if err.Field == "data[authURL]" && !strings.Contains(err.Detail, "OS_AUTH_URL") {
+				t.Errorf("%s: it does not say what else the key may be called: %v", name, err)
+			}
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %q instead of %q", name, got, tc.want)
+		}
+		if !maps.EqualFunc(before, data, func(a, b []byte) bool { return string(a) == string(b) }) {
+			t.Errorf("%s: the data was changed", name)
+		}
+	}
+}

@@ -6,6 +6,7 @@ package validation
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -185,8 +186,44 @@ var credentialKeys = []string{
 // tenant, exactly one way to authenticate, and each value is what its key says. Other keys are not looked at. No error
 // holds a value. It returns the name of the domain as well, empty if there is none.
 func Credentials(data map[string][]byte, at *field.Path) (domain string, errs field.ErrorList) {
+	return string(data[domainName]), credentials(data, at, requiredKeys(data), nil)
+}
+
+// dnsKeys are further names of keys in a Secret for Designate, those that its users know. Where both are there the first
+// counts.
+var dnsKeys = map[string]string{
+	domainName: "OS_DOMAIN_NAME", tenantName: "OS_PROJECT_NAME", username: "OS_USERNAME", password: "OS_PASSWORD",
+	applicationID: "OS_APPLICATION_CREDENTIAL_ID", applicationName: "OS_APPLICATION_CREDENTIAL_NAME",
+	applicationSecret: "OS_APPLICATION_CREDENTIAL_SECRET", authURL: "OS_AUTH_URL", caCert: "CACERT",
+}
+
+// DNSCredentials does the same with the data of a Secret for Designate, OpenStack's DNS service. Its keys may have the names
+// that OpenStack's own programs give them, OS_DOMAIN_NAME for example, and it has to say where the identity service is:
+// nobody looks into a CloudProfile for it.
+func DNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList {
+	known, written := maps.Clone(data), map[string]string{}
+	for key, other := range dnsKeys {
+		value, found := data[other]
+		if _, both := data[key]; found && !both {
+			known[key], written[key] = value, other
+		}
+	}
+	required := requiredKeys(known)
+	required[authURL] = "the URL of the identity service is missing"
+	for key := range required {
+		if other := dnsKeys[key]; len(data[other]) == 0 {
+			required[key] += "; the key may also be called " + other
+		}
+	}
+	return credentials(known, at, required, written)
+}
+
+// credentials checks the data of a Secret. required are the keys that have to be there, with the reasons; written has the
+// keys that the user has called otherwise.
+func credentials(data map[string][]byte, at *field.Path, required, written map[string]string) field.ErrorList {
 	var f findings
-	required, application := requiredKeys(data), applicationKeys(data)
+	application := applicationKeys(data)
+	name := func(key string) string { return cmp.Or(written[key], key) }
 	for _, key := range credentialKeys {
 		value, found := data[key]
 		problem := ""
@@ -195,16 +232,19 @@ func Credentials(data map[string][]byte, at *field.Path) (domain string, errs fi
 		}
 		switch reason, isRequired := required[key]; {
 		case isRequired && len(value) == 0:
-			f.Found(ruleCredentialsIncomplete, field.ErrorTypeRequired, at.Key(key), nil, "%s%s", reason, misspelt(data, key))
+			f.Found(ruleCredentialsIncomplete, field.ErrorTypeRequired, at.Key(name(key)), nil, "%s%s", reason, misspelt(data, key))
 		case problem != "":
-			f.Found(ruleCredentialsValue, field.ErrorTypeInvalid, at.Key(key), field.OmitValueType{}, "%s", problem)
+			f.Found(ruleCredentialsValue, field.ErrorTypeInvalid, at.Key(name(key)), field.OmitValueType{}, "%s", problem)
 		}
 		if key == password && len(value) > 0 && len(application) > 0 {
-			f.Found(ruleCredentialsAmbiguous, field.ErrorTypeForbidden, at.Key(key), nil,
-				"there are two ways to authenticate, %s and %s; remove one of the two", key, strings.Join(application, ", "))
+			for i := range application {
+				application[i] = name(application[i])
+			}
+			f.Found(ruleCredentialsAmbiguous, field.ErrorTypeForbidden, at.Key(name(key)), nil,
+				"there are two ways to authenticate, %s and %s; remove one of the two", name(key), strings.Join(application, ", "))
 		}
 	}
-	return string(data[domainName]), f.Errors.Errors()
+	return f.Errors.Errors()
 }
 
 // requiredKeys returns the keys that are always required, and those to authenticate in the way begun, with the reason.

@@ -7,6 +7,7 @@ package maintenance
 import (
 	"strings"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 
@@ -28,6 +29,7 @@ type Forecast struct {
 	profile *v1beta1.CloudProfileSpec
 	workers provider.Workers
 	boots   func(provider.Pool) func(image, version string) bool
+	offers  map[question]offer
 	choices map[question]choice
 	blocked map[shaped]Blocked
 }
@@ -38,6 +40,13 @@ type question struct {
 	strategy                                  v1beta1.MachineUpdateStrategy
 	kubernetes, kubelet, runtime              string
 	autoUpdate                                bool
+}
+
+// offer is what Gardener chooses from: the question has no autoUpdate then, and a version only if that matters. The error is
+// one after which it looks at no further worker pool.
+type offer struct {
+	allowed *v1beta1.MachineImage
+	err     error
 }
 
 // choice is what Gardener chooses: empty if that is nothing new. ends says that it looks at no further worker pool.
@@ -58,7 +67,7 @@ func NewForecast(
 	profile *v1beta1.CloudProfileSpec, workers provider.Workers,
 	boots func(provider.Pool) func(image, version string) bool,
 ) *Forecast {
-	return &Forecast{profile, workers, boots, map[question]choice{}, map[shaped]Blocked{}}
+	return &Forecast{profile, workers, boots, map[question]offer{}, map[question]choice{}, map[shaped]Blocked{}}
 }
 
 // Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
@@ -73,8 +82,7 @@ func (f *Forecast) Blocked(shoot *v1beta1.Shoot, pools []provider.Pool) []Blocke
 		q := ask(shoot, worker, &pools[i])
 		chosen, done := f.choices[q]
 		if !done {
-			update, ends, _ := next(f.profile, worker, q.kubernetes, q.autoUpdate, nil) // there is no version if there is an error
-			chosen = choice{update.Version, ends}
+			chosen = f.choose(worker, q)
 			f.choices[q] = chosen
 		}
 		if chosen.version != "" {
@@ -85,6 +93,24 @@ func (f *Forecast) Blocked(shoot *v1beta1.Shoot, pools []provider.Pool) []Blocke
 		}
 	}
 	return blocked
+}
+
+func (f *Forecast) choose(worker *v1beta1.Worker, q question) choice {
+	autoUpdate := q.autoUpdate
+	q.autoUpdate = false
+	if !v1beta1helper.IsUpdateStrategyInPlace(&q.strategy) {
+		q.version = ""
+	}
+	o, done := f.offers[q]
+	if !done {
+		o.allowed, o.err = allowedVersions(f.profile, worker, q.kubernetes, nil)
+		f.offers[q] = o
+	}
+	if o.err != nil {
+		return choice{ends: true}
+	}
+	update, _ := pick(o.allowed, worker.Machine.Image, autoUpdate) // there is no version if there is an error
+	return choice{version: update.Version}
 }
 
 // judge returns what becomes of a worker pool that does not boot the version chosen for it; the zero Blocked if it does, or

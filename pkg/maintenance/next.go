@@ -43,40 +43,57 @@ func Next(
 func next(
 	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,
 ) (update Update, ends bool, err error) {
-	current := worker.Machine.Image
-	if current == nil || current.Version == nil {
+	if worker.Machine.Image == nil || worker.Machine.Image.Version == nil {
 		return Update{}, false, nil
 	}
+	allowed, err := allowedVersions(profile, worker, kubernetes, boots)
+	if err != nil {
+		return Update{}, true, err
+	}
+	update, err = pick(allowed, worker.Machine.Image, autoUpdate)
+	return update, false, err
+}
+
+// allowedVersions returns the image of a worker pool with the versions that the pool can have. Of the version that it has
+// they depend only if it is updated in place. The error is one after which Gardener looks at no further worker pool.
+func allowedVersions(
+	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter,
+) (*v1beta1.MachineImage, error) {
 	machineType := machineTypeOf(profile, worker)
 	if machineType == nil {
-		return Update{}, true, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
+		return nil, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
 	}
-	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, current)
+	name := worker.Machine.Image.Name
+	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, worker.Machine.Image)
 	if err != nil {
-		return Update{}, true, fmt.Errorf("the profile has no image %q", current.Name)
+		return nil, fmt.Errorf("the profile has no image %q", name)
 	}
 	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
 		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
 	}
 	kubelet, err := kubeletVersion(kubernetes, worker)
 	if err != nil {
-		return Update{}, true, err
+		return nil, err
 	}
 	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
-		return !boots.admits(current.Name, v.Version) || unreadable(v.KubeletVersionConstraint)
+		return !boots.admits(name, v.Version) || unreadable(v.KubeletVersionConstraint)
 	})
 	complete := *worker
 	complete.Machine.Architecture = ptr.To(Architecture(profile, worker))
-	allowed := helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities)
+	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
+}
+
+// pick returns what becomes of the version that a worker pool has, of those that it can have.
+func pick(allowed *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (Update, error) {
 	due, forced := isDue(allowed, current, autoUpdate)
 	if !due {
-		return Update{}, false, nil
+		return Update{}, nil
 	}
 	version, err := helper.DetermineMachineImageVersion(current, allowed, forced)
 	if err != nil {
-		return Update{Forced: forced}, false, err
+		return Update{Forced: forced}, err
 	}
-	return Update{Version: version, Forced: forced}, false, nil
+	return Update{Version: version, Forced: forced}, nil
 }
 
 // unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.

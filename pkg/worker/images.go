@@ -59,8 +59,8 @@ type Image[R any] struct {
 	Flavor *imageselector.Flavor[R]
 	// Record is what the Worker's status has to say.
 	Record Record[R]
-	// Faults are what is wrong with the pool's providerConfig otherwise. They do not decide about the image; admission lets
-	// them pass in a pool that had them before. They are there to be logged.
+	// Faults are errors in the pool's providerConfig that do not decide about the image. Log them: admission lets them pass
+	// in a pool that had them before.
 	Faults finding.List
 	// Replaced says why the pool gets another flavor than the one that its machines boot, although these are not replaced:
 	// a text for an Event. Empty if that is not so.
@@ -88,7 +88,7 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 			chosen = kept
 			ref, _ = r.Decision.Verdicts[kept].Flavor.Reference(q.Pool.Region)
 		} else {
-			replaced = fmt.Sprintf("worker pool %s: new machines boot %s, and not what its machines boot: %s",
+			replaced = fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
 				q.Pool.Name, s.format(&r, chosen), why)
 		}
 	}
@@ -99,8 +99,9 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 
 // Error says why there is no image for a worker pool.
 type Error struct {
-	// Reason tells apart that the profile does not have the image or its version, or the machine type; that no flavor fits;
-	// that those which fit have no image in the region. Empty: the pool's providerConfig cannot be read.
+	// Reason is one of those of packages imageselector and consistency: the profile lacks the image, its version, the
+	// machine type, or a capability that the pool asks for; no flavor fits; those that fit have no image in the region.
+	// Empty: the pool's providerConfig cannot be read.
 	Reason imageselector.Reason
 	text   string
 }
@@ -155,7 +156,7 @@ func (q *Question[R]) own() *Class[R] {
 func (s *Images[R]) keep(pool provider.Pool, class *Class[R], r *consistency.Resolution[R]) (flavor int, why string) {
 	candidates := s.flavorsOf(pool, class, r.Decision.Verdicts)
 	if len(candidates) == 0 {
-		return -1, "the flavor of that is not in the profile any more"
+		return -1, "the one that these boot is not in the profile any more"
 	}
 	if slices.Contains(candidates, r.Decision.Chosen) { // of two flavors with one reference the better one
 		return r.Decision.Chosen, ""

@@ -154,20 +154,20 @@ func TestOf(t *testing.T) {
 		"and that cannot be told, without a record": {
 			profileOf(t, capabilities, "bare-1", "bare-2"), nil, "amd", named("class", id("bare-1")),
 			id("virt-1"), with(virtualized, id("virt-1")),
-			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
-				"the flavor of that is not in the profile any more",
+			"worker pool pool: new machines boot another flavor than the existing ones, {architecture: [amd64], hypervisor: [virtualized]}: " +
+				"the one that these boot is not in the profile any more",
 		},
 		"and it fits no more": {
 			profileOf(t, capabilities, "{name: amd, capabilities: {architecture: [amd64]}}",
 				"{name: amd, capabilities: {architecture: [amd64], hypervisor: [virtualized]}}"),
 			both, "amd", named("class", id("bare-1")), id("virt-1"), with(virtualized, id("virt-1")),
-			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
+			"worker pool pool: new machines boot another flavor than the existing ones, {architecture: [amd64], hypervisor: [virtualized]}: " +
 				"{architecture: [amd64], hypervisor: [baremetal]} does not fit the worker pool any more",
 		},
 		"and it is not in the region any more": {
 			profileOf(t, capabilities, "{name: europe, id: bare-1}", "{name: asia, id: bare-1}"),
 			both, "amd", named("class", id("bare-1")), id("virt-1"), with(virtualized, id("virt-1")),
-			"worker pool pool: new machines boot {architecture: [amd64], hypervisor: [virtualized]}, and not what its machines boot: " +
+			"worker pool pool: new machines boot another flavor than the existing ones, {architecture: [amd64], hypervisor: [virtualized]}: " +
 				"{architecture: [amd64], hypervisor: [baremetal]} has no image in region europe any more",
 		},
 		"the profile gets capabilities, and other IDs": {

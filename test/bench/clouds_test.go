@@ -136,9 +136,7 @@ func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawEx
 func (o *ofCloud) inTurn() func() {
 	next := 0
 	return func() {
-		if o.catalog.Choose(o.requests[next%len(o.requests)]) < 0 {
-			panic("nothing is found")
-		}
+		o.catalog.Choose(o.requests[next%len(o.requests)])
 		next++
 	}
 }
@@ -153,7 +151,7 @@ func ofClouds(tb testing.TB, p *profile, do func(name string, o *ofCloud)) {
 	}
 }
 
-// The numbers are about profiles in which every question of OpenStack's has an answer.
+// Every request that is measured has an answer: to find none would be faster.
 func TestWhatIsMeasuredOfClouds(t *testing.T) {
 	ofClouds(t, profiles[0], func(name string, o *ofCloud) {
 		for i, request := range o.requests {

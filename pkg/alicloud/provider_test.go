@@ -5,19 +5,16 @@
 package alicloud_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/alicloud"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/wire"
 )
 
 func TestProvider(t *testing.T) {
@@ -29,40 +26,11 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// What is read of a config: the flavors one to a line, with the path and the ID of each region; then what is reported.
 func TestImages(t *testing.T) {
-	cases.Run(t, "testdata/images.txtar", func(c *cases.Case) string {
-		read, report := alicloud.Provider{}.Decode(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
-		var lines []string
-		for _, image := range read.Images {
-			lines = append(lines, fmt.Sprintf("%s at %s", image.Name, image.Path))
-			for _, version := range image.Versions {
-				lines = append(lines, fmt.Sprintf("  %s legacy=%t at %s", version.Version, version.Legacy, version.Path))
-				for _, flavor := range version.Flavors {
-					lines = append(lines, fmt.Sprintf("    %v at %s", flavor.Capabilities, flavor.Path))
-					for _, r := range flavor.Regional {
-						lines = append(lines, fmt.Sprintf("      %s %s at %s", r.Region, r.Ref.ID, r.Path))
-					}
-				}
-			}
-		}
-		return strings.Join(append(lines, cases.Report(c.T(), report.Sorted())), "\n")
-	})
+	wire.Regional(t, alicloud.Provider{}, func(image alicloud.Image) string { return image.ID })
 }
 
-// Bad profiles, each with all that is wrong with it.
-func TestProfiles(t *testing.T) {
-	cases.Run(t, "testdata/profiles.txtar", func(c *cases.Case) string {
-		profile := &v1beta1.CloudProfile{}
-		c.Decode("profile.yaml", profile)
-		_, report := consistency.ValidateCloudProfile(alicloud.Provider{}, profile)
-		var lines []string
-		for _, f := range append(report.Errors, report.Warnings...) {
-			lines = append(lines, f.Origin+" "+f.String())
-		}
-		return strings.Join(lines, "\n")
-	})
-}
+func TestProfiles(t *testing.T) { wire.Profiles(t, alicloud.Provider{}) }
 
 func TestValidateReference(t *testing.T) {
 	for id, want := range map[string]string{

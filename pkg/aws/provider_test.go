@@ -5,20 +5,16 @@
 package aws_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/aws"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/wire"
 )
 
 func TestProvider(t *testing.T) {
@@ -30,40 +26,11 @@ func TestProvider(t *testing.T) {
 	}
 }
 
-// What is read of a config: the flavors one to a line, with the path and the AMI of each region; then what is reported.
 func TestImages(t *testing.T) {
-	cases.Run(t, "testdata/images.txtar", func(c *cases.Case) string {
-		read, report := aws.Provider{}.Decode(&runtime.RawExtension{Raw: c.JSON("config.yaml")}, field.NewPath("config"))
-		var lines []string
-		for _, image := range read.Images {
-			lines = append(lines, fmt.Sprintf("%s at %s", image.Name, image.Path))
-			for _, version := range image.Versions {
-				lines = append(lines, fmt.Sprintf("  %s legacy=%t at %s", version.Version, version.Legacy, version.Path))
-				for _, flavor := range version.Flavors {
-					lines = append(lines, fmt.Sprintf("    %v at %s", flavor.Capabilities, flavor.Path))
-					for _, r := range flavor.Regional {
-						lines = append(lines, fmt.Sprintf("      %s %s at %s", r.Region, r.Ref.AMI, r.Path))
-					}
-				}
-			}
-		}
-		return strings.Join(append(lines, cases.Report(c.T(), report.Sorted())), "\n")
-	})
+	wire.Regional(t, aws.Provider{}, func(image aws.Image) string { return image.AMI })
 }
 
-// Bad profiles, each with all that is wrong with it.
-func TestProfiles(t *testing.T) {
-	cases.Run(t, "testdata/profiles.txtar", func(c *cases.Case) string {
-		profile := &v1beta1.CloudProfile{}
-		c.Decode("profile.yaml", profile)
-		_, report := consistency.ValidateCloudProfile(aws.Provider{}, profile)
-		var lines []string
-		for _, f := range append(report.Errors, report.Warnings...) {
-			lines = append(lines, f.Origin+" "+f.String())
-		}
-		return strings.Join(lines, "\n")
-	})
-}
+func TestProfiles(t *testing.T) { wire.Profiles(t, aws.Provider{}) }
 
 func TestValidateReference(t *testing.T) {
 	for ami, want := range map[string]string{
@@ -88,17 +55,7 @@ func TestValidateReference(t *testing.T) {
 	}
 }
 
-func TestWorkers(t *testing.T) {
-	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
-		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
-		requirements, report := aws.Provider{}.Workers().Requirements(pool)
-		var got []string
-		for _, r := range requirements {
-			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
-		}
-		return strings.Join(append(got, cases.Report(c.T(), report.Sorted())), "\n")
-	})
-}
+func TestWorkers(t *testing.T) { wire.Workers(t, aws.Provider{}.Workers()) }
 
 // Whoever asks for nothing boots what it always did, and no profile has to register anything for those who ask.
 func TestNothingIsRefusedUntilItIsRegistered(t *testing.T) {

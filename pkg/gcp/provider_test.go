@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/wire"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with what they imply and their reference.
@@ -85,17 +86,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-func TestWorkers(t *testing.T) {
-	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
-		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
-		requirements, found := gcp.Provider{}.Workers().Requirements(pool)
-		var got []string
-		for _, r := range requirements {
-			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
-		}
-		return strings.Join(append(got, cases.Report(c.T(), found)), "\n")
-	})
-}
+func TestWorkers(t *testing.T) { wire.Workers(t, gcp.Provider{}.Workers()) }
 
 const gpu = `{"apiVersion": "gcp.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
 	"gpu": {"acceleratorType": "nvidia-tesla-t4", "count": 1}}`

@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/wire"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with the references that each has in the
@@ -134,17 +134,7 @@ func TestPathsLeadToWhatWasRead(t *testing.T) {
 	}
 }
 
-func TestWorkers(t *testing.T) {
-	cases.Run(t, "testdata/workers.txtar", func(c *cases.Case) string {
-		pool := provider.Pool{Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: c.JSON("config.yaml")}}
-		requirements, report := openstack.Provider{}.Workers().Requirements(pool)
-		var got []string
-		for _, r := range requirements {
-			got = append(got, fmt.Sprintf("%s %v because of %s at %s", r.Capability, r.Values, r.Setting, r.Because))
-		}
-		return strings.Join(append(got, cases.Report(c.T(), report)), "\n")
-	})
-}
+func TestWorkers(t *testing.T) { wire.Workers(t, openstack.Provider{}.Workers()) }
 
 func TestDefinitions(t *testing.T) {
 	want := []capability.Definition{{Name: openstack.TrustedLaunch, Values: []string{"enabled", "disabled"}, Undeclared: "disabled"}}

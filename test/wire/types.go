@@ -6,6 +6,8 @@
 // extensions. The fields of the latter are listed in testdata/upstream.txt beside the types: a line for each, with the path from
 // the kind on and the type, below the name of the extension and the version that the list was made from. Lines with a + are
 // fields that only the types here have.
+//
+// [Regional], [Profiles] and [Workers] run the cases of a provider, from testdata of the package whose test calls them.
 package wire
 
 import (

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package servergroups
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gophercloud/gophercloud/v2"
+)
+
+// service is a service of OpenStack in errors.
+type service struct {
+	// name is what it is called, and host its host, with the port if its URL has one.
+	name, host string
+	// fields says where its URL is from.
+	fields string
+	// secrets must be in no error.
+	secrets []string
+}
+
+var errNoGroup = errors.New("there is no server group in its answer")
+
+// hostOf returns the host of a URL, and nothing else of it.
+func hostOf(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return "", errors.New("this is no URL with a host")
+	}
+	return u.Host, nil
+}
+
+// failure returns an error of the service as one with error codes. doing says what failed; empty: the caller does. What
+// the service does not have is ErrNotFound.
+func (s *service) failure(doing string, err error) error {
+	f := s.explain(err)
+	if doing != "" {
+		f.text = doing + ": " + f.text
+	}
+	for _, secret := range s.secrets {
+		f.text = strings.ReplaceAll(f.text, secret, "...")
+	}
+	return f
+}
+
+func (s *service) explain(err error) *failure {
+	var answer gophercloud.ErrUnexpectedResponseCode
+	if errors.As(err, &answer) {
+		return s.refusal(&answer)
+	}
+	at := "the " + s.name + " at " + s.host
+	f := &failure{away: true} // the error itself is not wrapped: there may be anything in it
+	for _, end := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, end) {
+			f.causes = []error{end}
+		}
+	}
+	var (
+		timeout     net.Error
+		unknownCA   x509.UnknownAuthorityError
+		certificate *tls.CertificateVerificationError
+	)
+	switch {
+	case errors.Is(err, context.Canceled):
+		f.text = "interrupted while waiting for " + at
+	case errors.As(err, &timeout) && timeout.Timeout():
+		f.text = at + " does not answer in time; check that it is up and can be reached from the seed"
+	case errors.As(err, &unknownCA), errors.As(err, &certificate):
+		f.text = at + " has a certificate that cannot be trusted: " + causeOf(err) +
+			"; check keystoneCACert and the caCert of keystoneURLs in the CloudProfile"
+		f.codes = []v1beta1.ErrorCode{v1beta1.ErrorConfigurationProblem}
+	case errors.As(err, new(*net.OpError)), errors.As(err, new(*url.Error)):
+		f.text = at + " cannot be reached: " + causeOf(err) + "; check " + s.fields + ", and that it is up"
+	default:
+		f.text = at + " gives an answer that cannot be read: " + causeOf(err) + "; check " + s.fields
+	}
+	return f
+}
+
+// causeOf returns the innermost part of an error of the network: the same error has the same text each time, without the
+// number of a port of this side, and without a URL.
+func causeOf(err error) string {
+	var operation *net.OpError
+	if errors.As(err, &operation) {
+		return operation.Err.Error()
+	}
+	var request *url.Error
+	if errors.As(err, &request) {
+		return request.Err.Error()
+	}
+	return err.Error()
+}
+
+// refusal returns the error for an answer with another status than that of success.
+func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failure {
+	words := wordsOf(answer.Body)
+	f := &failure{text: fmt.Sprintf("the %s at %s answers %d", s.name, s.host, answer.Actual)}
+	if words != "" {
+		f.text += ": " + words
+	}
+	advise := func(advice string, codes ...v1beta1.ErrorCode) {
+		f.text, f.codes = strings.TrimSuffix(f.text, ".")+"; "+advice, codes
+	}
+	isQuota := strings.Contains(strings.ToLower(words), "quota")
+	switch status := answer.Actual; {
+	case isMissing(answer):
+		f.causes = []error{ErrNotFound}
+	case status == http.StatusUnauthorized && s.isIdentity():
+		f.away = true
+		advise("check the user, the password or the application credential, the domain and the tenant in the Secret of the Shoot",
+			v1beta1.ErrorInfraUnauthenticated)
+	case status == http.StatusUnauthorized:
+		f.away = true // it does not say that the credentials are wrong: the identity service has accepted them
+		advise("the token may have expired meanwhile")
+	case (status == http.StatusForbidden || status == http.StatusRequestEntityTooLarge) && isQuota:
+		advise("remove server groups that are not needed, or ask for a higher quota of the tenant", v1beta1.ErrorInfraQuotaExceeded)
+	case status == http.StatusForbidden:
+		advise("give the user, or the application credential, a role that may do this in the tenant", v1beta1.ErrorInfraUnauthorized)
+	case status == http.StatusTooManyRequests || status == http.StatusRequestEntityTooLarge:
+		f.away = true
+		advise("it will be tried again", v1beta1.ErrorInfraRateLimitsExceeded)
+	case status == http.StatusConflict:
+		advise("it will be tried again", v1beta1.ErrorRetryableInfraDependencies)
+	case status == http.StatusBadRequest:
+		advise("check that the region has what is asked for", v1beta1.ErrorConfigurationProblem)
+	case status >= http.StatusInternalServerError:
+		f.away = true
+		advise("it is to be looked at by those who run it")
+	default:
+		f.away = true
+		advise("check " + s.fields)
+	}
+	return f
+}
+
+func (s *service) isIdentity() bool { return s.name == "identity service" }
+
+// isNotFound reports whether the compute service says that it does not have what was asked for.
+func isNotFound(err error) bool {
+	var answer gophercloud.ErrUnexpectedResponseCode
+	return errors.As(err, &answer) && isMissing(&answer)
+}
+
+// isMissing reports whether an answer is the compute service's own that something does not exist: a proxy in front of it, or
+// another service at a wrong URL, answers 404 in other ways, and that must not be taken for a group that is gone.
+func isMissing(answer *gophercloud.ErrUnexpectedResponseCode) bool {
+	var body map[string]json.RawMessage
+	if answer.Actual != http.StatusNotFound || json.Unmarshal(answer.Body, &body) != nil {
+		return false
+	}
+	_, found := body["itemNotFound"]
+	return found
+}
+
+// maxWords is how many characters of a service's message are shown.
+const maxWords = 300
+
+// wordsOf returns the message in the body of an answer in the format of OpenStack, an object with one field whose value
+// has a message; empty if there is none.
+func wordsOf(body []byte) string {
+	var parsed map[string]json.RawMessage
+	if json.Unmarshal(body, &parsed) != nil {
+		return ""
+	}
+	var fault struct {
+		Message string `json:"message"`
+	}
+	for _, value := range parsed {
+		if len(parsed) != 1 || json.Unmarshal(value, &fault) != nil {
+			return ""
+		}
+	}
+	words := strings.Join(strings.FieldsFunc(fault.Message, func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+	if utf8.RuneCountInString(words) > maxWords {
+		words = string([]rune(words)[:maxWords]) + "..."
+	}
+	return words
+}
+
+// maxBody is how many bytes of an answer are read. A thousand server groups take less than one million.
+const maxBody = 64 << 20
+
+// limited reads no answers without end: the URL of an identity service may be that of a user.
+type limited struct{ http.RoundTripper }
+
+// RoundTrip returns an answer with a body that ends.
+func (l limited) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := l.RoundTripper.RoundTrip(request)
+	if err == nil {
+		response.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(response.Body, maxBody), response.Body}
+	}
+	return response, err
+}

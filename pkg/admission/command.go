@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	"github.com/capkit/capkit/pkg/logging"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -97,7 +98,7 @@ func newCommand[R any](
 			if err := o.complete(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
-			setLoggers(o.manager.Completed().Logger)
+			logging.SetLoggers(o.manager.Completed().Logger)
 			announce(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
 			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
 		},

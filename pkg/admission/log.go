@@ -6,7 +6,6 @@ package admission
 
 import (
 	"context"
-	"log/slog"
 	"runtime"
 
 	"github.com/go-logr/logr"
@@ -18,24 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/logging"
 )
 
-// setLoggers lets everybody in the process log to the same place in the same form: controller-runtime, client-go, and
-// with the standard library's loggers the HTTP servers, which report failed handshakes.
-func setLoggers(logger logr.Logger) {
-	logf.SetLogger(logger)
-	klog.SetLogger(logger)
-	slog.SetDefault(slog.New(logr.ToSlogHandler(logger.WithName("standard-library"))))
-}
-
-// announce says in the log and in a metric what is running, and in the log with which of its flags. Flags are names,
-// addresses and paths, and no secrets.
+// announce says in the log and in a metric what is running, and in the log with which of its flags.
 func announce(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
-	set := map[string]string{}
-	flags.Visit(func(flag *pflag.Flag) { set[flag.Name] = flag.Value.String() })
-	running := version.Get().GitVersion
-	logger.Info("Starting", "version", running, "goVersion", runtime.Version(), "provider", providerType, "flags", set)
-	buildInfo.WithLabelValues(running, runtime.Version(), providerType).Set(1)
+	logging.Announce(logger, providerType, flags)
+	buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), providerType).Set(1)
 }
 
 // maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.

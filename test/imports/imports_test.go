@@ -41,9 +41,11 @@ var mayImport = map[string][]string{
 	"pkg/worker": {
 		"pkg/finding", "pkg/provider", "pkg/consistency", "pkg/imageselector", "pkg/capability",
 	},
-	"pkg/render":      {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
-	"pkg/namespaced":  {"pkg/provider", "pkg/render"},
-	"pkg/maintenance": {"pkg/provider"},
+	"pkg/worker/command": {"pkg/logging"},
+	"pkg/logging":        {},
+	"pkg/render":         {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
+	"pkg/namespaced":     {"pkg/provider", "pkg/render"},
+	"pkg/maintenance":    {"pkg/provider"},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -60,7 +62,7 @@ var mayImport = map[string][]string{
 
 	"pkg/admission": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/logging",
 	},
 	"pkg/cli": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",

@@ -47,7 +47,7 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 	if err != nil {
 		return "", "", err
 	}
-	if err := noteDependencies(root); err != nil {
+	if err := note(root, dependencies...); err != nil {
 		return "", "", err
 	}
 	if assets, err = buildControlPlane(ctx, progress); err != nil {
@@ -58,10 +58,14 @@ func build(ctx context.Context, progress io.Writer) (server, assets string, err 
 }
 
 // Compile compiles a package of this repository into a program of this name in the folder bin, and returns its path.
-// Its flags are those of the Makefile, so that nothing is compiled that was compiled before for something else.
-func Compile(ctx context.Context, progress io.Writer, source, name string) (path string, err error) {
+// Its flags are those of the Makefile, and further ones if there are any, so that nothing is compiled that was compiled
+// before for something else.
+func Compile(ctx context.Context, progress io.Writer, source, name string, flags ...string) (path string, err error) {
 	root, err := repository.Root()
 	if err != nil {
+		return "", err
+	}
+	if err := note(root, source+"/*.go"); err != nil {
 		return "", err
 	}
 	path = filepath.Join(root, "bin", name)
@@ -76,17 +80,18 @@ func Compile(ctx context.Context, progress io.Writer, source, name string) (path
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		fmt.Fprintf(progress, "compiling %s, which takes minutes the first time\n", name)
 	}
-	_, err = run(ctx, progress, root, "env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, source)
+	args := append([]string{"CGO_ENABLED=0", "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path}, flags...)
+	_, err = run(ctx, progress, root, "env", append(args, source)...)
 	return path, err
 }
 
-// noteDependencies opens the files of which the garden is made. That is how go test learns that it must not repeat an
-// old result after one of them has changed, since it does not see what run builds.
-func noteDependencies(root string) error {
-	for _, pattern := range []string{
-		"go.mod", "go.sum", "hack/controlplane.sh", "hack/controlplane/go.*",
-		"test/garden/server/*.go", "test/garden/internal/*/*.go",
-	} {
+// dependencies are the files of which the garden is made, beside those that Compile is told of.
+var dependencies = []string{"go.mod", "go.sum", "hack/controlplane.sh", "hack/controlplane/go.*", "test/garden/internal/*/*.go"}
+
+// note opens files. That is how go test learns that it must not repeat an old result after one of them has changed, since
+// it does not see what run builds.
+func note(root string, patterns ...string) error {
+	for _, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return err

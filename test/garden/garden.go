@@ -61,6 +61,9 @@ type Options struct {
 	Progress io.Writer
 	// FeatureGates are the names of Gardener's feature gates that are turned on although they are off by default.
 	FeatureGates []string
+	// CRDs are absolute paths of files with CustomResourceDefinitions. If there are any, it is not a garden that starts but
+	// only etcd and kube-apiserver, with these: what package seed needs.
+	CRDs []string
 }
 
 // Program is a program that belongs to a garden, see Detach: its Name, which is also that of its log file, its absolute
@@ -166,7 +169,7 @@ func (g *Garden) startServer(ctx context.Context, path string, o Options) error 
 	g.life = life
 	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
-	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates}
+	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, CRDs: o.CRDs}
 	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

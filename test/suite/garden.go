@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/test/garden"
 )
 
-// shared is the garden of the suite; nil before StartGarden.
+// shared is the garden of the suite; nil before StartGarden or Share.
 var shared *garden.Garden
 
 // StartGarden starts a garden, for a BeforeSuite. It stops with the suite.
@@ -27,12 +27,17 @@ func StartGarden(ctx context.Context, o garden.Options) *garden.Garden {
 	ginkgo.GinkgoHelper()
 	g, err := garden.Start(ctx, o)
 	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	Share(g)
+	return g
+}
+
+// Share makes a garden, or a seed, that of the suite: it stops with the suite, and failures show its logs.
+func Share(g *garden.Garden) {
 	ginkgo.DeferCleanup(func() error {
 		shared = nil
 		return g.Stop()
 	})
 	shared = g
-	return g
 }
 
 // shownLines and shownBytes are how much of each log a failure shows: that many lines, and of each line that many

@@ -75,8 +75,10 @@ func start(ctx context.Context, config protocol.Config) (*garden, error) {
 	if err := g.startAPIServers(); err != nil {
 		return g, err
 	}
-	if err := g.startManager(ctx); err != nil {
-		return g, err
+	if len(config.CRDs) == 0 {
+		if err := g.startManager(ctx); err != nil {
+			return g, err
+		}
 	}
 	if err := g.createNamespace(ctx); err != nil {
 		return g, err
@@ -117,7 +119,7 @@ func (g *garden) prepare() error {
 
 func (g *garden) temporary() string { return filepath.Join(g.config.Folder, "tmp") }
 
-// startAPIServers starts etcd, kube-apiserver and gardener-apiserver.
+// startAPIServers starts etcd, kube-apiserver and, without CRDs, gardener-apiserver.
 func (g *garden) startAPIServers() error {
 	// The controller manager needs its own, and once the API server runs it is too late.
 	features.RegisterFeatureGates()
@@ -150,7 +152,14 @@ func (g *garden) startAPIServers() error {
 		}
 		program.set(log)
 	}
-	_, err := g.environment.Start()
+	var err error
+	if len(g.config.CRDs) == 0 {
+		_, err = g.environment.Start()
+	} else {
+		g.environment.CRDInstallOptions.Paths = g.config.CRDs
+		g.environment.CRDInstallOptions.ErrorIfPathMissing = true
+		_, err = g.environment.Environment.Start()
+	}
 	return err
 }
 
@@ -341,8 +350,12 @@ func (g *garden) stop() error {
 			errs = append(errs, errors.New("gardener-controller-manager does not stop"))
 		}
 	}
-	if g.environment != nil {
+	switch {
+	case g.environment == nil:
+	case len(g.config.CRDs) == 0:
 		errs = append(errs, g.environment.Stop())
+	default:
+		errs = append(errs, g.environment.Environment.Stop())
 	}
 	errs = append(errs,
 		os.RemoveAll(g.kubeconfig()), os.RemoveAll(g.temporary()))

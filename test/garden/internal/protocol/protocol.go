@@ -40,6 +40,9 @@ type Config struct {
 	Remove bool `json:"remove,omitempty"`
 	// FeatureGates of Gardener that are turned on.
 	FeatureGates []string `json:"featureGates,omitempty"`
+	// CRDs are files of CustomResourceDefinitions. If there are any, nothing of Gardener is started: only etcd and
+	// kube-apiserver, with these.
+	CRDs []string `json:"crds,omitempty"`
 }
 
 // Program is a program that runs beside the garden.

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package seed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/capkit/capkit/test/garden"
+)
+
+const (
+	// machinesPackage is compiled into a program of the name machinesName.
+	machinesPackage = "./test/seed/machines"
+	machinesName    = "seed-machines"
+
+	gardenerModule = "github.com/gardener/gardener"
+	machineModule  = "github.com/gardener/machine-controller-manager"
+)
+
+// crds are the CustomResourceDefinitions of a seed that have to do with machines, and the one of Clusters.
+var crds = []string{
+	"extensions.gardener.cloud_clusters", "extensions.gardener.cloud_workers", "machine.sapcloud.io_machineclasses",
+	"machine.sapcloud.io_machinedeployments", "machine.sapcloud.io_machines", "machine.sapcloud.io_machinesets",
+}
+
+// moduleFolder returns the folder of a module in the version that go.mod has, and downloads it if it is not there.
+func moduleFolder(ctx context.Context, module string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", module)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	output, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), errors.Join(context.Cause(ctx), err), stderr.Bytes())
+	}
+	folder := strings.TrimSpace(string(output))
+	if folder == "" {
+		return "", fmt.Errorf("the module %s is not downloaded: go mod download %[1]s", module)
+	}
+	return folder, nil
+}
+
+// definitions returns the files of the CustomResourceDefinitions.
+func definitions(ctx context.Context) ([]string, error) {
+	folder, err := moduleFolder(ctx, gardenerModule)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, name := range crds {
+		files = append(files, filepath.Join(folder, "example", "seed-crds", "10-crd-"+name+".yaml"))
+	}
+	return files, nil
+}
+
+// patience are the times that the machine controller waits before it goes on, or tries again, and how long it waits here:
+// each machine that is deleted takes six of the first, which would be half a minute.
+var patience = []struct{ released, here string }{
+	{"ShortRetry RetryPeriod = RetryPeriod(5 * time.Second)", "ShortRetry RetryPeriod = RetryPeriod(100 * time.Millisecond)"},
+	{"MediumRetry RetryPeriod = RetryPeriod(3 * time.Minute)", "MediumRetry RetryPeriod = RetryPeriod(1 * time.Second)"},
+	{"LongRetry RetryPeriod = RetryPeriod(10 * time.Minute)", "LongRetry RetryPeriod = RetryPeriod(5 * time.Second)"},
+}
+
+// utils is the file that has these times.
+const utils = "pkg/util/provider/machineutils/utils.go"
+
+// buildMachines returns the path of the program that makes the machines, up to date. It is compiled with a copy of the
+// module in which the times above are replaced, and nothing else.
+func buildMachines(ctx context.Context, progress io.Writer) (program string, err error) {
+	if progress == nil {
+		progress = os.Stderr
+	}
+	folder, err := moduleFolder(ctx, machineModule)
+	if err != nil {
+		return "", err
+	}
+	main, err := moduleFolder(ctx, "github.com/capkit/capkit")
+	if err != nil {
+		return "", err
+	}
+	temporary, err := os.MkdirTemp("", "seed-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
+	impatient := filepath.Join(temporary, "module")
+	if err := copyImpatient(folder, impatient); err != nil {
+		return "", err
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		content, err := os.ReadFile(filepath.Join(main, name))
+		if err != nil {
+			return "", err
+		}
+		if name == "go.mod" {
+			content = fmt.Appendf(content, "\nreplace %s => %q\n", machineModule, impatient)
+		}
+		if err := os.WriteFile(filepath.Join(temporary, name), content, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return garden.Compile(ctx, progress, machinesPackage, machinesName, "-modfile="+filepath.Join(temporary, "go.mod"))
+}
+
+// copyImpatient copies the module and replaces the times.
+func copyImpatient(from, to string) error {
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		return err
+	}
+	name := filepath.Join(to, filepath.FromSlash(utils))
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	source := string(content)
+	for _, p := range patience {
+		if strings.Count(source, p.released) != 1 {
+			return fmt.Errorf("%s of %s does not have %q: what does this version have?", utils, from, p.released)
+		}
+		source = strings.Replace(source, p.released, p.here, 1)
+	}
+	return os.WriteFile(name, []byte(source), 0o600)
+}

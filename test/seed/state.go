@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package seed
+
+import (
+	"context"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Classes returns the machine classes of the shoot, sorted by name.
+func (s *Shoot) Classes(ctx context.Context) ([]machinev1alpha1.MachineClass, error) {
+	list := &machinev1alpha1.MachineClassList{}
+	err := s.seed.client.List(ctx, list, client.InNamespace(s.Name))
+	return list.Items, err
+}
+
+// Deployments returns the machine deployments of the shoot, sorted by name.
+func (s *Shoot) Deployments(ctx context.Context) ([]machinev1alpha1.MachineDeployment, error) {
+	list := &machinev1alpha1.MachineDeploymentList{}
+	err := s.seed.client.List(ctx, list, client.InNamespace(s.Name))
+	return list.Items, err
+}
+
+// Machine is a machine and its node.
+type Machine struct {
+	// Name of the machine and of its node, Class and Pool that it is of.
+	Name, Class, Pool string
+	// Phase of the machine: Running if its node is ready. Empty: nothing has happened yet.
+	Phase machinev1alpha1.MachinePhase
+	// Message is what was done or has failed last.
+	Message string
+	// Image that it boots and Zone that it is in, of its node. Empty: it has none yet, or none any more.
+	Image, Zone string
+	// Deleted is set if it is to be deleted.
+	Deleted bool
+}
+
+// Machines returns the machines of the shoot, sorted by name.
+func (s *Shoot) Machines(ctx context.Context) ([]Machine, error) {
+	list := &machinev1alpha1.MachineList{}
+	if err := s.seed.client.List(ctx, list, client.InNamespace(s.Name)); err != nil {
+		return nil, err
+	}
+	var machines []Machine
+	for i := range list.Items {
+		m := &list.Items[i]
+		machine := Machine{
+			Name: m.Name, Class: m.Spec.Class.Name, Pool: m.Spec.NodeTemplateSpec.Labels[v1beta1constants.LabelWorkerPool],
+			Phase: m.Status.CurrentStatus.Phase, Message: m.Status.LastOperation.Description, Deleted: m.DeletionTimestamp != nil,
+		}
+		node := &corev1.Node{}
+		switch err := s.seed.client.Get(ctx, client.ObjectKey{Name: m.Name}, node); {
+		case err == nil:
+			machine.Image, machine.Zone = node.Status.NodeInfo.OSImage, node.Labels[corev1.LabelTopologyZone]
+		case client.IgnoreNotFound(err) != nil:
+			return nil, err
+		}
+		machines = append(machines, machine)
+	}
+	return machines, nil
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package seed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// WorkerName is the name of the Worker of a shoot, unless it is created under another one.
+const WorkerName = "worker"
+
+// Pool returns a worker pool with one machine as the gardenlet writes it, with a zone. The changes are made in this order.
+func Pool(name, machineType, image, version string, changes ...func(*extensionsv1alpha1.WorkerPool)) extensionsv1alpha1.WorkerPool {
+	pool := extensionsv1alpha1.WorkerPool{
+		Name: name, MachineType: machineType, Minimum: 1, Maximum: 1, MaxSurge: intstr.FromInt32(1),
+		MachineImage:        extensionsv1alpha1.MachineImage{Name: image, Version: version},
+		NodeAgentSecretName: ptr.To("gardener-node-agent-" + name + "-0123456789abcdef"),
+		UserDataSecretRef:   corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: UserData}, Key: UserDataKey},
+		Labels:              map[string]string{v1beta1constants.LabelWorkerPool: name},
+		Volume:              &extensionsv1alpha1.Volume{Size: "20Gi"},
+		Zones:               []string{"europe-1a"},
+		Architecture:        ptr.To(v1beta1constants.ArchitectureAMD64),
+		KubernetesVersion:   ptr.To("1.33.2"),
+	}
+	for _, change := range changes {
+		change(&pool)
+	}
+	return pool
+}
+
+// Size returns a change of a pool.
+func Size(minimum, maximum int32) func(*extensionsv1alpha1.WorkerPool) {
+	return func(p *extensionsv1alpha1.WorkerPool) { p.Minimum, p.Maximum = minimum, maximum }
+}
+
+// InfrastructureStatus is what the infrastructure controller for OpenStack leaves to the worker controller.
+const InfrastructureStatus = `{
+	"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "InfrastructureStatus",
+	"networks": {
+		"id": "network", "name": "network", "floatingPool": {"id": "pool", "name": "pool"}, "router": {"id": "router", "ip": "192.0.2.1"},
+		"subnets": [{"id": "subnet", "cidr": "10.250.0.0/16", "purpose": "nodes"}]
+	},
+	"node": {"keyName": "key"},
+	"securityGroups": [{"id": "group", "name": "group", "purpose": "nodes"}]
+}`
+
+// Worker returns the Worker of a shoot on OpenStack, in region europe. It is not created yet.
+func (s *Shoot) Worker(pools ...extensionsv1alpha1.WorkerPool) *extensionsv1alpha1.Worker {
+	return &extensionsv1alpha1.Worker{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Name, Name: WorkerName},
+		Spec: extensionsv1alpha1.WorkerSpec{
+			DefaultSpec:                  extensionsv1alpha1.DefaultSpec{Type: "openstack"},
+			InfrastructureProviderStatus: &runtime.RawExtension{Raw: []byte(InfrastructureStatus)},
+			Region:                       "europe",
+			SecretRef:                    corev1.SecretReference{Namespace: s.Name, Name: Credentials},
+			Pools:                        pools,
+		},
+	}
+}
+
+// Create creates a Worker and asks for an operation, as the gardenlet does; an empty one is reconcile. It is not created
+// without an operation, since nobody would look at it.
+func (s *Shoot) Create(ctx context.Context, worker *extensionsv1alpha1.Worker, operation string) error {
+	ask(worker, operation)
+	return s.seed.client.Create(ctx, worker)
+}
+
+// Change changes the Worker and asks for a reconciliation. Nil: nothing changes but that.
+func (s *Shoot) Change(ctx context.Context, change func(*extensionsv1alpha1.Worker)) error {
+	return s.Ask(ctx, "", change)
+}
+
+// Ask changes the Worker and asks for an operation; an empty one is reconcile.
+func (s *Shoot) Ask(ctx context.Context, operation string, change func(*extensionsv1alpha1.Worker)) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		worker, err := s.Get(ctx)
+		if err != nil {
+			return err
+		}
+		if change != nil {
+			change(worker)
+		}
+		ask(worker, operation)
+		return s.seed.client.Update(ctx, worker)
+	})
+}
+
+// ask annotates a Worker. The time makes it another one each time.
+func ask(worker *extensionsv1alpha1.Worker, operation string) {
+	if operation == "" {
+		operation = v1beta1constants.GardenerOperationReconcile
+	}
+	metav1.SetMetaDataAnnotation(&worker.ObjectMeta, v1beta1constants.GardenerOperation, operation)
+	metav1.SetMetaDataAnnotation(&worker.ObjectMeta, v1beta1constants.GardenerTimestamp, time.Now().UTC().Format(time.RFC3339Nano))
+}
+
+// Get returns the Worker of the shoot.
+func (s *Shoot) Get(ctx context.Context) (*extensionsv1alpha1.Worker, error) {
+	workers := &extensionsv1alpha1.WorkerList{}
+	if err := s.seed.client.List(ctx, workers, client.InNamespace(s.Name)); err != nil {
+		return nil, err
+	}
+	if len(workers.Items) != 1 {
+		return nil, fmt.Errorf("%s has %d Workers", s.Name, len(workers.Items))
+	}
+	return &workers.Items[0], nil
+}

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
+	"github.com/gardener/gardener/extensions/pkg/util"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/openstack/servergroups"
+)
+
+// AddOptions are what [AddToManager] leaves to the program.
+type AddOptions struct {
+	// Controller are options of the controller: how many Workers it works on at once, for example.
+	Controller controller.Options
+	// IgnoreOperationAnnotation makes it work on a Worker whenever that changes, rather than when Gardener asks for it.
+	IgnoreOperationAnnotation bool
+	// GardenCluster is where a ShootState is read from when a Worker is restored that has no state; nil for none.
+	GardenCluster cluster.Cluster
+	// ExtensionClasses of the Workers that it works on; empty for those of shoots.
+	ExtensionClasses []extensionsv1alpha1.ExtensionClass
+	// SelfHostedShootCluster says that it runs in a shoot that hosts itself.
+	SelfHostedShootCluster bool
+}
+
+// AddToManager adds the controller for Workers of type openstack, and the types that it needs to the manager's scheme. It
+// reads Secrets and ConfigMaps past the cache, so the manager's client need not cache them.
+func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) error {
+	scheme := runtime.NewSchemeBuilder(apiextensionsv1.AddToScheme, machinev1alpha1.AddToScheme)
+	if err := scheme.AddToScheme(mgr.GetScheme()); err != nil {
+		return err
+	}
+	return extensionsworker.Add(ctx, mgr, extensionsworker.AddArgs{
+		Actuator:                  NewActuator(mgr, options.GardenCluster),
+		ControllerOptions:         options.Controller,
+		Predicates:                extensionsworker.DefaultPredicates(ctx, mgr, options.IgnoreOperationAnnotation),
+		Type:                      openstack.Provider{}.Type(),
+		IgnoreOperationAnnotation: options.IgnoreOperationAnnotation,
+		ExtensionClasses:          options.ExtensionClasses,
+		SelfHostedShootCluster:    options.SelfHostedShootCluster,
+	})
+}
+
+// NewActuator returns what works on Workers, for a controller of Gardener's worker library. The garden cluster may be nil.
+func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsworker.Actuator {
+	return genericactuator.NewActuator(mgr, gardenCluster, &factory{
+		client: mgr.GetClient(), reader: mgr.GetAPIReader(), events: mgr.GetEventRecorder("provider-openstack-worker"),
+	}, func(err error) []v1beta1.ErrorCode { return util.DetermineErrorCodes(err, knownCodes) })
+}
+
+// factory makes a delegate for each reconciliation. It is immutable and safe for concurrent use.
+type factory struct {
+	client client.Client
+	reader client.Reader
+	events events.EventRecorder
+}
+
+// WorkerDelegate returns the delegate for a Worker. It reads nothing, so that it cannot fail where nothing is needed.
+func (f *factory) WorkerDelegate(
+	_ context.Context, worker *extensionsv1alpha1.Worker, cluster *extensionscontroller.Cluster,
+) (genericactuator.WorkerDelegate, error) {
+	d := &delegate{client: f.client, reader: f.reader, events: f.events, worker: worker, cluster: cluster}
+	d.connect = d.connectNova
+	return d, nil
+}
+
+// connectNova connects to the Nova of the Worker's region, with the credentials of the Worker.
+func (d *delegate) connectNova(ctx context.Context) (servergroups.Compute, error) {
+	secret, err := kubernetesutils.GetSecretByReference(ctx, d.reader, &d.worker.Spec.SecretRef)
+	if err != nil {
+		return nil, fmt.Errorf("reading the credentials of the Worker: %w", err)
+	}
+	credentials := servergroups.Credentials{Secret: secret.Data}
+	credentials.Keystone, credentials.Insecure = d.identityService()
+	return servergroups.Connect(ctx, credentials, d.worker.Spec.Region)
+}

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/worker"
+)
+
+// machineProviderConfig is the providerSpec of a machine class: what the machine controller for OpenStack reads, strictly.
+type machineProviderConfig struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Spec machineSpec `json:"spec"`
+}
+
+type machineSpec struct {
+	Region           string            `json:"region"`
+	AvailabilityZone string            `json:"availabilityZone"`
+	FlavorName       string            `json:"flavorName"`
+	KeyName          string            `json:"keyName"`
+	ImageID          string            `json:"imageID,omitempty"`
+	ImageName        string            `json:"imageName,omitempty"`
+	NetworkID        string            `json:"networkID"`
+	SubnetIDs        []string          `json:"subnetIDs"`
+	PodNetworkCIDRs  []string          `json:"podNetworkCIDRs"`
+	RootDiskSize     int               `json:"rootDiskSize,omitempty"`
+	RootDiskType     string            `json:"rootDiskType,omitempty"`
+	SecurityGroups   []string          `json:"securityGroups"`
+	ServerGroupID    string            `json:"serverGroupID,omitempty"`
+	Tags             map[string]string `json:"tags"`
+}
+
+// These labels of a machine class say which image version it is for. A label cannot have the + of a version, and gets a _.
+const (
+	labelImage   = "operatingSystemName"
+	labelVersion = "operatingSystemVersion"
+)
+
+// zoned is what decides about the machines of a pool in one zone.
+type zoned struct {
+	*situation
+
+	pool           *extensionsv1alpha1.WorkerPool
+	config         *v1alpha1.WorkerConfig
+	infrastructure *infrastructure
+	disk           disk
+	image          openstack.Image
+	serverGroup    string
+	zone           string
+}
+
+// class returns the machine class of that name.
+func (z *zoned) class(name string) (*machinev1alpha1.MachineClass, error) {
+	raw, err := json.Marshal(machineProviderConfig{
+		TypeMeta: metav1.TypeMeta{APIVersion: "openstack.machine.gardener.cloud/v1alpha1", Kind: "MachineProviderConfig"},
+		Spec: machineSpec{
+			Region: z.worker.Spec.Region, AvailabilityZone: z.zone, FlavorName: z.pool.MachineType,
+			KeyName: z.infrastructure.keyName, ImageID: z.image.ID, ImageName: z.image.Name,
+			NetworkID: z.infrastructure.networkID, SubnetIDs: z.infrastructure.subnetIDs,
+			PodNetworkCIDRs: extensionscontroller.GetPodNetwork(z.cluster),
+			RootDiskSize:    z.disk.size, RootDiskType: z.disk.kind,
+			SecurityGroups: append([]string{z.infrastructure.securityGroup}, z.config.AdditionalSecurityGroups...),
+			ServerGroupID:  z.serverGroup, Tags: z.tags(),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	labels := map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	if image := z.pool.MachineImage; image.Name != "" && image.Version != "" {
+		labels[labelImage], labels[labelVersion] = image.Name, strings.ReplaceAll(image.Version, "+", "_")
+	}
+	return &machinev1alpha1.MachineClass{
+		ObjectMeta:           metav1.ObjectMeta{Name: name, Namespace: z.worker.Namespace, Labels: labels},
+		NodeTemplate:         z.nodeTemplate(),
+		CredentialsSecretRef: z.worker.Spec.SecretRef.DeepCopy(),
+		ProviderSpec:         runtime.RawExtension{Raw: raw},
+		Provider:             "OpenStack",
+		SecretRef:            &corev1.SecretReference{Name: name, Namespace: z.worker.Namespace},
+	}, nil
+}
+
+// tags are the metadata of a server: labels of the pool, those of the WorkerConfig, and Gardener's, which are the last word.
+func (z *zoned) tags() map[string]string {
+	tags := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(z.pool.Labels)) { // two names may be one after that
+		tags[metadataKey(name)] = z.pool.Labels[name]
+	}
+	machineLabels := map[string]string{}
+	for _, label := range z.config.MachineLabels {
+		machineLabels[label.Name] = label.Value
+	}
+	for _, name := range slices.Sorted(maps.Keys(machineLabels)) {
+		tags[metadataKey(name)] = machineLabels[name]
+	}
+	tags["kubernetes.io-cluster-"+z.cluster.Shoot.Status.TechnicalID] = "1"
+	tags["kubernetes.io-role-node"] = "1"
+	return tags
+}
+
+// notInMetadata is what the keys of a server's metadata cannot have.
+var notInMetadata = regexp.MustCompile(`[^a-zA-Z0-9-_:. ]`)
+
+func metadataKey(label string) string { return notInMetadata.ReplaceAllLiteralString(label, "-") }
+
+// nodeTemplate tells the cluster autoscaler what a node has: what the pool says, and on top of it what its config says. Nil
+// if neither says anything.
+func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
+	if z.pool.NodeTemplate == nil && z.config.NodeTemplate == nil {
+		return nil
+	}
+	template := &machinev1alpha1.NodeTemplate{
+		Capacity: corev1.ResourceList{}, InstanceType: z.pool.MachineType, Region: z.worker.Spec.Region, Zone: z.zone,
+		Architecture: ptr.To(ptr.Deref(z.pool.Architecture, v1beta1constants.ArchitectureAMD64)),
+	}
+	for _, from := range []*extensionsv1alpha1.NodeTemplate{z.pool.NodeTemplate, z.config.NodeTemplate} {
+		if from == nil {
+			continue
+		}
+		maps.Copy(template.Capacity, from.Capacity)
+		if len(from.VirtualCapacity) > 0 {
+			if template.VirtualCapacity == nil {
+				template.VirtualCapacity = corev1.ResourceList{}
+			}
+			maps.Copy(template.VirtualCapacity, from.VirtualCapacity)
+		}
+	}
+	return template
+}
+
+// class is what a machine class says about its image.
+type class struct {
+	// Name of the machine class.
+	Name string `json:"name"`
+	// Image and Version in the profile; empty if the class does not say.
+	Image   string `json:"image,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Reference is the image in OpenStack.
+	Reference openstack.Image `json:"reference"`
+}
+
+// classOf reads a machine class. One whose providerSpec cannot be read boots no image that is known.
+func classOf(written *machinev1alpha1.MachineClass) class {
+	read := class{
+		Name: written.Name, Image: written.Labels[labelImage], Version: strings.ReplaceAll(written.Labels[labelVersion], "_", "+"),
+	}
+	config := &machineProviderConfig{}
+	if json.Unmarshal(written.ProviderSpec.Raw, config) == nil {
+		read.Reference = reference(config.Spec.ImageID, config.Spec.ImageName)
+	}
+	return read
+}
+
+// classesOf returns the machine classes of a pool, in their order.
+func (s *situation) classesOf(pool string) []worker.Class[openstack.Image] {
+	var found []worker.Class[openstack.Image]
+	prefix := s.cluster.Shoot.Status.TechnicalID + "-" + pool + "-"
+	for _, c := range s.classes {
+		if rest, is := strings.CutPrefix(c.Name, prefix); is && zoneAndHash.MatchString(rest) {
+			found = append(found, worker.Class[openstack.Image](c))
+		}
+	}
+	return found
+}
+
+// zoneAndHash is what comes behind the name of the pool in that of a machine class.
+var zoneAndHash = regexp.MustCompile(`^z[0-9]+-[0-9a-f]{5}$`)

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// ensureServerGroups sees to it that the pools have the server groups that they ask for, once, and takes them down in the
+// status of the Worker, also if there is an error. It does not connect to OpenStack if no pool asks for one.
+func (d *delegate) ensureServerGroups(ctx context.Context) error {
+	pools := d.groupPools()
+	if d.ensured || len(pools) == 0 {
+		return nil
+	}
+	compute, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	_, record, err := servergroups.Ensure(ctx, compute, d.groupNames(), pools, d.status.ServerGroupDependencies)
+	d.status.ServerGroupDependencies = record
+	if writeErr := d.writeStatus(ctx); err == nil {
+		err = writeErr
+	}
+	d.ensured = err == nil
+	return err
+}
+
+// cleanUpServerGroups deletes the server groups that no pool needs any more: all of them, if the Worker is being deleted.
+func (d *delegate) cleanUpServerGroups(ctx context.Context) error {
+	pools, have := d.groupPools(), d.status.ServerGroupDependencies
+	if len(pools) == 0 && len(have) == 0 {
+		return nil
+	}
+	compute, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	if d.worker.DeletionTimestamp != nil {
+		d.status.ServerGroupDependencies, err = servergroups.Delete(ctx, compute, d.groupNames(), have)
+	} else {
+		d.status.ServerGroupDependencies, err = servergroups.CleanUp(ctx, compute, d.groupNames(), pools, have)
+	}
+	if writeErr := d.writeStatus(ctx); err == nil {
+		err = writeErr
+	}
+	return err
+}
+
+// groupPools returns the pools that ask for a server group. A config that cannot be read asks for none: the machines of
+// its pool are refused.
+func (d *delegate) groupPools() []servergroups.Pool {
+	var pools []servergroups.Pool
+	for i := range d.worker.Spec.Pools {
+		pool := &d.worker.Spec.Pools[i]
+		if config := configOf(pool.ProviderConfig); wantsServerGroup(config) {
+			pools = append(pools, servergroups.Pool{Name: pool.Name, Policy: config.ServerGroup.Policy})
+		}
+	}
+	return pools
+}
+
+func (d *delegate) groupNames() servergroups.Names {
+	var names servergroups.Names
+	if d.cluster != nil && d.cluster.Shoot != nil {
+		names.TechnicalID, names.UID = d.cluster.Shoot.Status.TechnicalID, string(d.cluster.Shoot.UID)
+	}
+	return names
+}
+
+// identityService returns the identity service of the Worker's region, and whether its certificate is not to be verified.
+// It is empty if the profile cannot be read or lacks the region: the credentials know one themselves then.
+func (d *delegate) identityService() (endpoint lookup.Endpoint, insecure bool) {
+	if d.cluster == nil || d.cluster.CloudProfile == nil || !provider.HasContent(d.cluster.CloudProfile.Spec.ProviderConfig) {
+		return lookup.Endpoint{}, false
+	}
+	config := &v1alpha1.CloudProfileConfig{}
+	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
+	_ = provider.Decode(d.cluster.CloudProfile.Spec.ProviderConfig, kind, config, field.NewPath("spec", "providerConfig"))
+	endpoint, _ = lookup.Keystone(config, d.worker.Spec.Region)
+	return endpoint, ptr.Deref(config.KeystoneForceInsecure, false)
+}

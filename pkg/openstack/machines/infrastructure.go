@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+)
+
+// infrastructure is what machines are attached to.
+type infrastructure struct {
+	keyName       string
+	networkID     string
+	subnetIDs     []string
+	securityGroup string
+}
+
+// infrastructureStatus is an InfrastructureStatus, as far as it is read here. It is written by the infrastructure
+// controller of provider-openstack.
+type infrastructureStatus struct {
+	metav1.TypeMeta `json:",inline"`
+
+	Networks struct {
+		ID      string `json:"id"`
+		Subnets []struct {
+			ID      string `json:"id"`
+			Purpose string `json:"purpose"`
+		} `json:"subnets"`
+	} `json:"networks"`
+	Node struct {
+		KeyName string `json:"keyName"`
+	} `json:"node"`
+	SecurityGroups []struct {
+		Name    string `json:"name"`
+		Purpose string `json:"purpose"`
+	} `json:"securityGroups"`
+}
+
+// These are the purposes of what machines are attached to. In a dual-stack network the IPv6 subnet has one of its own.
+const (
+	purposeNodes     = "nodes"
+	purposeNodesIPv6 = "nodes-ipv6"
+)
+
+// infrastructureOf reads spec.infrastructureProviderStatus of a Worker. Fields that it does not know do not matter.
+func infrastructureOf(raw *runtime.RawExtension) (*infrastructure, error) {
+	const field = "spec.infrastructureProviderStatus"
+	if raw == nil || len(raw.Raw) == 0 || string(raw.Raw) == "null" {
+		return nil, errors.New(field + " is missing: it is there once the Infrastructure of the shoot has been reconciled")
+	}
+	status := &infrastructureStatus{}
+	if err := json.Unmarshal(raw.Raw, status); err != nil {
+		return nil, fmt.Errorf("%s cannot be read: %w", field, err)
+	}
+	const kind = "InfrastructureStatus"
+	if version := v1alpha1.GroupVersion.String(); status.APIVersion != version || status.Kind != kind {
+		return nil, fmt.Errorf("%s is of apiVersion %q and kind %q; only %s of %s can be read, so update this controller, or "+
+			"reconcile the Infrastructure with a release that writes that", field, status.APIVersion, status.Kind, kind, version)
+	}
+	found := &infrastructure{keyName: status.Node.KeyName, networkID: status.Networks.ID}
+	for _, purpose := range []string{purposeNodes, purposeNodesIPv6} {
+		for _, subnet := range status.Networks.Subnets {
+			if subnet.Purpose == purpose {
+				found.subnetIDs = append(found.subnetIDs, subnet.ID)
+			}
+		}
+		if len(found.subnetIDs) == 0 {
+			return nil, fmt.Errorf("%s has no subnet of purpose %s", field, purposeNodes)
+		}
+	}
+	for _, group := range status.SecurityGroups {
+		if group.Purpose == purposeNodes {
+			found.securityGroup = group.Name
+			return found, nil
+		}
+	}
+	return nil, fmt.Errorf("%s has no security group of purpose %s", field, purposeNodes)
+}

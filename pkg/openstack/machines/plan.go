@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	extensionsv1alpha1helper "github.com/gardener/gardener/pkg/api/extensions/v1alpha1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/worker"
+)
+
+// situation is all that decides about the machines of a Worker. It is read only.
+type situation struct {
+	worker  *extensionsv1alpha1.Worker
+	cluster *extensionscontroller.Cluster
+	// status has the records of images, and the server groups that there are now.
+	status *v1alpha1.WorkerStatus
+	// classes are the machine classes that there are, or were before a control plane migration.
+	classes []class
+	// userData is by the name of its secret and the key in that.
+	userData map[corev1.SecretKeySelector][]byte
+}
+
+// plan is what the pools of a Worker are to have.
+type plan struct {
+	pools []poolPlan
+	// faults are errors in the profile and in the pools' configs that do not decide about machines.
+	faults finding.List
+	// legacy says that the profile has no capabilities.
+	legacy bool
+}
+
+// poolPlan is what one pool is to have: classes, secrets and deployments, each by zone, in the order of the zones.
+type poolPlan struct {
+	image       worker.Image[openstack.Image]
+	classes     []*machinev1alpha1.MachineClass
+	secrets     []*corev1.Secret
+	deployments extensionsworker.MachineDeployments
+}
+
+// images returns what the pools boot, in the order of the pools.
+func (p *plan) images() []worker.Image[openstack.Image] {
+	images := make([]worker.Image[openstack.Image], 0, len(p.pools))
+	for i := range p.pools {
+		images = append(images, p.pools[i].image)
+	}
+	return images
+}
+
+// hasClass reports whether a pool is to have the machine class.
+func (p *plan) hasClass(name string) bool {
+	return slices.ContainsFunc(p.pools, func(pool poolPlan) bool {
+		return slices.ContainsFunc(pool.classes, func(c *machinev1alpha1.MachineClass) bool { return c.Name == name })
+	})
+}
+
+// plan returns what the pools are to have. It has those that can be made also if there is an error, which is about all
+// others and names them.
+func (s *situation) plan() (*plan, error) {
+	infrastructure, err := infrastructureOf(s.worker.Spec.InfrastructureProviderStatus)
+	if err != nil {
+		return &plan{}, fmt.Errorf("worker pools %s: %w", strings.Join(s.poolNames(), ", "), err)
+	}
+	if s.cluster == nil || s.cluster.Shoot == nil || s.cluster.CloudProfile == nil {
+		return &plan{}, fmt.Errorf("worker pools %s: the Cluster of namespace %s has no Shoot or no CloudProfile",
+			strings.Join(s.poolNames(), ", "), s.worker.Namespace)
+	}
+	spec := &s.cluster.CloudProfile.Spec
+	profile, report := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	p := &plan{faults: report.Errors, legacy: profile.Vocabulary().Legacy()}
+	images := worker.NewImages(profile, recordsOf(s.status))
+	questions := worker.PoolsOf(s.worker)
+	var errs []error
+	for i := range s.worker.Spec.Pools {
+		pool := &s.worker.Spec.Pools[i]
+		planned, err := s.pool(infrastructure, spec, images, &questions[i], pool)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		p.faults = append(p.faults, planned.image.Faults...)
+		p.pools = append(p.pools, *planned)
+	}
+	return p, errors.Join(errs...)
+}
+
+func (s *situation) poolNames() []string {
+	var names []string
+	for i := range s.worker.Spec.Pools {
+		names = append(names, s.worker.Spec.Pools[i].Name)
+	}
+	return names
+}
+
+// pool returns what one pool is to have. The error names it.
+func (s *situation) pool(
+	infrastructure *infrastructure, spec *v1beta1.CloudProfileSpec, images *worker.Images[openstack.Image],
+	question *provider.Pool, pool *extensionsv1alpha1.WorkerPool,
+) (*poolPlan, error) {
+	failed := func(format string, args ...any) (*poolPlan, error) {
+		return nil, fmt.Errorf("worker pool %s: %w", pool.Name, fmt.Errorf(format, args...))
+	}
+	config := configOf(pool.ProviderConfig)
+	group, found := s.serverGroup(pool.Name, config)
+	if !found {
+		return failed("it has no server group yet")
+	}
+	hash, err := hashOf(pool, s.cluster, config, group)
+	if err != nil {
+		return failed("the hash of its machine classes: %w", err)
+	}
+	planned := &poolPlan{}
+	names := make([]string, len(pool.Zones))
+	for i := range pool.Zones {
+		names[i] = fmt.Sprintf("%s-%s", s.deploymentName(pool.Name, i), hash)
+	}
+	planned.image, err = images.Of(worker.Question[openstack.Image]{
+		Pool: *question, Names: names, Classes: s.classesOf(pool.Name),
+	})
+	if err != nil {
+		return nil, err
+	}
+	machineType := v1beta1helper.FindMachineTypeByName(spec.MachineTypes, pool.MachineType)
+	if machineType == nil { // images.Of has said so, in a profile that has any
+		return failed("machine type %s is not in CloudProfile %s", pool.MachineType, s.cluster.CloudProfile.Name)
+	}
+	disk, err := diskOf(pool, machineType)
+	if err != nil {
+		return failed("%w", err)
+	}
+	data := s.userData[pool.UserDataSecretRef]
+	if len(data) == 0 {
+		return failed("secret %s has no user data under %s: it is there once the OperatingSystemConfig has been reconciled",
+			pool.UserDataSecretRef.Name, pool.UserDataSecretRef.Key)
+	}
+	for i, zone := range pool.Zones {
+		made := zoned{s, pool, config, infrastructure, disk, planned.image.Reference, group, zone}
+		class, err := made.class(names[i])
+		if err != nil {
+			return failed("%w", err)
+		}
+		planned.classes = append(planned.classes, class)
+		planned.secrets = append(planned.secrets, secretOf(class, data))
+		planned.deployments = append(planned.deployments, deploymentOf(pool, s.deploymentName(pool.Name, i), names[i], i))
+	}
+	return planned, nil
+}
+
+// serverGroup returns the ID of the server group of a pool, empty if it asks for none. It is false if there is none yet.
+func (s *situation) serverGroup(pool string, config *v1alpha1.WorkerConfig) (id string, found bool) {
+	if !wantsServerGroup(config) {
+		return "", true
+	}
+	i := slices.IndexFunc(s.status.ServerGroupDependencies, func(d v1alpha1.ServerGroupDependency) bool { return d.PoolName == pool })
+	if i < 0 {
+		return "", false
+	}
+	return s.status.ServerGroupDependencies[i].ID, true
+}
+
+// configOf reads the WorkerConfig of a pool; without any it is empty. What is wrong with it is said by package worker.
+func configOf(raw *runtime.RawExtension) *v1alpha1.WorkerConfig {
+	config := &v1alpha1.WorkerConfig{}
+	if provider.HasContent(raw) {
+		kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig")
+		_ = provider.Decode(raw, kind, config, field.NewPath("providerConfig"))
+	}
+	return config
+}
+
+func wantsServerGroup(config *v1alpha1.WorkerConfig) bool {
+	return config.ServerGroup != nil && config.ServerGroup.Policy != ""
+}
+
+// deploymentName returns the name of the machine deployment of a pool in one of its zones, by the index of the zone.
+func (s *situation) deploymentName(pool string, zone int) string {
+	return fmt.Sprintf("%s-%s-z%d", s.cluster.Shoot.Status.TechnicalID, pool, zone+1)
+}
+
+// hashOf returns the end of the names of a pool's machine classes: machines are replaced when it changes. It is computed
+// over what Gardener hashes itself, the ID of the server group, the labels that trigger rolling, and the security groups.
+// In place updates replace no machines, so that only Gardener's part counts for them.
+func hashOf(
+	pool *extensionsv1alpha1.WorkerPool, cluster *extensionscontroller.Cluster, config *v1alpha1.WorkerConfig, serverGroup string,
+) (string, error) {
+	var data []string
+	if serverGroup != "" {
+		data = append(data, serverGroup)
+	}
+	var labels []string
+	for _, label := range config.MachineLabels {
+		if ptr.Deref(label.TriggerRollingOnUpdate, false) {
+			labels = append(labels, label.Name+"="+label.Value)
+		}
+	}
+	slices.Sort(labels)
+	data = append(append(data, labels...), slices.Sorted(slices.Values(config.AdditionalSecurityGroups))...)
+	return extensionsworker.WorkerPoolHash(*pool, cluster, data, nil)
+}
+
+// disk is the root disk of machines.
+type disk struct {
+	// size in GiB; 0: that of the machine type.
+	size int
+	// kind is the volume type; empty: the default of OpenStack.
+	kind string
+}
+
+// diskOf returns the root disk of a pool's machines: what the pool says, and else what the machine type does.
+func diskOf(pool *extensionsv1alpha1.WorkerPool, machineType *v1beta1.MachineType) (disk, error) {
+	var d disk
+	if pool.Volume != nil {
+		size, err := extensionsworker.DiskSize(pool.Volume.Size)
+		if err != nil {
+			return d, fmt.Errorf("volume.size is %q, not a number of Gi, such as 50Gi", pool.Volume.Size)
+		}
+		d = disk{size, ptr.Deref(pool.Volume.Type, "")}
+	}
+	storage := machineType.Storage
+	if pool.Volume != nil && pool.Volume.Type != nil || storage == nil || storage.Type == "" || storage.Type == "default" {
+		return d, nil
+	}
+	d.kind = storage.Type
+	if size := storage.StorageSize; size != nil {
+		const gib = 1 << 30
+		d.size = cmp.Or(d.size, int((size.Value()+gib-1)/gib))
+	}
+	return d, nil
+}
+
+// deploymentOf returns the machine deployment of a pool in a zone, given by its index.
+func deploymentOf(pool *extensionsv1alpha1.WorkerPool, name, class string, zone int) extensionsworker.MachineDeployment {
+	index, zones := int32(zone), int32(len(pool.Zones))
+	var preserved int32
+	if settings := pool.MachineControllerManagerSettings; settings != nil {
+		preserved = ptr.Deref(settings.AutoPreserveFailedMachineMax, 0)
+	}
+	return extensionsworker.MachineDeployment{
+		Name: name, PoolName: pool.Name, ClassName: class, SecretName: class,
+		Minimum:  extensionsworker.DistributeOverZones(index, pool.Minimum, zones),
+		Maximum:  extensionsworker.DistributeOverZones(index, pool.Maximum, zones),
+		Priority: pool.Priority, Strategy: strategyOf(pool, index, zones),
+		Labels: labelsOf(pool, pool.Zones[zone]), Annotations: pool.Annotations, Taints: pool.Taints,
+		MachineConfiguration:         genericactuator.ReadMachineConfiguration(*pool),
+		ClusterAutoscalerAnnotations: extensionsv1alpha1helper.GetMachineDeploymentClusterAutoscalerAnnotations(pool.ClusterAutoscaler),
+		AutoPreserveFailedMachineMax: extensionsworker.DistributeOverZones(index, preserved, zones),
+	}
+}
+
+// strategyOf returns how the machines of a pool in a zone are updated.
+func strategyOf(pool *extensionsv1alpha1.WorkerPool, zone, zones int32) machinev1alpha1.MachineDeploymentStrategy {
+	update := machinev1alpha1.UpdateConfiguration{
+		MaxUnavailable: ptr.To(extensionsworker.DistributePositiveIntOrPercent(zone, pool.MaxUnavailable, zones, pool.Minimum)),
+		MaxSurge:       ptr.To(extensionsworker.DistributePositiveIntOrPercent(zone, pool.MaxSurge, zones, pool.Maximum)),
+	}
+	orchestration := machinev1alpha1.OrchestrationTypeAuto
+	switch {
+	case v1beta1helper.IsUpdateStrategyManualInPlace(pool.UpdateStrategy):
+		orchestration = machinev1alpha1.OrchestrationTypeManual
+	case !v1beta1helper.IsUpdateStrategyInPlace(pool.UpdateStrategy):
+		return machinev1alpha1.MachineDeploymentStrategy{
+			Type:          machinev1alpha1.RollingUpdateMachineDeploymentStrategyType,
+			RollingUpdate: &machinev1alpha1.RollingUpdateMachineDeployment{UpdateConfiguration: update},
+		}
+	}
+	return machinev1alpha1.MachineDeploymentStrategy{
+		Type: machinev1alpha1.InPlaceUpdateMachineDeploymentStrategyType,
+		InPlaceUpdate: &machinev1alpha1.InPlaceUpdateMachineDeployment{
+			UpdateConfiguration: update, OrchestrationType: orchestration,
+		},
+	}
+}
+
+// labelsOf returns the labels of nodes: those of the pool, and the zone as the volume plugins know it.
+func labelsOf(pool *extensionsv1alpha1.WorkerPool, zone string) map[string]string {
+	labels := map[string]string{}
+	maps.Copy(labels, pool.Labels)
+	labels["topology.cinder.csi.openstack.org/zone"] = zone
+	labels["topology.manila.csi.openstack.org/zone"] = zone
+	return labels
+}
+
+// secretOf returns the secret of a machine class.
+func secretOf(class *machinev1alpha1.MachineClass, userData []byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: class.Name, Namespace: class.Namespace,
+			Labels: map[string]string{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass},
+		},
+		Type: corev1.SecretTypeOpaque, Data: map[string][]byte{userDataKey: userData},
+	}
+}
+
+// userDataKey is where the user data is in the secret of a machine class.
+const userDataKey = "userData"

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// seven is a Worker of seven pools, and what provider-openstack made of it.
+const seven = "testdata/seven"
+
+// load reads a JSON file of a folder.
+func load[T any](t testing.TB, folder, name string) *T {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(folder, name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	into := new(T)
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return into
+}
+
+// situationOf is the situation in a folder, without any machine class.
+func situationOf(t testing.TB, folder string) *situation {
+	t.Helper()
+	w := load[extensionsv1alpha1.Worker](t, folder, "input-worker")
+	status, err := readStatus(w.Status.ProviderStatus)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &situation{
+		worker: w,
+		cluster: &extensionscontroller.Cluster{
+			Shoot: load[v1beta1.Shoot](t, folder, "input-shoot"), CloudProfile: load[v1beta1.CloudProfile](t, folder, "input-cloudprofile"),
+		},
+		status: status, userData: map[corev1.SecretKeySelector][]byte{},
+	}
+	for i := range w.Spec.Pools {
+		s.userData[w.Spec.Pools[i].UserDataSecretRef] = []byte("#cloud-config <&>\n")
+	}
+	return s
+}
+
+// planned returns what a situation leads to.
+func planned(t testing.TB, s *situation) *plan {
+	t.Helper()
+	p, err := s.plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// asJSON returns a value as JSON has it, without fields that an API server sets, and without those that say nothing.
+func asJSON(t testing.TB, value any) any {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded any
+	if err := json.Unmarshal(raw, &decoded); err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+func onlyNames[T metav1.Object](objects []T) []T {
+	for _, o := range objects {
+		o.SetCreationTimestamp(metav1.Time{})
+	}
+	slices.SortFunc(objects, func(a, b T) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return objects
+}
+
+// What the pools get is what provider-openstack makes of them.
+func TestSameAsProviderOpenStack(t *testing.T) {
+	p := planned(t, situationOf(t, seven))
+	var (
+		classes     []*machinev1alpha1.MachineClass
+		secrets     []*corev1.Secret
+		deployments []any
+	)
+	for _, pool := range p.pools {
+		classes = append(classes, pool.classes...)
+		secrets = append(secrets, pool.secrets...)
+		for _, d := range pool.deployments {
+			deployments = append(deployments, d)
+		}
+	}
+	for i := range classes {
+		classes[i].TypeMeta = metav1.TypeMeta{APIVersion: machinev1alpha1.SchemeGroupVersion.String(), Kind: "MachineClass"}
+	}
+	wantClasses := onlyNames(*load[[]*machinev1alpha1.MachineClass](t, seven, "upstream-machineclasses"))
+	if diff := cmp.Diff(asJSON(t, wantClasses), asJSON(t, onlyNames(classes))); diff != "" {
+		t.Errorf("machine classes (-provider-openstack +ours):\n%s", diff)
+	}
+	wantSecrets := onlyNames(*load[[]*corev1.Secret](t, seven, "upstream-secrets"))
+	if diff := cmp.Diff(asJSON(t, wantSecrets), asJSON(t, onlyNames(secrets))); diff != "" {
+		t.Errorf("secrets (-provider-openstack +ours):\n%s", diff)
+	}
+	if diff := cmp.Diff(*load[any](t, seven, "upstream-machinedeployments"), asJSON(t, deployments)); diff != "" {
+		t.Errorf("machine deployments (-provider-openstack +ours):\n%s", diff)
+	}
+}

@@ -56,6 +56,10 @@ var mayImport = map[string][]string{
 	"pkg/openstack": {
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules",
 	},
+	"pkg/openstack/machines": {
+		"pkg/worker", "pkg/consistency", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
+		"pkg/openstack", "pkg/openstack/servergroups",
+	},
 	"pkg/openstack/rules": {
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
 	},

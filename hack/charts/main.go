@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command charts makes the charts of all admission components, and packages them; make charts calls it. With -generate it writes,
+// Command charts makes the charts of all components, and packages them; make charts calls it. With -generate it writes,
 // instead, what is committed: the manifests in the folder example that install them; make generate does that. Run it from the root
 // of the repository.
 package main
@@ -48,36 +48,49 @@ func run() error {
 		if err != nil {
 			return err
 		}
-		if err := writeManifests(*folder, c, packages, o); err != nil {
+		manifests, err := chart.Manifests(c, packages, o)
+		if err != nil {
 			return err
 		}
-		for _, p := range packages {
-			if *generate {
-				continue
-			}
-			if err := p.Write(*folder); err != nil {
-				return err
-			}
-			fmt.Printf("%s\t%s\t%s\n", filepath.Join(*folder, p.Name), o.Version, p.Reference(o))
+		if err := write(*folder, chart.ManifestFolder(c), manifests, !*generate, o, packages...); err != nil {
+			return err
+		}
+	}
+	for _, c := range components.Controllers() {
+		p, err := chart.LoadController(".", c, o)
+		if err != nil {
+			return err
+		}
+		manifests, err := chart.ControllerManifests(c, p, o)
+		if err != nil {
+			return err
+		}
+		if err := write(*folder, chart.ControllerFolder(c), manifests, !*generate, o, p); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// writeManifests writes the manifests that install packages.
-func writeManifests(folder string, c components.Component, packages []chart.Package, o chart.Options) error {
-	manifests, err := chart.Manifests(c, packages, o)
-	if err != nil {
-		return err
-	}
-	folder = filepath.Join(folder, chart.ManifestFolder(c))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+// write writes the manifests of a component into a folder within another one, and into that, if asked for, its packages.
+func write(folder, within string, manifests map[string][]byte, packaged bool, o chart.Options, packages ...chart.Package) error {
+	within = filepath.Join(folder, within)
+	if err := os.MkdirAll(within, 0o755); err != nil {
 		return err
 	}
 	for name, content := range manifests {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(within, name), content, 0o644); err != nil {
 			return err
 		}
+	}
+	for _, p := range packages {
+		if !packaged {
+			continue
+		}
+		if err := p.Write(folder); err != nil {
+			return err
+		}
+		fmt.Printf("%s\t%s\t%s\n", filepath.Join(folder, p.Name), o.Version, p.Reference(o))
 	}
 	return nil
 }

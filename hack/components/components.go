@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package components lists the admission components of this repository, as far as they differ: charts, images and the manifests that
-// install them are made for each in the same way.
+// Package components lists the components of this repository, as far as they differ: charts, images and the manifests that install them
+// are made for each in the same way. They are admission components, one for each cloud, and worker controllers.
 package components
 
 import (
@@ -87,6 +87,33 @@ func (c Component) Short() string {
 	}
 	return "admission component of the " + c.Title + " extension"
 }
+
+// Controller is the worker controller for a provider type, a component that gardenlet installs in seeds. Its command is the package
+// ./cmd/NAME, and its chart the folder charts/NAME.
+type Controller struct {
+	// Type is the provider type.
+	Type string
+	// Title is how people write it.
+	Title string
+}
+
+// Controllers returns the worker controllers.
+func Controllers() []Controller {
+	return []Controller{{Type: OpenStack.Type, Title: OpenStack.Title}}
+}
+
+// Release is the name of the Extension and the ControllerRegistration, and that of the chart and its releases. The extension that has
+// everything but the worker controller is called provider-TYPE.
+func (c Controller) Release() string { return "provider-" + c.Type + "-worker" }
+
+// Name is that of the command and the image.
+func (c Controller) Name() string { return "gardener-extension-provider-" + c.Type }
+
+// ObjectName is that of the Deployment, and of all other objects in a seed.
+func (c Controller) ObjectName() string { return "gardener-extension-" + c.Release() }
+
+// Short says what the component is, without an article.
+func (c Controller) Short() string { return "worker controller of the " + c.Title + " extension" }
 
 // title writes short names, which are abbreviations, in capitals, and others with one.
 func title(providerType string) string {

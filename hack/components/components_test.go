@@ -34,7 +34,16 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Each component has a command, and each command of an admission component is one of them.
+// Nothing that a seed has only one of is called like something of provider-openstack.
+func TestNamesOfControllers(t *testing.T) {
+	c := components.Controller{Type: "acme", Title: "Acme"}
+	if got := fmt.Sprintf("%s, %s, %s, the %s", c.Name(), c.Release(), c.ObjectName(), c.Short()); got !=
+		"gardener-extension-provider-acme, provider-acme-worker, gardener-extension-provider-acme-worker, the worker controller of the Acme extension" {
+		t.Error(got)
+	}
+}
+
+// Each component has a command, and each command of a component is one of them.
 func TestCommands(t *testing.T) {
 	folders, err := filepath.Glob("../../cmd/gardener-extension-*")
 	if err != nil {
@@ -48,11 +57,21 @@ func TestCommands(t *testing.T) {
 		}
 		name := filepath.Base(folder)
 		commands = append(commands, name)
-		if beside := strings.Contains(name, "-capkit-"); beside != strings.Contains(string(main), "admission.NewCommandBeside(") {
+		want := "admission.NewCommand("
+		switch {
+		case strings.Contains(name, "-provider-"):
+			want = "command.New("
+		case strings.Contains(name, "-capkit-"):
+			want = "admission.NewCommandBeside("
+		}
+		if !strings.Contains(string(main), want) {
 			t.Errorf("%s does not have the command of that name", folder)
 		}
 	}
 	for _, c := range components.All() {
+		names = append(names, c.Name())
+	}
+	for _, c := range components.Controllers() {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)

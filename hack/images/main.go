@@ -55,9 +55,13 @@ func run() error {
 	revision, _ := git(ctx, "describe", "--always", "--dirty", "--match=", "--abbrev=40")
 	var images []image.Description
 	for _, c := range components.All() {
-		d := image.Of(c)
-		d.Version, d.Created, d.Revision = *version, created, revision
-		images = append(images, d)
+		images = append(images, image.Of(c))
+	}
+	for _, c := range components.Controllers() {
+		images = append(images, image.OfController(c))
+	}
+	for i := range images {
+		images[i].Version, images[i].Created, images[i].Revision = *version, created, revision
 	}
 	digests, err := image.Make(ctx, ".", *ldflags, *folder, images, platforms)
 	if err != nil {

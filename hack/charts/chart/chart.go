@@ -2,11 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart makes the charts of the admission components of one template, packages them, and writes the manifests by which
-// Gardener installs them. The same files give the same bytes, whoever makes them, and when.
+// Package chart makes the charts of the components of templates, packages them, and writes the manifests by which Gardener installs
+// them. The same files give the same bytes, whoever makes them, and when.
 //
-// The template is the folder charts/admission, with a chart for each [Kind]. What stands in it in [[ double brackets ]] is filled
-// in here, as Go's text/template does; what stands in {{ braces }} is Helm's, and is filled in when a chart is installed.
+// The template of all admission components is the folder charts/admission, with a chart for each [Kind]; a worker controller has one
+// of its own. What stands in it in [[ double brackets ]] is filled in here, as Go's text/template does; what stands in {{ braces }} is
+// Helm's, and is filled in when a chart is installed.
 package chart
 
 import (
@@ -32,10 +33,13 @@ import (
 // Registry is where images and charts are, as far as this repository knows: a host that nobody has.
 const Registry = "registry.example.com/capkit"
 
-// folder of the template, below the root of the repository.
-const folder = "charts/admission"
+// These are the folder of all templates, below the root of the repository, and the one in it of admission components.
+const (
+	folder          = "charts"
+	admissionFolder = "admission"
+)
 
-// Kind is one of the charts that each component has.
+// Kind is one of the charts that each admission component has.
 type Kind string
 
 const (
@@ -88,31 +92,47 @@ func (p Package) Reference(o Options) string {
 	return fmt.Sprintf("%s/charts/%s:%s", o.Registry, p.Name, o.Version)
 }
 
-// Load packages the charts of a component, of the template in the repository in the folder root: first the one for the runtime
-// cluster, then the one for the virtual garden.
+// Load packages the charts of an admission component, of the template in the repository in the folder root: first the one for the
+// runtime cluster, then the one for the virtual garden.
 func Load(root string, c components.Component, o Options) ([]Package, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var packages []Package
 	for _, kind := range []Kind{Runtime, Application} {
-		p, err := load(root, c, kind, o)
+		files, err := Files(root, c, kind, o)
 		if err != nil {
 			return nil, err
+		}
+		p, err := load(files)
+		if err != nil {
+			return nil, fmt.Errorf("the %s chart for %s: %w", kind, c.Type, err)
 		}
 		packages = append(packages, p)
 	}
 	return packages, nil
 }
 
-func load(root string, c components.Component, kind Kind, o Options) (Package, error) {
-	files, err := Files(root, c, kind, o)
+// LoadController packages the chart of a worker controller in the repository in the folder root.
+func LoadController(root string, c components.Controller, o Options) (Package, error) {
+	if err := o.check(); err != nil {
+		return Package{}, err
+	}
+	files, err := ControllerFiles(root, c, o)
 	if err != nil {
 		return Package{}, err
 	}
+	p, err := load(files)
+	if err != nil {
+		return Package{}, fmt.Errorf("the chart of %s: %w", c.Name(), err)
+	}
+	return p, nil
+}
+
+func load(files []*archive.BufferedFile) (Package, error) {
 	made, err := loader.LoadFiles(files)
 	if err != nil {
-		return Package{}, fmt.Errorf("the %s chart for %s: %w", kind, c.Type, err)
+		return Package{}, err
 	}
 	made.ModTime, made.SchemaModTime = epoch, epoch // nothing of when it was made
 	content, err := save(made)
@@ -122,13 +142,24 @@ func load(root string, c components.Component, kind Kind, o Options) (Package, e
 // epoch is the time of all files.
 var epoch = time.Unix(0, 0)
 
-// Files returns the files of a chart for a component, in the order of their names, as Helm reads them from a folder.
+// Files returns the files of a chart for an admission component, in the order of their names, as Helm reads them from a folder.
 func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
-	data := struct {
+	return fill(filepath.Join(root, folder, admissionFolder, string(kind)), struct {
 		components.Component
 		Options
-	}{c, o}
-	top := filepath.Join(root, filepath.FromSlash(folder), string(kind))
+	}{c, o})
+}
+
+// ControllerFiles is [Files] for a worker controller.
+func ControllerFiles(root string, c components.Controller, o Options) ([]*archive.BufferedFile, error) {
+	return fill(filepath.Join(root, folder, c.Name()), struct {
+		components.Controller
+		Options
+	}{c, o})
+}
+
+// fill returns the files in a folder, with data filled in.
+func fill(top string, data any) ([]*archive.BufferedFile, error) {
 	var files []*archive.BufferedFile
 	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

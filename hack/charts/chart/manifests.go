@@ -13,12 +13,15 @@ import (
 	"github.com/capkit/capkit/hack/components"
 )
 
-//go:embed extension.yaml controller-registration.yaml
+//go:embed extension.yaml controller-registration.yaml controller/extension.yaml controller/controller-registration.yaml
 var files embed.FS
 
-var templates = template.Must(template.ParseFS(files, "*.yaml"))
+var (
+	templates           = template.Must(template.ParseFS(files, "*.yaml"))
+	controllerTemplates = template.Must(template.ParseFS(files, "controller/*.yaml"))
+)
 
-// Manifests returns the manifests by which Gardener installs packages that [Load] has made for a component, by file name:
+// Manifests returns the manifests by which Gardener installs packages that [Load] has made for an admission component, by file name:
 // extension.yaml for gardener-operator, controller-registration.yaml for gardenlet. They belong into the folder that
 // [ManifestFolder] returns.
 func Manifests(c components.Component, packages []Package, o Options) (map[string][]byte, error) {
@@ -33,6 +36,26 @@ func Manifests(c components.Component, packages []Package, o Options) (map[strin
 		Application: packages[1].Reference(o),
 		RawChart:    base64.StdEncoding.EncodeToString(packages[0].Archive),
 	}
+	return execute(templates, data)
+}
+
+// ControllerManifests returns the manifests by which Gardener installs the package that [LoadController] has made for a worker
+// controller, by file name, as [Manifests] does. They belong into the folder that [ControllerFolder] returns.
+func ControllerManifests(c components.Controller, p Package, o Options) (map[string][]byte, error) {
+	return execute(controllerTemplates, struct {
+		components.Controller
+		Folder, Image, Chart, RawChart string
+	}{
+		Controller: c,
+		Folder:     ControllerFolder(c),
+		Image:      o.Registry + "/" + c.Name(),
+		Chart:      p.Reference(o),
+		RawChart:   base64.StdEncoding.EncodeToString(p.Archive),
+	})
+}
+
+// execute fills in each of the templates.
+func execute(templates *template.Template, data any) (map[string][]byte, error) {
 	manifests := map[string][]byte{}
 	for _, t := range templates.Templates() {
 		var manifest bytes.Buffer
@@ -53,3 +76,7 @@ func ManifestFolder(c components.Component) string {
 	}
 	return ""
 }
+
+// ControllerFolder is where the manifests of a worker controller are, below the folder bin/charts and in the same way below the
+// folder example.
+func ControllerFolder(c components.Controller) string { return "worker-" + c.Type + "/" }

@@ -60,6 +60,14 @@ func Of(c components.Component) Description {
 	return d
 }
 
+// OfController is [Of] for a worker controller.
+func OfController(c components.Controller) Description {
+	return Description{
+		Name: c.Name(), Title: "Worker controller of the Gardener extension for " + c.Title,
+		Text: "Controller that makes machine classes and machine deployments of the worker pools of " + c.Title + " clusters in a Gardener installation",
+	}
+}
+
 // Tag returns the tag of the image.
 func (d Description) Tag() string {
 	version, _, _ := strings.Cut(d.Version, "+")

@@ -51,12 +51,12 @@ type Controller struct {
 
 // Options are what flags and environment say about the controller.
 type Options struct {
-	// GardenCluster is the garden; nil if the program was not told how to reach it. Its cache watches nothing by itself.
-	GardenCluster cluster.Cluster
 	// Controller has the number of Workers that are reconciled at once.
 	Controller controller.Options
 	// IgnoreOperationAnnotation reports whether Workers are reconciled after every change, and not only when gardenlet says so.
 	IgnoreOperationAnnotation bool
+	// GardenCluster is the garden; nil if the program was not told how to reach it. Its cache watches nothing by itself.
+	GardenCluster cluster.Cluster
 	// ExtensionClasses are those of the Workers: shoot alone.
 	ExtensionClasses []extensionsv1alpha1.ExtensionClass
 	// SelfHostedShootCluster reports whether the cluster is a Shoot that hosts itself, and no seed.

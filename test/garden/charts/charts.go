@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
-// The charts that each component has.
+// The charts that each admission component has.
 const (
 	Runtime     = chart.Runtime
 	Application = chart.Application
@@ -36,36 +36,63 @@ const (
 // kubernetesVersion is that of the cluster which charts are rendered for.
 const kubernetesVersion = "v1.36.0"
 
-// Files returns the files of a chart for a component, with the version of the repository. Call it from anywhere below the root of
-// the repository, as tests are run.
+// Files returns the files of a chart for an admission component, with the version of the repository. Call it from anywhere below the
+// root of the repository, as tests are run.
 func Files(c components.Component, kind chart.Kind) ([]*archive.BufferedFile, error) {
-	root, err := repository.Root()
-	if err != nil {
-		return nil, err
-	}
-	o, err := chart.Default(root)
+	root, o, err := options()
 	if err != nil {
 		return nil, err
 	}
 	return chart.Files(root, c, kind, o)
 }
 
-// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates of a chart for a component, in that
-// order. The values complete those of the chart, and are checked against its schema.
+// ControllerFiles is [Files] for a worker controller.
+func ControllerFiles(c components.Controller) ([]*archive.BufferedFile, error) {
+	root, o, err := options()
+	if err != nil {
+		return nil, err
+	}
+	return chart.ControllerFiles(root, c, o)
+}
+
+// options returns the root of the repository, and what is written into its charts.
+func options() (root string, o chart.Options, err error) {
+	if root, err = repository.Root(); err != nil {
+		return "", o, err
+	}
+	o, err = chart.Default(root)
+	return root, o, err
+}
+
+// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates of a chart for an admission component,
+// in that order. The values complete those of the chart, and are checked against its schema.
 func Render(c components.Component, kind chart.Kind, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	files, err := Files(c, kind)
 	if err != nil {
 		return nil, err
 	}
+	return render(files, c.Release(), namespace, values)
+}
+
+// RenderController is [Render] for a worker controller.
+func RenderController(c components.Controller, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
+	files, err := ControllerFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	return render(files, c.Release(), namespace, values)
+}
+
+func render(files []*archive.BufferedFile, release, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	loaded, err := loader.LoadFiles(files)
 	if err != nil {
-		return nil, fmt.Errorf("loading the %s chart for %s: %w", kind, c.Type, err)
+		return nil, fmt.Errorf("loading the chart of %s: %w", release, err)
 	}
 	version, err := common.ParseKubeVersion(kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
-	options := common.ReleaseOptions{Name: c.Release(), Namespace: namespace, Revision: 1, IsInstall: true}
+	options := common.ReleaseOptions{Name: release, Namespace: namespace, Revision: 1, IsInstall: true}
 	cluster := &common.Capabilities{KubeVersion: *version, APIVersions: common.DefaultVersionSet}
 	complete, err := commonutil.ToRenderValues(loaded, values, options, cluster)
 	if err != nil {

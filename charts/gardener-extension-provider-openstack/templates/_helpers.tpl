@@ -1,0 +1,31 @@
+{{- /* The name of all objects: not that of provider-openstack, which is in the same cluster and has a ClusterRole, too. */ -}}
+{{- define "name" -}}
+[[ .ObjectName ]]
+{{- end -}}
+
+{{- define "selector" -}}
+app.kubernetes.io/name: {{ include "name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "labels" -}}
+{{ include "selector" . }}
+{{- /* A tag may have a digest behind it, which a label has no room for. */}}
+app.kubernetes.io/version: {{ .Values.image.tag | default .Chart.AppVersion | splitList "@" | first | trunc 63 | quote }}
+{{- end -}}
+
+{{- define "metricsPort" -}}
+{{- if gt (len .Values.usablePorts) 1 -}}
+{{- index .Values.usablePorts 0 -}}
+{{- else -}}
+{{- .Values.metricsPort -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "healthPort" -}}
+{{- if gt (len .Values.usablePorts) 1 -}}
+{{- index .Values.usablePorts 1 -}}
+{{- else -}}
+{{- .Values.healthPort -}}
+{{- end -}}
+{{- end -}}

@@ -22,8 +22,8 @@ import (
 // group that has members still is kept, and removed by a later call: machines may be going still. An entry whose group
 // has another name is not ours; it is forgotten, and the group stays.
 //
-// If there is an error, it names all groups that could not be removed; these stay in the record. Without pools and without record
-// OpenStack is not asked for anything, and compute may be nil.
+// If there is an error, it names all groups that could not be removed; these stay in the record. Without pools and
+// without record OpenStack is not asked for anything, and compute may be nil.
 func CleanUp(
 	ctx context.Context, compute Compute, names Names, pools []Pool, have []v1alpha1.ServerGroupDependency,
 ) (record []v1alpha1.ServerGroupDependency, err error) {

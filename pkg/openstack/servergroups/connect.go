@@ -38,21 +38,23 @@ type Credentials struct {
 	// authURL of the Secret says where it is. Empty CA certificates: caCert of the Secret has them, or else those of the
 	// system count. The certificates are for all services of the region, and the only ones that count then.
 	Keystone lookup.Endpoint
-	// Insecure leaves certificates unverified, as keystoneForceInsecure of the CloudProfileConfig. False: they are verified unless
-	// the Secret says insecure.
+	// Insecure leaves certificates unverified, as keystoneForceInsecure of the CloudProfileConfig. False: they are
+	// verified unless the Secret says insecure.
 	Insecure bool
 }
 
-// Connect logs in to the identity service, version 3, and returns the compute service of a region. It can be used for as long
-// as the identity service lets a token live, mostly an hour: log in anew for each reconcile.
+// Connect logs in to the identity service, version 3, and returns the compute service of a region. It can be used for
+// as long as the identity service lets a token live, mostly an hour: log in anew for each reconcile.
 //
-// The error says which service at which host failed, and what to check; it exposes Gardener's error codes with a method Codes, and has
-// no value of the Secret in it. A request takes a minute at most, and ends with the context.
+// The error says which service at which host failed, and what to check; it exposes Gardener's error codes with a method
+// Codes, and has no value of the Secret in it. A request takes a minute at most, and ends with the context.
 func Connect(ctx context.Context, credentials Credentials, region string) (Compute, error) {
 	if err := credentials.incomplete(); err != nil {
 		return nil, err
 	}
-	identity := service{name: "identity service", fields: "keystoneURL and keystoneURLs of the CloudProfile", secrets: credentials.secrets()}
+	identity := service{
+		name: "identity service", fields: "keystoneURL and keystoneURLs of the CloudProfile", secrets: credentials.secrets(),
+	}
 	provider, err := credentials.provider(&identity)
 	if err != nil {
 		return nil, err
@@ -102,7 +104,8 @@ func (c Credentials) secrets() []string {
 	return secrets
 }
 
-// options returns what is sent to the identity service. An application credential is for one project: no scope is asked for then.
+// options returns what is sent to the identity service. An application credential is for one project: no scope is asked
+// for then.
 func (c Credentials) options() gophercloud.AuthOptions {
 	value := func(key string) string { return string(c.Secret[key]) }
 	options := gophercloud.AuthOptions{Username: value("username"), DomainName: value("domainName")}
@@ -157,7 +160,7 @@ func newTransport(tlsConfig *tls.Config) *http.Transport {
 // tls returns how certificates of services are verified.
 func (c Credentials) tls() (*tls.Config, error) {
 	insecure, err := strconv.ParseBool(strings.TrimSpace(string(c.Secret["insecure"])))
-	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure || err == nil && insecure} //nolint:gosec // if the operator wants it
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: c.Insecure || err == nil && insecure}
 	bundle := cmp.Or(c.Keystone.CACert, string(c.Secret["caCert"]))
 	if strings.TrimSpace(bundle) == "" {
 		return config, nil

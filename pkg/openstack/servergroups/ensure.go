@@ -61,7 +61,9 @@ func Ensure(
 // sorted returns the pools sorted by name.
 func sorted(pools []Pool) []Pool {
 	pools = slices.Clone(pools)
-	slices.SortFunc(pools, func(a, b Pool) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Policy, b.Policy)) })
+	slices.SortFunc(pools, func(a, b Pool) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Policy, b.Policy))
+	})
 	return pools
 }
 
@@ -229,7 +231,8 @@ func (e *ensuring) sort() {
 		return 1
 	}
 	slices.SortFunc(e.record, func(a, b v1alpha1.ServerGroupDependency) int {
-		return cmp.Or(cmp.Compare(a.PoolName, b.PoolName), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.PoolName, b.PoolName), cmp.Compare(rank(a), rank(b)),
+			cmp.Compare(a.ID, b.ID), cmp.Compare(a.Name, b.Name))
 	})
 	e.record = slices.Compact(e.record)
 }
@@ -267,8 +270,8 @@ func (p *project) best(fits func(Group) bool) (Group, bool) {
 	return Group{}, false
 }
 
-// Get returns a group from the list, or else asks for it: lists of many groups come in pages, and groups that others remove
-// meanwhile make one be left out.
+// Get returns a group from the list, or else asks for it: lists of many groups come in pages, and groups that others
+// remove meanwhile make one be left out.
 func (p *project) Get(ctx context.Context, id string) (Group, error) {
 	if group, found := p.best(func(g Group) bool { return g.ID == id }); found {
 		return group, nil

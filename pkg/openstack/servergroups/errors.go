@@ -104,8 +104,8 @@ func (g *grouped) has(subject string) bool {
 	return slices.ContainsFunc(g.errs, func(e subjectError) bool { return e.subject == subject })
 }
 
-// join returns one error for all, in which those with the same text are one about all of their subjects; nil if there are
-// none.
+// join returns one error for all, in which those with the same text are one about all of their subjects; nil if there
+// are none.
 func (g *grouped) join() error {
 	var errs []error
 	for i, first := range g.errs {

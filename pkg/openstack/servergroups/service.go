@@ -91,8 +91,8 @@ func (s *service) explain(err error) *failure {
 	return f
 }
 
-// causeOf returns the innermost part of an error of the network: the same error has the same text each time, without the
-// number of a port of this side, and without a URL.
+// causeOf returns the innermost part of an error of the network: the same error has the same text each time, without
+// the number of a port of this side, and without a URL.
 func causeOf(err error) string {
 	var operation *net.OpError
 	if errors.As(err, &operation) {
@@ -113,7 +113,7 @@ func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failur
 		f.text += ": " + words
 	}
 	advise := func(advice string, codes ...v1beta1.ErrorCode) {
-		f.text, f.codes = strings.TrimSuffix(f.text, ".")+"; "+advice, codes
+		f.text, f.codes = f.text+"; "+advice, codes
 	}
 	isQuota := strings.Contains(strings.ToLower(words), "quota")
 	switch status := answer.Actual; {
@@ -155,8 +155,9 @@ func isNotFound(err error) bool {
 	return errors.As(err, &answer) && isMissing(&answer)
 }
 
-// isMissing reports whether an answer is the compute service's own that something does not exist: a proxy in front of it, or
-// another service at a wrong URL, answers 404 in other ways, and that must not be taken for a group that is gone.
+// isMissing reports whether an answer is the compute service's own that something does not exist: a proxy in front of
+// it, or another service at a wrong URL, answers 404 in other ways, and that must not be taken for a group that is
+// gone.
 func isMissing(answer *gophercloud.ErrUnexpectedResponseCode) bool {
 	var body map[string]json.RawMessage
 	if answer.Actual != http.StatusNotFound || json.Unmarshal(answer.Body, &body) != nil {
@@ -188,9 +189,9 @@ func wordsOf(body []byte) string {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
 	if utf8.RuneCountInString(words) > maxWords {
-		words = string([]rune(words)[:maxWords]) + "..."
+		return string([]rune(words)[:maxWords]) + "..."
 	}
-	return words
+	return strings.TrimSuffix(words, ".")
 }
 
 // maxBody is how many bytes of an answer are read. A thousand server groups take less than one million.

@@ -62,12 +62,19 @@ func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) 
 
 // NewActuator returns what works on Workers, for a controller of Gardener's worker library. The garden cluster may be nil.
 func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsworker.Actuator {
-	return genericactuator.NewActuator(mgr, gardenCluster, &factory{
-		client: mgr.GetClient(), reader: mgr.GetAPIReader(), events: mgr.GetEventRecorder("provider-openstack-worker"),
-	}, func(err error) []v1beta1.ErrorCode { return util.DetermineErrorCodes(err, knownCodes) })
+	factory := NewDelegateFactory(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("provider-openstack-worker"))
+	return genericactuator.NewActuator(mgr, gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
+		return util.DetermineErrorCodes(err, knownCodes)
+	})
 }
 
-// factory makes a delegate for each reconciliation. It is immutable and safe for concurrent use.
+// NewDelegateFactory returns what makes a delegate for each reconciliation, for an actuator of one's own. It writes with
+// the client, and reads with the reader, which must not answer from a cache. It is safe for concurrent use; a delegate
+// is not.
+func NewDelegateFactory(c client.Client, reader client.Reader, recorder events.EventRecorder) genericactuator.DelegateFactory {
+	return &factory{c, reader, recorder}
+}
+
 type factory struct {
 	client client.Client
 	reader client.Reader

@@ -13,7 +13,7 @@ import (
 // knownCodes finds Gardener's error codes in what OpenStack says of a machine, which is known as a text only.
 var knownCodes = map[v1beta1.ErrorCode]func(string) bool{
 	v1beta1.ErrorInfraUnauthenticated: says(`authentication failed|requires authentication|invalid (user|credential)|\b401\b`),
-	v1beta1.ErrorInfraUnauthorized:    says(`policy does not allow|not authorized|\b403 forbidden`),
+	v1beta1.ErrorInfraUnauthorized:    says(`policy do\w*n'?t allow|policy does not allow|not authorized|\b403 forbidden`),
 	v1beta1.ErrorInfraQuotaExceeded:   says(`quota\w* exceeded|exceed\w*( \w+)* quota|maximum number of ports exceeded`),
 	v1beta1.ErrorInfraRateLimitsExceeded: says(
 		`too many requests|rate limit\w* exceeded|\b429\b`),

@@ -17,6 +17,8 @@ import (
 	"github.com/gardener/gardener/pkg/utils/flow"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -245,7 +247,7 @@ func (d *delegate) deploy(ctx context.Context, planned *plan) error {
 		for k := range pool.classes {
 			tasks = append(tasks, func(ctx context.Context) error {
 				if err := d.deploySecret(ctx, pool.secrets[k]); err != nil {
-					return fmt.Errorf("writing the secret of machine class %s: %w", pool.classes[k].Name, err)
+					return fmt.Errorf("writing the secret of machine class %s: %w", pool.classes[k].Name, withoutContent(err))
 				}
 				if err := d.deployClass(ctx, pool.classes[k]); err != nil {
 					return fmt.Errorf("writing machine class %s: %w", pool.classes[k].Name, err)
@@ -268,14 +270,23 @@ func (d *delegate) deploySecret(ctx context.Context, wanted *corev1.Secret) erro
 	return patchChanged(ctx, d.client, changed, client.MergeFrom(found))
 }
 
+// withoutContent returns an error of an API server without what the object has in it, which a refusal may repeat.
+func withoutContent(err error) error {
+	if reason := apierrors.ReasonForError(err); reason == metav1.StatusReasonInvalid || reason == metav1.StatusReasonBadRequest {
+		return fmt.Errorf("the API server answers %s", reason)
+	}
+	return err
+}
+
 func (d *delegate) deployClass(ctx context.Context, wanted *machinev1alpha1.MachineClass) error {
 	found := d.existing.classes[wanted.Name]
 	if found == nil {
 		return d.client.Create(ctx, wanted.DeepCopy())
 	}
-	changed := wanted.DeepCopy()
-	changed.ObjectMeta = *found.ObjectMeta.DeepCopy()
+	changed, wanted := found.DeepCopy(), wanted.DeepCopy()
 	changed.Labels = merged(changed.Labels, wanted.Labels)
+	changed.NodeTemplate, changed.ProviderSpec, changed.Provider = wanted.NodeTemplate, wanted.ProviderSpec, wanted.Provider
+	changed.CredentialsSecretRef, changed.SecretRef = wanted.CredentialsSecretRef, wanted.SecretRef
 	return patchChanged(ctx, d.client, changed, client.MergeFrom(found))
 }
 

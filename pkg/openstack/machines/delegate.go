@@ -13,6 +13,7 @@ import (
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/gardener/gardener/pkg/utils/flow"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -132,12 +133,18 @@ func (d *delegate) PostDeleteHook(ctx context.Context) error {
 	return d.cleanUpServerGroups(ctx)
 }
 
-// readStatus reads the status of the Worker. If it has none, what is remembered counts: the Worker is restored then.
+// restoring reports whether the Worker comes from another seed: what is remembered counts then, and only then.
+func (d *delegate) restoring() bool {
+	last := d.worker.Status.LastOperation
+	return last != nil && last.Type == v1beta1.LastOperationTypeRestore
+}
+
+// readStatus reads the status of the Worker. If it has none while it is restored, what is remembered counts.
 func (d *delegate) readStatus(ctx context.Context) error {
 	if d.status != nil {
 		return nil
 	}
-	if d.worker.Status.ProviderStatus == nil {
+	if d.worker.Status.ProviderStatus == nil && d.restoring() {
 		if err := d.recall(ctx); err != nil {
 			return err
 		}
@@ -225,9 +232,11 @@ func (d *delegate) situation() *situation {
 	for _, name := range slices.Sorted(maps.Keys(d.existing.classes)) {
 		s.classes = append(s.classes, classOf(d.existing.classes[name]))
 	}
-	for _, c := range d.memory.Classes { // on another seed, where they still count
-		if d.existing.classes[c.Name] == nil {
-			s.classes = append(s.classes, c)
+	if d.restoring() {
+		for _, c := range d.memory.Classes {
+			if d.existing.classes[c.Name] == nil {
+				s.classes = append(s.classes, c)
+			}
 		}
 	}
 	for i := range d.worker.Spec.Pools {

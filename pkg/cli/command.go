@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -23,11 +24,14 @@ func (c *command) root(name string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   use,
 		Short: "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
-		Long: `Checks CloudProfiles, and the Shoots that use them, offline: with Gardener's own validation and the very checks of the
+		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster: with Gardener's own validation and the very checks of the
 admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
 
 A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
 other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
+
+With -A or -n objects come from a garden cluster, which is only read, and a file stands for the object of its name: what if
+it were applied? With --kubeconfig or --context alone, files find in it the profiles that they refer to.
 
 Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
 		Version:       versions{Version, gardener.Version()}.String(),
@@ -75,14 +79,6 @@ func oneOf(choices []string) string {
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
-// needFiles is for commands that read files: it refuses to run without any.
-func needFiles(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return errors.New("no FILE given: name files or directories, or - for standard input")
-	}
-	return nil
-}
-
 // noFiles is for commands that read none: it refuses arguments with a message.
 func noFiles(message string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
@@ -106,6 +102,17 @@ func printAs(w io.Writer, format string, value any, text func(io.Writer)) error 
 	}
 	text(w)
 	return nil
+}
+
+// printNotes writes the remarks about the profiles that answers come from, and about what was left out.
+func (c *command) printNotes(g *garden) {
+	for _, note := range g.notes {
+		fmt.Fprintf(c.stderr, "note: %s\n", note)
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.leftOut)) {
+		fmt.Fprintf(c.stderr, "note: %s of provider %s left out: this command knows %s\n",
+			report.Count(g.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "))
+	}
 }
 
 // printFindings writes what was found wrong on the way to a result. err is the reason why there is none; nil if there

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the capkit command as a function: it makes offline, on manifests, the checks that admission makes. It
-// reads manifests with their positions, asks Gardener's own validation and package consistency about them, and prints
+// Package cli is the capkit command as a function: it makes offline, on manifests and on what a cluster has, the checks
+// that admission makes. It reads manifests with their positions, asks Gardener's own validation and package consistency about them, and prints
 // what they say with file and line. No check of images is written here: an extension author passes a Provider, wrapped
 // by [For], and has the whole command.
 //
@@ -11,9 +11,10 @@
 // capabilities.go and version.go. What they share:
 //
 //   - run.go and command.go: the exit status, the root command, flags and errors of usage;
+//   - input.go: the flags by which files and a cluster become one garden;
 //   - garden.go and profiles.go: the inputs as objects that see each other, and which profile a Shoot or a flag means;
 //   - question.go: the question about worker pools that select and explain answer;
 //   - provider.go and rules.go: the providers that the command knows, and the catalogue of all rules;
-//   - package manifest reads files, report writes findings, gardener runs Gardener's own code, and reserved that of a
-//     Gardener to come.
+//   - package manifest reads files, cluster the objects of a garden, report writes findings, gardener runs Gardener's own
+//     code, and reserved that of a Gardener to come.
 package cli

@@ -42,6 +42,13 @@ type garden struct {
 	summary report.Summary
 	// lost are the problems because of which a document is not among the objects at all.
 	lost []manifest.Problem
+
+	// cluster that objects were read from, for messages; empty if it is files alone.
+	cluster string
+	// namespace of the objects in files that name none; empty if that is left open.
+	namespace string
+	// leftOut counts the Shoots of the cluster that were not asked about, by their provider, which is not known.
+	leftOut map[string]int
 }
 
 // objects are those of one kind: in the order of the inputs, and by name, which is [NAMESPACE/]NAME.
@@ -58,15 +65,18 @@ type source[T any] struct {
 	object *T
 	// compiled is the profile that the object is or results in; nil until somebody asks for it.
 	compiled profile
+	// live is set for an object of the cluster, and aside for one of those that is only there for others to refer to.
+	live, aside bool
 }
 
-// load reads the inputs. The error is about inputs that cannot be read at all; what is wrong in them becomes findings.
-func load(args []string, stdin io.Reader, providers map[string]Provider) (*garden, error) {
+// load reads files, in which objects without a namespace are of the given one, which may be empty. The error is about
+// files that cannot be read at all; what is wrong in them becomes findings.
+func load(args []string, stdin io.Reader, providers map[string]Provider, namespace string) (*garden, error) {
 	manifests, problems, err := manifest.Load(args, stdin)
 	if err != nil {
 		return nil, err
 	}
-	g := &garden{providers: providers}
+	g := &garden{providers: providers, namespace: namespace}
 	g.note(problems)
 	for _, o := range manifests {
 		g.add(o)
@@ -104,18 +114,34 @@ func (g *garden) add(o *manifest.Object) {
 	case "CloudProfile":
 		add(g, &g.profiles, o, o.Name)
 	case "NamespacedCloudProfile":
-		add(g, &g.namespaced, o, o.Namespace+"/"+o.Name)
+		o = g.inNamespace(o)
+		if s := add(g, &g.namespaced, o, o.Namespace+"/"+o.Name); s.object != nil {
+			s.object.Namespace = o.Namespace
+		}
 	case "Shoot":
-		add(g, &g.shoots, o, o.Namespace+"/"+o.Name)
+		o = g.inNamespace(o)
+		if s := add(g, &g.shoots, o, o.Namespace+"/"+o.Name); s.object != nil {
+			s.object.Namespace = o.Namespace
+		}
 	default:
 		g.summary.Skipped++
 	}
 }
 
+// inNamespace returns an object of a file in the namespace in which it would be applied.
+func (g *garden) inNamespace(o *manifest.Object) *manifest.Object {
+	if o.Namespace != "" || g.namespace == "" {
+		return o
+	}
+	applied := *o
+	applied.Namespace = g.namespace
+	return &applied
+}
+
 // add decodes a manifest as the API server does with strict field validation, and adds the object to others. What is
 // wrong becomes findings; an object that is described a second time is not added. Equal flavors may share their
-// capabilities, so the object must not be changed.
-func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) {
+// capabilities, so these must not be changed.
+func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) *source[T] {
 	g.summary.Objects++
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
@@ -132,13 +158,10 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 		g.error(o, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
 			"%s is described already, in %s:%d; remove or rename one of the two",
 			report.Object(o.Identity), first.manifest.File, line))
-		return
+		return s
 	}
-	if others.byName == nil {
-		others.byName = map[string]*source[T]{}
-	}
-	others.byName[name] = s
-	others.all = append(others.all, s)
+	others.put(s)
+	return s
 }
 
 // error notes errors about an object, with their origins as the rules. So do warning and report.

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,9 +24,9 @@ import (
 )
 
 type lintFlags struct {
+	*inputs
 	output, failOn, domain string
 	reservedInCore         bool
-	given                  func(flag string) bool
 }
 
 func (c *command) lint() *cobra.Command {
@@ -34,7 +35,8 @@ func (c *command) lint() *cobra.Command {
 		Use:   "lint FILE...",
 		Short: "Report everything that is wrong with CloudProfiles and the objects that use them",
 		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
-Every rule has a section in docs/rules.md.
+Every rule has a section in docs/rules.md. Objects of a cluster are checked like those of a file, which stands for the one
+of its name: what would be wrong if it were applied?
 
 What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
 here. Without the flag, what depends on it is reported as not checked.`,
@@ -42,11 +44,12 @@ here. Without the flag, what depends on it is reported as not checked.`,
 			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
 			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
 			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
-			"  kubectl get cloudprofiles -o yaml | capkit lint -",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error { return c.runLint(args, flags) },
+			"  capkit lint -A --context landscape\n" +
+			"  capkit lint -n garden-demo shoot.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runLint(cmd.Context(), args, flags) },
 	}
-	flags.given = cmd.Flags().Changed
+	flags.inputs = inputFlags(cmd)
+	flags.allowEmptyFlag(cmd)
 	outputFlag(cmd, &flags.output, report.Formats())
 	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1",
 		[]string{"error", "warning"})
@@ -57,16 +60,21 @@ here. Without the flag, what depends on it is reported as not checked.`,
 	return cmd
 }
 
-func (c *command) runLint(args []string, flags *lintFlags) error {
+func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) error {
 	switch {
 	case flags.failOn != "error" && flags.failOn != "warning":
 		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
 	case flags.given("domain") && flags.domain == "":
 		return errors.New("--domain is empty: name the domain, or leave the flag out if it is not known")
 	}
-	g, err := load(args, c.stdin, c.providers)
+	g, err := c.load(ctx, args, flags.inputs, true)
 	if err != nil {
 		return err
+	}
+	if g.summary.Objects+len(g.findings) == 0 {
+		if err := flags.nothing(g, "CloudProfile, NamespacedCloudProfile or Shoot"); err != nil {
+			return err
+		}
 	}
 	g.reservedInCore = flags.reservedInCore
 	if flags.given("domain") {
@@ -105,7 +113,7 @@ func lint(g *garden) report.Report {
 
 // lintProfile checks a CloudProfile. What is being deleted need not be right.
 func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
-	if s.object == nil || s.object.DeletionTimestamp != nil {
+	if s.object == nil || s.aside || s.object.DeletionTimestamp != nil {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
@@ -122,7 +130,7 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 
 // lintNamespaced checks a NamespacedCloudProfile, and what it becomes together with its parent.
 func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
-	if s.object == nil || s.object.DeletionTimestamp != nil {
+	if s.object == nil || s.aside || s.object.DeletionTimestamp != nil {
 		return
 	}
 	parent, reference := g.parentOf(s), s.object.Spec.Parent

@@ -6,7 +6,7 @@ package cli
 
 import (
 	"cmp"
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -22,6 +22,7 @@ import (
 )
 
 type maintenanceFlags struct {
+	*inputs
 	at, output string
 	noWebhook  bool
 }
@@ -39,10 +40,12 @@ status is 1 then. Kubernetes is mentioned where its version changes.
 Shoots that are being deleted are left out.`,
 		Example: "  capkit maintenance shoot.yaml cloudprofile.yaml\n" +
 			"  capkit maintenance --at 2027-01-31T00:00:00Z shoot.yaml cloudprofile.yaml\n" +
-			"  capkit maintenance --no-webhook shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error { return c.runMaintenance(args, flags) },
+			"  capkit maintenance --no-webhook shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml\n" +
+			"  capkit maintenance -A cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runMaintenance(cmd.Context(), args, flags) },
 	}
+	flags.inputs = inputFlags(cmd)
+	flags.allowEmptyFlag(cmd)
 	cmd.Flags().StringVar(&flags.at, "at", "",
 		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
 	complete(cmd, "at", nil) // a time, and no file
@@ -91,7 +94,7 @@ type maintainedKubernetes struct {
 	Action string `json:"action"`
 }
 
-func (c *command) runMaintenance(args []string, flags *maintenanceFlags) error {
+func (c *command) runMaintenance(ctx context.Context, args []string, flags *maintenanceFlags) error {
 	var after time.Duration
 	if flags.at != "" {
 		at, err := time.Parse(time.RFC3339, flags.at)
@@ -100,12 +103,12 @@ func (c *command) runMaintenance(args []string, flags *maintenanceFlags) error {
 		}
 		after = time.Until(at)
 	}
-	g, err := load(args, c.stdin, c.providers)
+	g, err := c.load(ctx, args, flags.inputs, true)
 	if err != nil {
 		return err
 	}
 	if len(g.shoots.all) == 0 {
-		err = errors.New("no Shoot among the inputs")
+		err = flags.nothing(g, "Shoot")
 	}
 	answer := maintained{Pools: []maintainedPool{}, Kubernetes: []maintainedKubernetes{}}
 	for _, s := range g.shoots.all {
@@ -116,9 +119,7 @@ func (c *command) runMaintenance(args []string, flags *maintenanceFlags) error {
 	if err := c.printFindings(g, err); err != nil {
 		return err
 	}
-	for _, note := range g.notes {
-		fmt.Fprintf(c.stderr, "note: %s\n", note)
-	}
+	c.printNotes(g)
 	if err := printAs(c.stdout, flags.output, answer, answer.print); err != nil {
 		return err
 	}

@@ -164,6 +164,10 @@ func compiled[T any](
 
 // missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
 func (g *garden) missing(kind, name, at string) *field.Error {
+	if g.cluster != "" {
+		return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, g.cluster)
+	}
 	among := "the inputs: give its manifest as well"
 	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
 		among = fmt.Sprintf("what could be read of the inputs: "+

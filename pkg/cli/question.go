@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +26,11 @@ import (
 
 // poolFlags are a question of the command line: about one worker pool that stands in no manifest.
 type poolFlags struct {
+	*inputs
 	pool provider.Pool
 	// The type of its GPU, and the file with its providerConfig.
 	gpu, workerConfig      string
 	profile, order, output string
-	given                  func(flag string) bool
 }
 
 // updateStrategies are the values of --update-strategy.
@@ -49,9 +50,9 @@ var questionOnly = []struct{ name, because string }{
 
 // question completes select or explain, which differ in whether they give their reasons.
 func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
-	flags := &poolFlags{given: cmd.Flags().Changed}
-	cmd.Args = needFiles
-	cmd.RunE = func(_ *cobra.Command, args []string) error { return c.answer(args, flags, reasons) }
+	flags := &poolFlags{inputs: inputFlags(cmd)}
+	flags.allowEmptyFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.answer(cmd.Context(), args, flags, reasons) }
 	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
 	f.StringVar(&pool.Image, "image", "", "name of the machine image")
 	f.StringVar(&pool.Version, "version", "", "version of the machine image")
@@ -73,8 +74,8 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 	return cmd
 }
 
-// check returns what is wrong with the flags, whatever is in the files.
-func (f *poolFlags) check(args []string) error {
+// checkQuestion returns what is wrong with the flags, whatever is in the files.
+func (f *poolFlags) checkQuestion(args []string) error {
 	switch {
 	case f.given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
 		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, oneOf(updateStrategies))
@@ -123,26 +124,19 @@ func (f *poolFlags) outOfPlace() error {
 }
 
 // answer runs select, or explain if it is to give its reasons.
-func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
-	if err := flags.check(args); err != nil {
+func (c *command) answer(ctx context.Context, args []string, flags *poolFlags, reasons bool) error {
+	if err := flags.checkQuestion(args); err != nil {
 		return err
 	}
-	g, err := load(args, c.stdin, c.providers)
+	g, err := c.load(ctx, args, flags.inputs, !flags.set())
 	if err != nil {
 		return err
 	}
-	answers, err := ask(g, flags, c.stdin)
+	answers, err := ask(g, flags, c.stdin, reasons)
 	if err := c.printFindings(g, err); err != nil {
 		return err
 	}
-	for _, note := range g.notes {
-		fmt.Fprintf(c.stderr, "note: %s\n", note)
-	}
-	for i := range answers {
-		if !reasons {
-			answers[i].reasoning = nil
-		}
-	}
+	c.printNotes(g)
 	var value any = map[string][]answer{"pools": answers}
 	if len(answers) == 1 && answers[0].Shoot == "" { // to a question by flags
 		value = answers[0]
@@ -157,17 +151,23 @@ func (c *command) answer(args []string, flags *poolFlags, reasons bool) error {
 }
 
 // ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
-// inputs. What it finds wrong with the inputs becomes findings; the error says why there is no answer.
-func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
+// inputs; with its reasons, if these are wanted. What it finds wrong with the inputs becomes findings; the error says why
+// there is no answer.
+func ask(g *garden, flags *poolFlags, stdin io.Reader, reasons bool) ([]answer, error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
 		return nil, err
 	}
-	if len(g.shoots.all) > 0 && !flags.set() {
+	if !flags.set() && (len(g.shoots.all) > 0 || flags.allowEmpty || flags.live()) {
 		if err := flags.outOfPlace(); err != nil {
 			return nil, err
 		}
-		return g.askShoots(order), nil
+		if len(g.shoots.all)+len(g.findings) == 0 {
+			if err := flags.nothing(g, "Shoot"); err != nil {
+				return nil, fmt.Errorf("%w; or ask about a pool by --image, --version, --machine-type and --region", err)
+			}
+		}
+		return g.askShoots(order, reasons), nil
 	}
 	if err := flags.missing(); err != nil {
 		return nil, err
@@ -199,12 +199,15 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader) ([]answer, error) {
 	a := p.resolve(pool)
 	g.noteFurther(config, a.further.Errors())
 	a.refuseFor(fault, p.madeBy().Workers())
+	if !reasons {
+		a.reasoning = nil
+	}
 	return []answer{a}, nil
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func (g *garden) askShoots(order capability.Order) []answer {
+func (g *garden) askShoots(order capability.Order, reasons bool) []answer {
 	answers := []answer{}
 	for _, s := range g.shoots.all {
 		p := g.profileToAsk(s)
@@ -221,6 +224,9 @@ func (g *garden) askShoots(order capability.Order) []answer {
 			}
 			g.error(s.manifest, a.further.Errors()...)
 			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
+			if !reasons {
+				a.reasoning = nil
+			}
 			answers = append(answers, a)
 		}
 	}
@@ -228,7 +234,8 @@ func (g *garden) askShoots(order capability.Order) []answer {
 }
 
 // profileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
-// profile to ask, or is for a region that its profile does not have.
+// profile to ask, or is for a region that its profile does not have. Shoots of the cluster whose provider is not known are
+// left out, and counted.
 func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) profile {
 	if s.object == nil {
 		return nil // a finding says why
@@ -239,11 +246,23 @@ func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) profile {
 			fault = unknown.Error
 		}
 	}
-	if fault != nil {
+	switch {
+	case fault == nil:
+		return p
+	case s.live && fault.Origin == ruleProviderUnknown: // a landscape may have several providers
+		g.leaveOut(s.object.Spec.Provider.Type)
+	default:
 		g.error(s.manifest, fault)
-		return nil
 	}
-	return p
+	return nil
+}
+
+// leaveOut counts a Shoot of the cluster whose provider the command does not know.
+func (g *garden) leaveOut(provider string) {
+	if g.leftOut == nil {
+		g.leftOut = map[string]int{}
+	}
+	g.leftOut[provider]++
 }
 
 // duplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.

@@ -21,6 +21,7 @@ import (
 func (c *command) render() *cobra.Command {
 	var output, profile string
 	var reservedInCore bool
+	var in *inputs
 	cmd := &cobra.Command{
 		Use:   "render FILE...",
 		Short: "Print the CloudProfile that a NamespacedCloudProfile results in",
@@ -30,10 +31,10 @@ NamespacedCloudProfile, so that lint, select and explain take it as a file. It i
 
 If admission would refuse one of the two, the errors are printed instead.`,
 		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n" +
-			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml",
-		Args: needFiles,
-		RunE: func(_ *cobra.Command, args []string) error {
-			g, err := load(args, c.stdin, c.providers)
+			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml\n" +
+			"  capkit render -n garden-demo --profile team cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			g, err := c.load(cmd.Context(), args, in, false)
 			if err != nil {
 				return err
 			}
@@ -54,6 +55,7 @@ If admission would refuse one of the two, the errors are printed instead.`,
 		"the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
 	outputFlag(cmd, &output, answerFormats)
 	reservedFlag(cmd, &reservedInCore)
+	in = inputFlags(cmd)
 	return cmd
 }
 

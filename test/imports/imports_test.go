@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/cli/...",
 	},
 	"pkg/cli/clouds":   {anything},
+	"pkg/cli/cluster":  {},
 	"pkg/cli/gardener": {"pkg/namespaced"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/report":   {"pkg/finding"},

@@ -65,9 +65,12 @@ type Problem struct {
 //
 // A member of an object is at its key, an item of a list at its content, and the empty path at the object. What an
 // alias or merge key brings in is where it is written. A path that does not exist is at its nearest ancestor that does,
-// which is where something is missing.
+// which is where something is missing. Both are 0 for an object that is Unwritten.
 func (o *Object) Position(fieldPath string) (line, column int) {
 	through, _ := o.find(fieldPath)
+	if len(through) == 0 {
+		return 0, 0
+	}
 	at := o.document.placeOf(through[len(through)-1])
 	return at.line, at.column
 }
@@ -108,8 +111,11 @@ func (d *document) repeatedWithin(i int) string {
 }
 
 // find walks along a path, as far as it exists, and returns the indices of the places that it came through: the object,
-// and at last the value that the path leads to, or its nearest ancestor that exists.
+// and at last the value that the path leads to, or its nearest ancestor that exists. There are none if nothing is written.
 func (o *Object) find(path string) (through []int, exact bool) {
+	if o.document == nil {
+		return nil, false
+	}
 	last := o.index
 	through = append(through, last)
 	for rest := strings.TrimPrefix(path, "."); rest != ""; {
@@ -172,3 +178,7 @@ func match(path, key string) int {
 	}
 	return 0
 }
+
+// Unwritten returns an Object for something that no manifest describes: it has no JSON, its File is what findings about it
+// name, and each of its positions is line 0 and column 0.
+func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }

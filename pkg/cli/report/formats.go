@@ -67,7 +67,7 @@ func Text(w io.Writer, findings []Finding) error {
 	paint := palette(w)
 	var text bytes.Buffer
 	for _, f := range findings {
-		fmt.Fprintf(&text, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, paint(f.Severity), f.Message, f.Rule)
+		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", f.place(), paint(f.Severity), f.Message, f.Rule)
 		if f.Field != "" {
 			fmt.Fprintf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
 		}
@@ -138,7 +138,7 @@ func junitReport(w io.Writer, r *Report, options *Options) error {
 func suite(findings []Finding, options *Options) junit.Testsuite {
 	s := junit.Testsuite{Name: findings[0].File, File: findings[0].File}
 	for _, f := range findings {
-		text := fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Column, f.Message)
+		text := fmt.Sprintf("%s: %s", f.place(), f.Message)
 		c := junit.Testcase{Name: fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field), Classname: f.Rule}
 		if options.fails(f.Severity) {
 			c.Failure = &junit.Result{Message: f.Message, Type: string(f.Type), Data: text}

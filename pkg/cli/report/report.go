@@ -40,9 +40,17 @@ type Finding struct {
 	Message string `json:"message"`
 	Object  Object `json:"object"`
 	File    string `json:"file"`
-	// Line and Column count from 1 in the file.
+	// Line and Column count from 1 in the file. They are 0 if the object is in no file.
 	Line   int `json:"line"`
 	Column int `json:"column"`
+}
+
+// place is where the finding is, as compilers write it.
+func (f *Finding) place() string {
+	if f.Line == 0 {
+		return f.File
+	}
+	return fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
 }
 
 // Object identifies the object that a finding is about. Its fields are empty where the manifest could not be read.

@@ -47,10 +47,12 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 }
 
 func location(f Finding) *sarif.Location {
-	region := sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column)
-	l := sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
-		WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: filepath.ToSlash(f.File)}).String())).
-		WithRegion(region))
+	place := sarif.NewPhysicalLocation().
+		WithArtifactLocation(sarif.NewSimpleArtifactLocation((&url.URL{Path: filepath.ToSlash(f.File)}).String()))
+	if f.Line > 0 {
+		place.WithRegion(sarif.NewRegion().WithStartLine(f.Line).WithStartColumn(f.Column))
+	}
+	l := sarif.NewLocationWithPhysicalLocation(place)
 	if f.Field == "" {
 		return l
 	}

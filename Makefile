@@ -133,6 +133,10 @@ endif
 test-race: ## Run the tests of the packages that decide under the race detector
 	CGO_ENABLED=1 go test -race $(PURE)
 
+.PHONY: test-openstack
+test-openstack: ## Run the tests that need a real OpenStack, which is installed into the cache: on Debian 12
+	go test -vet=off -ldflags=-w -count 1 -timeout 30m -tags openstack -v ./test/openstack
+
 .PHONY: test-cov
 test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
 	@mkdir -p bin

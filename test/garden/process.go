@@ -30,3 +30,6 @@ func (g *Garden) StartProcess(ctx context.Context, o ProcessOptions) (*Process, 
 	g.processes = append(g.processes, p)
 	return p, nil
 }
+
+// Launch starts a program beside no garden. It cannot outlive this process either, and is asked to end when ctx ends.
+func Launch(ctx context.Context, o ProcessOptions) (*Process, error) { return process.Start(ctx, o) }

@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package openstack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+)
+
+//go:embed files
+var files embed.FS
+
+// packages are those of Debian that have the services. What depends on nova-compute is not needed: the hypervisor is a
+// part of python3-nova.
+var packages = []string{
+	"keystone", "glance-api", "placement-api", "neutron-server", "nova-api", "nova-conductor", "nova-scheduler", "python3-nova",
+}
+
+// debian is the release of Debian whose OpenStack this is about.
+const debian = "bookworm"
+
+// installation is OpenStack as a folder: the packages, extracted, and databases without content. It is not changed any
+// more, but for what Python compiles.
+type installation struct {
+	folder string
+}
+
+func (i installation) root() string      { return filepath.Join(i.folder, "root") }
+func (i installation) databases() string { return filepath.Join(i.folder, "databases") }
+func (i installation) files() string     { return filepath.Join(i.folder, "files") }
+
+// environment is what programs of the packages need to find each other.
+func (i installation) environment() []string {
+	root := i.root()
+	machine := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
+	return []string{
+		"PYTHONPATH=" + filepath.Join(root, "usr", "lib", "python3", "dist-packages") + ":" + filepath.Join(i.files(), "mechanism"),
+		"LD_LIBRARY_PATH=" + strings.Join([]string{
+			filepath.Join(root, "usr", "lib", machine), filepath.Join(root, "usr", "lib"), filepath.Join(root, "lib", machine),
+		}, ":"),
+		"PYTHONWARNINGS=ignore", "PYTHONUNBUFFERED=1",
+	}
+}
+
+// path returns where a file of a package is: in the folder, unless the package was on this machine before.
+func (i installation) path(name string) string {
+	if extracted := filepath.Join(i.root(), name); exists(extracted) {
+		return extracted
+	}
+	return "/" + name
+}
+
+// python returns the interpreter that the packages are for.
+func (i installation) python() string { return i.path("usr/bin/python3.11") }
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// install returns the installation of this machine, and makes it if there is none: that takes minutes, and needs the
+// package sources of this machine, but no rights. progress receives what is being done.
+func install(ctx context.Context, progress io.Writer) (installation, error) {
+	if err := suitable(); err != nil {
+		return installation{}, err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return installation{}, fmt.Errorf("no folder to install OpenStack in: %w; set HOME or XDG_CACHE_HOME", err)
+	}
+	cache = filepath.Join(cache, "capkit", "openstack")
+	key, err := key()
+	if err != nil {
+		return installation{}, err
+	}
+	done := installation{filepath.Join(cache, key)}
+	if exists(done.folder) {
+		return done, nil
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return installation{}, err
+	}
+	folder, err := os.MkdirTemp(cache, "building-")
+	if err != nil {
+		return installation{}, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	say := func(what string) { _, _ = fmt.Fprintln(progress, "openstack: "+what) }
+	say("installing it into " + done.folder + "; that is done once, and takes some minutes")
+	if err := build(ctx, installation{folder}, say); err != nil {
+		return installation{}, err
+	}
+	if err := os.Rename(folder, done.folder); err != nil && !exists(done.folder) { // somebody else may have been faster
+		return installation{}, err
+	}
+	return done, nil
+}
+
+// suitable returns an error if this is no machine that the packages are for.
+func suitable() error {
+	release, err := os.ReadFile("/etc/os-release")
+	if err != nil || !bytes.Contains(release, []byte("VERSION_CODENAME="+debian+"\n")) {
+		return fmt.Errorf("OpenStack is run from the packages of Debian 12 (%s), and this is another system; use a machine or a container with it", debian)
+	}
+	for _, program := range []string{"apt-get", "dpkg-deb"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("OpenStack is run from packages of Debian: %w", err)
+		}
+	}
+	return nil
+}
+
+// key tells installations apart: by the files of this package and by the platform.
+func key() (string, error) {
+	hash := sha256.New()
+	_, _ = fmt.Fprintln(hash, runtime.GOARCH, debian, packages, (&cloud{}).steps())
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := files.ReadFile(path)
+		_, _ = fmt.Fprintf(hash, "%s %d\n%s", path, len(content), content)
+		return err
+	})
+	return hex.EncodeToString(hash.Sum(nil))[:16], err
+}
+
+func build(ctx context.Context, i installation, say func(string)) error {
+	content, err := fs.Sub(files, "files")
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(i.files(), content); err != nil {
+		return err
+	}
+	say("downloading packages")
+	archives, err := download(ctx, filepath.Join(i.folder, "apt"))
+	if err != nil {
+		return err
+	}
+	say(fmt.Sprintf("extracting %d packages", len(archives)))
+	if err := extract(ctx, archives, i.root()); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(i.folder, "apt")); err != nil {
+		return err
+	}
+	say("creating databases")
+	return prepare(ctx, i)
+}
+
+// download downloads the packages and what they depend on, as far as that is not installed on this machine. apt keeps
+// everything in the folder, so that it needs no rights, and neither sees nor disturbs another one.
+func download(ctx context.Context, folder string) ([]string, error) {
+	lists, archives := filepath.Join(folder, "lists"), filepath.Join(folder, "archives")
+	for _, partial := range []string{lists, archives} {
+		if err := os.MkdirAll(filepath.Join(partial, "partial"), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	options := []string{
+		"-q", "-y", "--no-install-recommends", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=",
+		"-o", "Dir::State=" + folder, "-o", "Dir::State::lists=" + lists, "-o", "Dir::State::status=/var/lib/dpkg/status",
+		"-o", "Dir::Cache=" + folder, "-o", "Dir::Cache::archives=" + archives,
+	}
+	for _, args := range [][]string{{"update"}, append([]string{"--download-only", "install"}, packages...)} {
+		if err := run(ctx, nil, "apt-get", append(options[:len(options):len(options)], args...)...); err != nil {
+			return nil, fmt.Errorf("%w\nThe packages are from the package sources of this machine, in /etc/apt: can it reach them?", err)
+		}
+	}
+	return filepath.Glob(filepath.Join(archives, "*.deb"))
+}
+
+// extract extracts packages, several at once. Their scripts are not run.
+func extract(ctx context.Context, archives []string, root string) error {
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for _, archive := range archives {
+		group.Go(func() error { return run(ctx, nil, "dpkg-deb", "--extract", archive, root) })
+	}
+	return group.Wait()
+}
+
+// run runs a program to its end. The error has the end of what it printed.
+func run(ctx context.Context, environment []string, program string, args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), environment...)
+	output, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	const most = 4000
+	if len(output) > most {
+		output = output[len(output)-most:]
+	}
+	return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), errors.Join(context.Cause(ctx), err), output)
+}
+
+// prepare creates the databases, side by side: each of the programs reads thousands of files before it begins.
+func prepare(ctx context.Context, i installation) error {
+	c := &cloud{installation: i, folder: i.databases()}
+	if err := c.configure(); err != nil {
+		return err
+	}
+	var all errgroup.Group
+	for _, chain := range c.steps() {
+		all.Go(func() error {
+			for _, step := range chain {
+				if err := c.python(ctx, step[0], step[1:]...); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return errors.Join(err, c.logs())
+	}
+	return nil
+}
+
+// steps returns what creates the databases: chains of programs with their arguments. Those of a chain run in order.
+func (c *cloud) steps() [][][]string {
+	manage := func(service string, args ...string) []string {
+		program := c.installation.path("usr/bin/" + service + "-manage")
+		return append([]string{program, "--config-file", filepath.Join(c.folder, service+".conf")}, args...)
+	}
+	keys := []string{"--keystone-user", strconv.Itoa(os.Getuid()), "--keystone-group", strconv.Itoa(os.Getgid())}
+	sqlite := func(name string) string { return "sqlite:///" + filepath.Join(c.folder, name) }
+	return [][][]string{
+		{
+			manage("keystone", "db_sync"),
+			manage("keystone", append([]string{"fernet_setup"}, keys...)...),
+			manage("keystone", append([]string{"credential_setup"}, keys...)...),
+			manage("keystone", "bootstrap", "--bootstrap-password", adminPassword, "--bootstrap-region-id", Region,
+				"--bootstrap-public-url", "http://127.0.0.1/v3"),
+		},
+		{
+			manage("nova", "api_db", "sync"),
+			manage("nova", "cell_v2", "map_cell0", "--database_connection", sqlite("nova_cell0.db")),
+			manage("nova", "cell_v2", "create_cell", "--name", "cell1", "--transport-url", "fake://",
+				"--database_connection", sqlite("nova_cell1.db")),
+			manage("nova", "db", "sync"),
+		},
+		{
+			{filepath.Join(c.installation.files(), "schema.py"), filepath.Join(c.folder, "neutron.db")},
+			manage("glance", "db_sync"),
+			manage("placement", "db", "sync"),
+		},
+	}
+}

@@ -63,9 +63,10 @@ func AddToManager(ctx context.Context, mgr manager.Manager, options AddOptions) 
 // NewActuator returns what works on Workers, for a controller of Gardener's worker library. The garden cluster may be nil.
 func NewActuator(mgr manager.Manager, gardenCluster cluster.Cluster) extensionsworker.Actuator {
 	factory := NewDelegateFactory(mgr.GetClient(), mgr.GetAPIReader(), mgr.GetEventRecorder("provider-openstack-worker"))
-	return genericactuator.NewActuator(mgr, gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
+	generic := genericactuator.NewActuator(mgr, gardenCluster, factory, func(err error) []v1beta1.ErrorCode {
 		return util.DetermineErrorCodes(err, knownCodes)
 	})
+	return &actuator{Actuator: generic, factory: factory, client: mgr.GetClient(), reader: mgr.GetAPIReader()}
 }
 
 // NewDelegateFactory returns what makes a delegate for each reconciliation, for an actuator of one's own. It writes with

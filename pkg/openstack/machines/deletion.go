@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
+	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// actuator is the generic actuator, which does not end the deletion of a Worker that has no machine class: it waits until
+// machine-controller-manager uses the credentials, and that does so for a class. There is none if the first
+// reconciliation has failed already, because no image fits, for example.
+type actuator struct {
+	extensionsworker.Actuator
+
+	factory genericactuator.DelegateFactory
+	client  client.Client
+	reader  client.Reader
+}
+
+// Delete deletes what was made of a Worker.
+func (a *actuator) Delete(
+	ctx context.Context, log logr.Logger, worker *extensionsv1alpha1.Worker, cluster *extensionscontroller.Cluster,
+) error {
+	has, err := a.hasMachines(ctx, worker.Namespace)
+	if err != nil {
+		return err
+	}
+	if has {
+		return a.Actuator.Delete(ctx, log, worker, cluster)
+	}
+	log.Info("There is no machine, nor anything that machines are made of")
+	purpose := client.MatchingLabels{v1beta1constants.GardenerPurpose: v1beta1constants.GardenPurposeMachineClass}
+	if err := a.client.DeleteAllOf(ctx, &corev1.Secret{}, client.InNamespace(worker.Namespace), purpose); err != nil {
+		return fmt.Errorf("deleting secrets of machine classes: %w", err)
+	}
+	delegate, err := a.factory.WorkerDelegate(ctx, worker, cluster)
+	if err != nil {
+		return err
+	}
+	return delegate.PostDeleteHook(ctx)
+}
+
+// hasMachines reports whether a namespace has machines, or what they are made of.
+func (a *actuator) hasMachines(ctx context.Context, namespace string) (bool, error) {
+	for _, list := range []client.ObjectList{
+		&machinev1alpha1.MachineClassList{}, &machinev1alpha1.MachineDeploymentList{}, &machinev1alpha1.MachineSetList{},
+		&machinev1alpha1.MachineList{},
+	} {
+		if err := a.reader.List(ctx, list, client.InNamespace(namespace), client.Limit(1)); err != nil {
+			return false, fmt.Errorf("looking for machines: %w", err)
+		}
+		if meta.LenList(list) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

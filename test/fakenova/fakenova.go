@@ -116,6 +116,13 @@ func (o *OpenStack) Put(name, policy string, members ...string) string {
 	return o.put(name, policy, members...).ID
 }
 
+// PutAs does so with an ID that is given.
+func (o *OpenStack) PutAs(id, name, policy string) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.put(name, policy).ID = id
+}
+
 func (o *OpenStack) put(name, policy string, members ...string) *Group {
 	o.created++
 	g := &Group{ID: fmt.Sprintf("00000000-0000-4000-8000-%012d", o.created), Name: name, Policy: policy, Members: members}

@@ -13,6 +13,8 @@
 //   - seed.go: Start
 //   - build.go: the programs, and the CustomResourceDefinitions of Gardener
 //   - shoot.go: a shoot as the gardenlet leaves it to a worker controller
+//   - worker.go: its Worker, and what the gardenlet asks for
+//   - state.go: what there is of it
 //   - machines/: what makes the machines
 package seed
 
@@ -28,6 +30,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/test/garden"
@@ -55,6 +59,7 @@ type Options struct {
 // StartProcess. Its methods may be called from several goroutines.
 type Seed struct {
 	*garden.Garden
+	config *rest.Config
 	client client.Client
 }
 
@@ -74,7 +79,7 @@ func Start(ctx context.Context, o Options) (*Seed, error) {
 		return nil, err
 	}
 	s := &Seed{Garden: g}
-	if s.client, err = client.New(g.RESTConfig(), client.Options{Scheme: scheme}); err != nil {
+	if err := s.connect(); err != nil {
 		return nil, errors.Join(err, g.Stop())
 	}
 	_, err = g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{Path: program, LogFile: filepath.Join(g.Logs(), "machines.log")})
@@ -83,6 +88,19 @@ func Start(ctx context.Context, o Options) (*Seed, error) {
 	}
 	return s, nil
 }
+
+// connect makes a client that asks once, unlike that of a garden, where a write may wait for something else.
+func (s *Seed) connect() (err error) {
+	if s.config, err = clientcmd.BuildConfigFromFlags("", s.Kubeconfig()); err != nil {
+		return err
+	}
+	s.config.QPS, s.config.Burst = -1, -1
+	s.client, err = client.New(s.config, client.Options{Scheme: scheme})
+	return err
+}
+
+// RESTConfig returns a configuration with every right, without a limit of requests. It is the caller's.
+func (s *Seed) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // Client returns a client with every right and without a cache. It knows the kinds of Kubernetes,
 // extensions.gardener.cloud/v1alpha1, machine.sapcloud.io/v1alpha1 and core.gardener.cloud/v1beta1, of which the last are

@@ -5,7 +5,9 @@
 package seed
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -52,6 +54,8 @@ type ShootOptions struct {
 	Change func(*v1beta1.Shoot)
 	// Credentials is the content of the Secret of the cloud's credentials. Nil: some.
 	Credentials map[string][]byte
+	// UserData is what machines are started with. Empty: something.
+	UserData string
 }
 
 // NewShoot creates the namespace of a shoot and what the gardenlet puts there before a Worker: the Cluster, the Secrets, and
@@ -60,12 +64,12 @@ func (s *Seed) NewShoot(ctx context.Context, name string, o ShootOptions) (*Shoo
 	project, _ := strings.CutPrefix(name, "shoot--")
 	project, short, _ := strings.Cut(project, "--")
 	shoot := &v1beta1.Shoot{
-		ObjectMeta: metav1.ObjectMeta{Name: short, Namespace: "garden-" + project, UID: types.UID("uid-of-" + name)},
+		ObjectMeta: metav1.ObjectMeta{Name: short, Namespace: "garden-" + project, UID: uid(name)},
 		Spec: v1beta1.ShootSpec{
 			Kubernetes: v1beta1.Kubernetes{Version: "1.33.2"},
 			Networking: &v1beta1.Networking{Pods: ptr.To("100.96.0.0/11")},
 		},
-		Status: v1beta1.ShootStatus{TechnicalID: name, UID: types.UID("uid-of-" + name)},
+		Status: v1beta1.ShootStatus{TechnicalID: name, UID: uid(name)},
 	}
 	if o.Change != nil {
 		o.Change(shoot)
@@ -101,7 +105,7 @@ func (s *Seed) NewShoot(ctx context.Context, name string, o ShootOptions) (*Shoo
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}},
 		cluster,
 		&corev1.Secret{ObjectMeta: meta(Credentials), Data: credentials},
-		&corev1.Secret{ObjectMeta: meta(UserData), Data: map[string][]byte{UserDataKey: []byte("#cloud-config of " + name)}},
+		&corev1.Secret{ObjectMeta: meta(UserData), Data: map[string][]byte{UserDataKey: []byte(cmp.Or(o.UserData, "#cloud-config of "+name))}},
 		&appsv1.Deployment{ObjectMeta: manager, Spec: appsv1.DeploymentSpec{
 			Replicas: ptr.To[int32](1), Selector: &metav1.LabelSelector{MatchLabels: pod},
 			Template: corev1.PodTemplateSpec{
@@ -115,6 +119,12 @@ func (s *Seed) NewShoot(ctx context.Context, name string, o ShootOptions) (*Shoo
 		}
 	}
 	return &Shoot{seed: s, Name: name}, nil
+}
+
+// uid returns the UID of a shoot.
+func uid(name string) types.UID {
+	sum := sha256.Sum256([]byte(name))
+	return types.UID(fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
 }
 
 // encode writes an object with its kind, as it is in a Cluster.

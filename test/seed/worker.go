@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -72,24 +74,38 @@ func (s *Shoot) Worker(pools ...extensionsv1alpha1.WorkerPool) *extensionsv1alph
 	}
 }
 
-// Create creates a Worker and asks for an operation, as the gardenlet does; an empty one is reconcile. It is not created
-// without an operation, since nobody would look at it.
+// Create creates a Worker and asks for an operation, as the gardenlet does; an empty one is reconcile. A status that it has is
+// written right after: a controller that is to find it must not run before.
 func (s *Shoot) Create(ctx context.Context, worker *extensionsv1alpha1.Worker, operation string) error {
 	ask(worker, operation)
-	return s.seed.client.Create(ctx, worker)
+	status := worker.Status.DeepCopy()
+	if err := s.seed.client.Create(ctx, worker); err != nil || equality.Semantic.DeepEqual(status, &extensionsv1alpha1.WorkerStatus{}) {
+		return err
+	}
+	worker.Status = *status
+	return s.seed.client.Status().Update(ctx, worker)
 }
 
-// Change changes the Worker and asks for a reconciliation. Nil: nothing changes but that.
-func (s *Shoot) Change(ctx context.Context, change func(*extensionsv1alpha1.Worker)) error {
-	return s.Ask(ctx, "", change)
+// Reconcile changes the Worker and asks for a reconciliation. Nil: nothing changes but that.
+func (s *Shoot) Reconcile(ctx context.Context, change func(*extensionsv1alpha1.Worker)) error {
+	return s.Ask(ctx, v1beta1constants.GardenerOperationReconcile, change)
 }
 
-// Ask changes the Worker and asks for an operation; an empty one is reconcile.
+// asked is in status.lastOperation until a controller writes that.
+const asked = "The seed has asked for an operation."
+
+// Ask changes the Worker and asks for an operation; an empty one is reconcile. Result says what became of it.
 func (s *Shoot) Ask(ctx context.Context, operation string, change func(*extensionsv1alpha1.Worker)) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		worker, err := s.Get(ctx)
 		if err != nil {
 			return err
+		}
+		if worker.Status.LastOperation != nil {
+			worker.Status.LastOperation.Description = asked
+			if err := s.seed.client.Status().Update(ctx, worker); err != nil {
+				return err
+			}
 		}
 		if change != nil {
 			change(worker)
@@ -97,6 +113,20 @@ func (s *Shoot) Ask(ctx context.Context, operation string, change func(*extensio
 		ask(worker, operation)
 		return s.seed.client.Update(ctx, worker)
 	})
+}
+
+// Result returns the Worker if what was asked for last has ended, well or not: status.lastOperation says how. It is nil until
+// then.
+func (s *Shoot) Result(ctx context.Context) (*extensionsv1alpha1.Worker, error) {
+	worker, err := s.Get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch last := worker.Status.LastOperation; {
+	case last == nil, last.Description == asked, last.State == v1beta1.LastOperationStateProcessing:
+		return nil, nil
+	}
+	return worker, nil
 }
 
 // ask annotates a Worker. The time makes it another one each time.

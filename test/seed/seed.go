@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package seed starts a seed on this machine: etcd, kube-apiserver, and what makes machines there. Worker controllers are
-// tested on it. Like a garden, which it is built on, it needs nothing but Go and this repository, and is ready within
-// seconds once everything is built.
+// Package seed starts a seed on this machine: etcd, kube-apiserver, and what makes machines there. Worker controllers
+// are tested on it. Like a garden, which it is built on, it needs nothing but Go and this repository, and is ready
+// within seconds once everything is built.
 //
-// machine-controller-manager and the machine controller are those that Gardener has, but for the time between two of their
-// tries; the cloud below them is one of this package. A server boots at once, and then its node is there, ready, with the
-// image as its OS image. The nodes of all shoots are nodes of the seed, which is the cluster of every shoot.
+// machine-controller-manager and the machine controller are those that Gardener has, but for the time between two of
+// their tries; the cloud below them is one of this package. A server boots at once, and then its node is there, ready,
+// with the image as its OS image. The nodes of all shoots are nodes of the seed, which is the cluster of every shoot.
 //
 //   - seed.go: Start
 //   - build.go: the programs, and the CustomResourceDefinitions of Gardener
@@ -21,6 +21,7 @@ package seed
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -51,20 +52,23 @@ func init() {
 type Options struct {
 	// Folder is where the seed keeps its kubeconfig and its logs, see garden.Options. Empty: a temporary one.
 	Folder string
+	// OpenStack makes servers in the OpenStack that the credentials of a shoot are for, and not in the cloud of this
+	// package. They have to boot from images: volumes are refused.
+	OpenStack bool
 	// Progress receives what there is to say while programs are built. nil is os.Stderr.
 	Progress io.Writer
 }
 
-// Seed is a seed that is ready. What it has of a garden is said there: Stop, Kubeconfig, RESTConfig, Kubectl, Apply, Logs,
-// StartProcess. Its methods may be called from several goroutines.
+// Seed is a seed that is ready. What it has of a garden is said there: Stop, Kubeconfig, RESTConfig, Kubectl, Apply,
+// Logs, StartProcess. Its methods may be called from several goroutines.
 type Seed struct {
 	*garden.Garden
 	config *rest.Config
 	client client.Client
 }
 
-// Start starts a seed and waits until it is ready. It stops when Stop is called, and also when this process ends without
-// that. ctx is for the start only. Nothing is left behind if it fails.
+// Start starts a seed and waits until it is ready. It stops when Stop is called, and also when this process ends
+// without that. ctx is for the start only. Nothing is left behind if it fails.
 func Start(ctx context.Context, o Options) (*Seed, error) {
 	definitions, err := definitions(ctx)
 	if err != nil {
@@ -82,7 +86,9 @@ func Start(ctx context.Context, o Options) (*Seed, error) {
 	if err := s.connect(); err != nil {
 		return nil, errors.Join(err, g.Stop())
 	}
-	_, err = g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{Path: program, LogFile: filepath.Join(g.Logs(), "machines.log")})
+	_, err = g.StartProcess(context.WithoutCancel(ctx), garden.ProcessOptions{
+		Path: program, Args: []string{fmt.Sprintf("-openstack=%t", o.OpenStack)}, LogFile: filepath.Join(g.Logs(), "machines.log"),
+	})
 	if err != nil {
 		return nil, errors.Join(err, g.Stop())
 	}
@@ -103,8 +109,8 @@ func (s *Seed) connect() (err error) {
 func (s *Seed) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // Client returns a client with every right and without a cache. It knows the kinds of Kubernetes,
-// extensions.gardener.cloud/v1alpha1, machine.sapcloud.io/v1alpha1 and core.gardener.cloud/v1beta1, of which the last are
-// in Clusters only.
+// extensions.gardener.cloud/v1alpha1, machine.sapcloud.io/v1alpha1 and core.gardener.cloud/v1beta1, of which the last
+// are in Clusters only.
 func (s *Seed) Client() client.Client { return s.client }
 
 // Scheme returns the scheme of Client, which must not be changed.

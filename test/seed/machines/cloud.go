@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/codes"
 	"github.com/gardener/machine-controller-manager/pkg/util/provider/machinecodes/status"
@@ -94,7 +93,7 @@ func (p *project) CreateMachine(ctx context.Context, r *driver.CreateMachineRequ
 		return nil, err
 	}
 	id := providerID(p.namespace, r.Machine.Name)
-	if err := p.register(ctx, r.Machine, s, id); err != nil {
+	if err := register(ctx, p.client, r.Machine.Name, s, id); err != nil {
 		return nil, status.Error(codes.Unavailable, err.Error())
 	}
 	if p.servers[p.namespace] == nil {
@@ -105,17 +104,17 @@ func (p *project) CreateMachine(ctx context.Context, r *driver.CreateMachineRequ
 }
 
 // register does what the kubelet of a machine does first.
-func (p *project) register(ctx context.Context, machine *machinev1alpha1.Machine, s *spec, id string) error {
+func register(ctx context.Context, client kubernetes.Interface, machine string, s *spec, id string) error {
 	node := &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: machine.Name, Labels: map[string]string{
-			corev1.LabelHostname: machine.Name, corev1.LabelInstanceTypeStable: s.FlavorName,
+		ObjectMeta: metav1.ObjectMeta{Name: machine, Labels: map[string]string{
+			corev1.LabelHostname: machine, corev1.LabelInstanceTypeStable: s.FlavorName,
 			corev1.LabelTopologyRegion: s.Region, corev1.LabelTopologyZone: s.AvailabilityZone,
 		}},
 		Spec: corev1.NodeSpec{ProviderID: id},
 	}
-	created, err := p.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+	created, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		created, err = p.client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
+		created, err = client.CoreV1().Nodes().Get(ctx, node.Name, metav1.GetOptions{})
 	}
 	if err != nil {
 		return err
@@ -125,7 +124,7 @@ func (p *project) register(ctx context.Context, machine *machinev1alpha1.Machine
 		Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
 		LastHeartbeatTime: metav1.Time{Time: time.Now()}, LastTransitionTime: metav1.Time{Time: time.Now()},
 	}}
-	_, err = p.client.CoreV1().Nodes().UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	_, err = client.CoreV1().Nodes().UpdateStatus(ctx, created, metav1.UpdateOptions{})
 	return err
 }
 

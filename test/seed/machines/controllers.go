@@ -53,7 +53,7 @@ func (s *shoots) start(namespace string, stop <-chan struct{}) {
 	controller.Namespace, controller.ConcurrentNodeSyncs = namespace, workers
 	go untilStopped(stop, namespace, func() error {
 		return machineapp.StartControllers(controller, rest.CopyConfig(s.config), rest.CopyConfig(s.config), machine, core, core,
-			s.cloud.of(namespace), s.recorder, stop)
+			s.cloud(namespace), s.recorder, stop)
 	})
 }
 

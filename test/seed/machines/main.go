@@ -10,17 +10,20 @@
 //   - main.go: which namespaces have controllers
 //   - controllers.go: the controllers of a namespace, as they were released
 //   - cloud.go: the cloud, which has servers in memory, and nodes in the API server
+//   - openstack.go: OpenStack in its place, with -openstack
 //   - spec.go: what it expects of a machine class
 package main
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"github.com/gardener/machine-controller-manager/pkg/util/provider/driver"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,8 +38,10 @@ import (
 )
 
 func main() {
+	inOpenStack := flag.Bool("openstack", false, "make servers in the OpenStack that the credentials of a machine class are for")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx)
+	err := run(ctx, *inOpenStack)
 	stop()
 	if err != nil {
 		klog.ErrorS(err, "The machines are left alone")
@@ -44,7 +49,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, inOpenStack bool) error {
 	// The controllers of each namespace want to register the same metrics, which nobody reads.
 	prometheus.DefaultRegisterer = nowhere{}
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -56,7 +61,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s := &shoots{config: config, cloud: newCloud(c), recorder: newRecorder(c), running: map[string]chan struct{}{}}
+	s := &shoots{config: config, cloud: newCloud(c).of, recorder: newRecorder(c), running: map[string]chan struct{}{}}
+	if inOpenStack {
+		s.cloud = func(string) driver.Driver { return &openStack{c} }
+	}
 	factory := informers.NewSharedInformerFactoryWithOptions(c, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, v1beta1constants.DeploymentNameMachineControllerManager).String()
 	}))
@@ -76,7 +84,7 @@ func run(ctx context.Context) error {
 // shoots are the namespaces that have controllers.
 type shoots struct {
 	config   *rest.Config
-	cloud    *cloud
+	cloud    func(namespace string) driver.Driver
 	recorder recorder
 
 	mu      sync.Mutex

@@ -86,15 +86,15 @@ func (c Component) Install(ctx context.Context, g *garden.Garden) (*Installation
 	if err := c.prepareGarden(ctx, g); err != nil {
 		return nil, err
 	}
-	if err := apply(ctx, g, append(application, runtimeObjects...)); err != nil {
+	if err := Apply(ctx, g, append(application, runtimeObjects...)); err != nil {
 		return nil, err
 	}
 	if err := i.readContainer(runtimeObjects); err != nil {
 		return nil, err
 	}
 	return i, errors.Join(
-		writeKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: c.gardenAccount()}),
-		writeKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: c.Name()}),
+		WriteKubeconfig(ctx, g, i.GardenKubeconfig, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: c.gardenAccount()}),
+		WriteKubeconfig(ctx, g, i.RuntimeKubeconfig, client.ObjectKey{Namespace: Namespace, Name: c.Name()}),
 	)
 }
 
@@ -111,7 +111,8 @@ func (c Component) prepareGarden(ctx context.Context, g *garden.Garden) error {
 	return nil
 }
 
-func apply(ctx context.Context, g *garden.Garden, objects []*unstructured.Unstructured) error {
+// Apply applies objects as Helm does.
+func Apply(ctx context.Context, g *garden.Garden, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		err := g.Client().Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("installation"), client.ForceOwnership)
 		if err != nil {
@@ -143,8 +144,8 @@ func (i *Installation) readContainer(objects []*unstructured.Unstructured) error
 	return errors.New("the chart has no Deployment")
 }
 
-// writeKubeconfig writes a kubeconfig for a ServiceAccount.
-func writeKubeconfig(ctx context.Context, g *garden.Garden, path string, account client.ObjectKey) error {
+// WriteKubeconfig writes a kubeconfig for a ServiceAccount, with a token that is valid for a year.
+func WriteKubeconfig(ctx context.Context, g *garden.Garden, path string, account client.ObjectKey) error {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenSeconds))}}
 	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account.Name, Namespace: account.Namespace}}
 	if err := g.Client().SubResource("token").Create(ctx, object, request); err != nil {

@@ -36,7 +36,7 @@ var update = flag.Bool("update", false, "rewrite the output that the documents q
 var documents = []string{
 	"README.md", "CONTRIBUTING.md", "docs/admission.md", "docs/concepts.md", "docs/extension-authors.md",
 	"docs/metrics.md", "docs/openstack.md", "docs/security.md",
-	"docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-settings.md",
+	"docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-controller.md", "docs/worker-settings.md",
 }
 
 // programs are the commands that documents may run, by how they call them.

@@ -82,12 +82,7 @@ func settled(ctx context.Context, pools ...string) *seed.Shoot {
 // untilSettled waits until the controller has done what it was asked for.
 func untilSettled(ctx context.Context, shoot *seed.Shoot) {
 	GinkgoHelper()
-	Eventually(ctx, func(o Gomega) {
-		worker, err := shoot.Get(ctx)
-		o.Expect(err).NotTo(HaveOccurred())
-		o.Expect(worker.Annotations).NotTo(HaveKey(v1beta1constants.GardenerOperation))
-		o.Expect(worker.Status.LastOperation).To(HaveValue(HaveField("State", v1beta1.LastOperationStateSucceeded)))
-	}).Should(Succeed())
+	Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
 }
 
 // changed changes what the controller has written.
@@ -110,14 +105,14 @@ func changed(ctx context.Context) {
 		Expect(s.Client().Patch(ctx, config, client.RawPatch("application/merge-patch+json", []byte(`{"data":null}`)))).To(Succeed())
 	}
 	Expect(worker.Status.Resources).NotTo(BeEmpty())
-	Expect(shoot.Change(ctx, nil)).To(Succeed())
+	Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
 }
 
 // replaced replaces a pool by another one.
 func replaced(ctx context.Context) {
 	GinkgoHelper()
 	shoot := settled(ctx, "web")
-	Expect(shoot.Change(ctx, func(worker *extensionsv1alpha1.Worker) { worker.Spec.Pools = newWorker(shoot, "db").Spec.Pools })).To(Succeed())
+	Expect(shoot.Reconcile(ctx, func(worker *extensionsv1alpha1.Worker) { worker.Spec.Pools = newWorker(shoot, "db").Spec.Pools })).To(Succeed())
 }
 
 // deleted deletes a Worker that has a machine.
@@ -174,7 +169,7 @@ func changeHypervisor(ctx context.Context, shoot *seed.Shoot) {
 			}
 		}
 	})).To(Succeed())
-	Expect(shoot.Change(ctx, nil)).To(Succeed())
+	Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
 }
 
 // doingNothing is a machine-controller-manager that has not done for minutes what a machine deployment asks for. Nobody cares until
@@ -196,7 +191,7 @@ func doingNothing(ctx context.Context) {
 		Expect(client.IgnoreAlreadyExists(s.Client().Create(ctx, object))).To(Succeed())
 	}
 	if _, err := stuck.Get(ctx); err == nil {
-		Expect(stuck.Change(ctx, nil)).To(Succeed())
+		Expect(stuck.Reconcile(ctx, nil)).To(Succeed())
 	} else {
 		Expect(stuck.Create(ctx, newWorker(stuck, "web"), "")).To(Succeed())
 	}

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package charts
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	operatorv1alpha1 "github.com/gardener/gardener/pkg/apis/operator/v1alpha1"
+	"github.com/gardener/gardener/pkg/client/kubernetes"
+	operatorclient "github.com/gardener/gardener/pkg/operator/client"
+	"github.com/gardener/gardener/pkg/utils/gardener/operator"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// The other extension, as it is before anybody takes anything over.
+const other = `
+apiVersion: operator.gardener.cloud/v1alpha1
+kind: Extension
+metadata:
+  name: provider-openstack
+spec:
+  deployment:
+    extension:
+      helm:
+        ociRepository:
+          ref: registry.example.com/provider-openstack:v1.2.3
+      values:
+        replicaCount: 3
+  resources:
+  - {kind: BackupBucket, type: openstack}
+  - {kind: BackupEntry, type: openstack}
+  - {kind: Bastion, type: openstack}
+  - {kind: ControlPlane, type: openstack}
+  - {kind: DNSRecord, type: openstack}
+  - {kind: Infrastructure, type: openstack}
+  - {kind: Worker, type: openstack}
+`
+
+// commands returns the blocks of commands of docs/operations.md below a heading that are for the runtime cluster or the garden,
+// in their order.
+func commands(heading string) []string {
+	GinkgoHelper()
+	_, section, found := strings.Cut(string(read(root, "docs", "operations.md")), "\n### "+heading+"\n")
+	Expect(found).To(BeTrue())
+	section, _, _ = strings.Cut(section, "\n### ")
+	var blocks []string
+	for _, match := range regexp.MustCompile("(?ms)^```sh\n(.*?)^```$").FindAllStringSubmatch(section, -1) {
+		if strings.Contains(match[1], "extension.operator.gardener.cloud") || strings.Contains(match[1], "controllerregistrations -o") {
+			blocks = append(blocks, strings.ReplaceAll(match[1], " bin/charts/", " example/"))
+		}
+	}
+	return blocks
+}
+
+// follow runs commands as they stand in the document, and returns what they print.
+func follow(ctx context.Context, block string) string {
+	GinkgoHelper()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", block)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+g.Kubeconfig(), "PATH="+filepath.Dir(g.Binary("kubectl"))+":"+os.Getenv("PATH"))
+	cmd.Stderr = GinkgoWriter
+	output, err := cmd.Output()
+	Expect(err).NotTo(HaveOccurred(), "%s\n%s", block, output)
+	return string(output)
+}
+
+// operate does for Extensions what gardener-operator does in a garden, until ctx ends: it registers them, by its own code, and says
+// so. What the API server refuses is tried again.
+func operate(ctx context.Context, runtimeCluster, virtualGarden client.Client) {
+	wait.UntilWithContext(ctx, func(ctx context.Context) {
+		for _, name := range []string{"provider-openstack", worker.Release()} {
+			extension := &operatorv1alpha1.Extension{}
+			if runtimeCluster.Get(ctx, client.ObjectKey{Name: name}, extension) != nil {
+				continue
+			}
+			wanted, _ := operator.ControllerRegistrationForExtension(extension)
+			registration := &v1beta1.ControllerRegistration{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			_, err := controllerutil.CreateOrUpdate(ctx, virtualGarden, registration, func() error {
+				registration.Spec.Resources = wanted.Spec.Resources
+				return nil
+			})
+			if err != nil {
+				continue
+			}
+			now := metav1.Now()
+			extension.Status.Conditions = []v1beta1.Condition{{
+				Type: operatorv1alpha1.ExtensionInstalled, Status: v1beta1.ConditionTrue, LastTransitionTime: now, LastUpdateTime: now,
+				Reason: "Test", Message: "test",
+			}}
+			_ = runtimeCluster.Status().Update(ctx, extension)
+		}
+	}, 100*time.Millisecond)
+}
+
+var _ = Describe("The operations of the worker controller", func() {
+	It("are done by the commands of the document", func(ctx SpecContext) {
+		runtimeCluster, virtualGarden := clientSet(operatorclient.RuntimeScheme).Client(), clientSet(kubernetes.GardenScheme).Client()
+		remove := func(ctx context.Context) {
+			for _, kind := range []string{"extensions.operator.gardener.cloud", "controllerregistrations"} {
+				_, err := g.Kubectl(ctx, "delete", kind, "provider-openstack", worker.Release(), "--ignore-not-found")
+				Expect(err).NotTo(HaveOccurred())
+			}
+		}
+		remove(ctx)
+		operating, stop := context.WithCancel(ctx)
+		stopped := make(chan struct{})
+		DeferCleanup(func(ctx SpecContext) {
+			stop()
+			<-stopped
+			remove(ctx)
+		})
+		apply(ctx, objects([]byte(other)))
+		go func() {
+			defer close(stopped)
+			operate(operating, runtimeCluster, virtualGarden)
+		}()
+		// responsible are those that are registered for Workers.
+		responsible := func() string { return follow(ctx, commands("Taking over")[2]) }
+		state := func() (kinds []string, values map[string]any) {
+			GinkgoHelper()
+			extension := &operatorv1alpha1.Extension{}
+			Expect(runtimeCluster.Get(ctx, client.ObjectKey{Name: "provider-openstack"}, extension)).To(Succeed())
+			for _, resource := range extension.Spec.Resources {
+				kinds = append(kinds, resource.Kind)
+			}
+			return kinds, decode[map[string]any](extension.Spec.Deployment.ExtensionDeployment.Values.Raw)
+		}
+		before, _ := state()
+		Expect(before).To(HaveLen(7))
+		Eventually(func() error {
+			return virtualGarden.Get(ctx, client.ObjectKey{Name: "provider-openstack"}, &v1beta1.ControllerRegistration{})
+		}).Should(Succeed())
+
+		By("taking over")
+		taking := commands("Taking over")
+		Expect(taking).To(HaveLen(3))
+		follow(ctx, taking[0])
+		kinds, values := state()
+		Expect(kinds).To(Equal(before), "only the controller is switched off at first")
+		Expect(values).To(Equal(map[string]any{"replicaCount": 3.0, "disableControllers": []any{"worker"}}))
+		Expect(responsible()).To(HavePrefix("provider-openstack: "))
+		follow(ctx, taking[1])
+		kinds, _ = state()
+		Expect(kinds).To(Equal(before[:6]))
+		Eventually(responsible).Should(Equal("provider-openstack-worker: Worker/openstack \n"))
+
+		By("going back")
+		back := commands("Going back")
+		Expect(back).To(HaveLen(2))
+		follow(ctx, back[0])
+		kinds, values = state()
+		Expect(kinds).To(Equal(before))
+		Expect(values).To(HaveKeyWithValue("disableControllers", []any{"worker"}))
+		Eventually(func() string {
+			// While nobody is responsible there is nothing to print.
+			output, _ := g.Kubectl(ctx, "get", "controllerregistrations", "provider-openstack", "-o", "jsonpath={.spec.resources[*].kind}")
+			return output
+		}).Should(ContainSubstring("Worker"))
+		Expect(responsible()).To(HavePrefix("provider-openstack: "))
+		follow(ctx, back[1])
+		_, values = state()
+		Expect(values).To(Equal(map[string]any{"replicaCount": 3.0, "disableControllers": []any{}}))
+		gone := runtimeCluster.Get(ctx, client.ObjectKey{Name: worker.Release()}, &operatorv1alpha1.Extension{})
+		Expect(gone).To(MatchError(ContainSubstring("not found")))
+	})
+})

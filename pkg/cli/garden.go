@@ -69,6 +69,13 @@ type source[T any] struct {
 	live, aside bool
 }
 
+// forget lets go of an object of the cluster that nobody will ask for again, of which there may be tens of thousands.
+func (s *source[T]) forget() {
+	if s.live {
+		s.object = nil
+	}
+}
+
 // load reads files, in which objects without a namespace are of the given one, which may be empty. The error is about
 // files that cannot be read at all; what is wrong in them becomes findings.
 func load(args []string, stdin io.Reader, providers map[string]Provider, namespace string) (*garden, error) {

@@ -107,6 +107,7 @@ func lint(g *garden) report.Report {
 	}
 	for _, s := range g.shoots.all {
 		g.lintShoot(s)
+		s.forget()
 	}
 	return report.New(g.findings, g.summary)
 }

@@ -110,11 +110,13 @@ func (c *command) runMaintenance(ctx context.Context, args []string, flags *main
 	if len(g.shoots.all) == 0 {
 		err = flags.nothing(g, "Shoot")
 	}
+	later := laterSpecs(after)
 	answer := maintained{Pools: []maintainedPool{}, Kubernetes: []maintainedKubernetes{}}
 	for _, s := range g.shoots.all {
 		if s.object == nil || s.object.DeletionTimestamp == nil {
-			g.maintain(&answer, s, after, !flags.noWebhook)
+			g.maintain(&answer, s, later, !flags.noWebhook)
 		}
+		s.forget()
 	}
 	if err := c.printFindings(g, err); err != nil {
 		return err
@@ -130,8 +132,22 @@ func (c *command) runMaintenance(ctx context.Context, args []string, flags *main
 	return nil
 }
 
-// maintain adds what maintenance does to a Shoot some time from now. What is wrong with the Shoot becomes findings.
-func (g *garden) maintain(answer *maintained, s *source[v1beta1.Shoot], after time.Duration, webhook bool) {
+// laterSpecs returns a function that returns the spec of a profile as it is some time from now: one for each profile.
+func laterSpecs(after time.Duration) func(profile) *v1beta1.CloudProfileSpec {
+	known := map[*v1beta1.CloudProfileSpec]*v1beta1.CloudProfileSpec{}
+	return func(p profile) *v1beta1.CloudProfileSpec {
+		spec := p.spec()
+		if known[spec] == nil {
+			known[spec] = maintenance.After(spec, after)
+		}
+		return known[spec]
+	}
+}
+
+// maintain adds what maintenance does to a Shoot by the specs of profiles at that time. What is wrong with the Shoot becomes findings.
+func (g *garden) maintain(
+	answer *maintained, s *source[v1beta1.Shoot], later func(profile) *v1beta1.CloudProfileSpec, webhook bool,
+) {
 	p := g.profileToAsk(s)
 	if p == nil {
 		return
@@ -143,7 +159,7 @@ func (g *garden) maintain(answer *maintained, s *source[v1beta1.Shoot], after ti
 			gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version", version, "%v", err))
 		return
 	}
-	m := &shootMaintenance{name: s.name, profile: p, spec: maintenance.After(p.spec(), after), shoot: shoot}
+	m := &shootMaintenance{name: s.name, profile: p, spec: later(p), shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
 		g.error(s.manifest, p.resolve(pool).further.Errors()...)
 		m.boots = append(m.boots, p.Boots(pool))

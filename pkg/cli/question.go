@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -132,49 +133,73 @@ func (c *command) answer(ctx context.Context, args []string, flags *poolFlags, r
 	if err != nil {
 		return err
 	}
-	answers, err := ask(g, flags, c.stdin, reasons)
-	if err := c.printFindings(g, err); err != nil {
+	answers, single, err := ask(g, flags, c.stdin, reasons)
+	if err != nil {
+		return c.printFindings(g, err)
+	}
+	refused := false
+	noted := func(yield func(answer) bool) {
+		for a := range answers {
+			refused = refused || a.refused != nil
+			if !yield(a) {
+				return
+			}
+		}
+	}
+	if single {
+		for a := range noted {
+			err = printAs(c.stdout, flags.output, a, func(w io.Writer) { printNextAnswer(w, 0, a) })
+		}
+	} else {
+		err = printEach(c.stdout, flags.output, "pools", noted, printNextAnswer)
+	}
+	if err := errors.Join(err, c.printFindings(g, nil)); err != nil {
 		return err
 	}
 	c.printNotes(g)
-	var value any = map[string][]answer{"pools": answers}
-	if len(answers) == 1 && answers[0].Shoot == "" { // to a question by flags
-		value = answers[0]
-	}
-	if err := printAs(c.stdout, flags.output, value, func(w io.Writer) { printAnswers(w, answers) }); err != nil {
-		return err
-	}
-	if len(g.findings) > 0 || slices.ContainsFunc(answers, func(a answer) bool { return a.refused != nil }) {
+	if len(g.findings) > 0 || refused {
 		return errWrong
 	}
 	return nil
 }
 
 // ask answers the question of the flags, which is a single one, or that of each worker pool of the Shoots among the
-// inputs; with its reasons, if these are wanted. What it finds wrong with the inputs becomes findings; the error says why
-// there is no answer.
-func ask(g *garden, flags *poolFlags, stdin io.Reader, reasons bool) ([]answer, error) {
+// inputs; with its reasons, if these are wanted. What it finds wrong with the inputs becomes findings, by the time that
+// the answers have been asked for; the error says why there is no answer.
+func ask(g *garden, flags *poolFlags, stdin io.Reader, reasons bool) (answers iter.Seq[answer], single bool, err error) {
 	order, err := capability.ParseOrder(flags.order)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !flags.set() && (len(g.shoots.all) > 0 || flags.allowEmpty || flags.live()) {
 		if err := flags.outOfPlace(); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if len(g.shoots.all)+len(g.findings) == 0 {
 			if err := flags.nothing(g, "Shoot"); err != nil {
-				return nil, fmt.Errorf("%w; or ask about a pool by --image, --version, --machine-type and --region", err)
+				return nil, false, fmt.Errorf("%w; or ask about a pool by --image, --version, --machine-type and --region", err)
 			}
 		}
-		return g.askShoots(order, reasons), nil
+		return g.askShoots(order, reasons), false, nil
 	}
+	a, err := askByFlags(g, flags, order, stdin)
+	if err != nil {
+		return nil, false, err
+	}
+	if !reasons {
+		a.reasoning = nil
+	}
+	return func(yield func(answer) bool) { yield(a) }, true, nil
+}
+
+// askByFlags answers the question of the flags. What it finds wrong, and the error, are as those of ask.
+func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Reader) (a answer, err error) {
 	if err := flags.missing(); err != nil {
-		return nil, err
+		return a, err
 	}
 	p, err := g.profileNamed(flags.profile)
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	pool := flags.pool
 	pool.Order = order
@@ -191,28 +216,41 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader, reasons bool) ([]answer, 
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
 	if err != nil {
-		return nil, err
+		return a, err
 	}
 	if config != nil {
 		pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
-	a := p.resolve(pool)
+	a = p.resolve(pool)
 	g.noteFurther(config, a.further.Errors())
 	a.refuseFor(fault, p.madeBy().Workers())
-	if !reasons {
-		a.reasoning = nil
-	}
-	return []answer{a}, nil
+	return a, nil
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that
 // its profile does not have, is a finding.
-func (g *garden) askShoots(order capability.Order, reasons bool) []answer {
-	answers := []answer{}
-	for _, s := range g.shoots.all {
+func (g *garden) askShoots(order capability.Order, reasons bool) iter.Seq[answer] {
+	return func(yield func(answer) bool) {
+		for _, s := range g.shoots.all {
+			for a := range g.askShoot(s, order) {
+				if !reasons {
+					a.reasoning = nil
+				}
+				if !yield(a) {
+					return
+				}
+			}
+			s.forget()
+		}
+	}
+}
+
+// askShoot answers for every worker pool of a Shoot.
+func (g *garden) askShoot(s *source[v1beta1.Shoot], order capability.Order) iter.Seq[answer] {
+	return func(yield func(answer) bool) {
 		p := g.profileToAsk(s)
 		if p == nil {
-			continue
+			return
 		}
 		shoot, fillings := filledIn(p, s.object)
 		for i, pool := range provider.PoolsOf(shoot) {
@@ -224,13 +262,11 @@ func (g *garden) askShoots(order capability.Order, reasons bool) []answer {
 			}
 			g.error(s.manifest, a.further.Errors()...)
 			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
-			if !reasons {
-				a.reasoning = nil
+			if !yield(a) {
+				return
 			}
-			answers = append(answers, a)
 		}
 	}
-	return answers
 }
 
 // profileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no

@@ -215,18 +215,16 @@ func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
 	return c
 }
 
-// printAnswers writes answers for people, with the reasoning of those that have one.
-func printAnswers(w io.Writer, answers []answer) {
-	for i, a := range answers {
-		if a.reasoning == nil {
-			printAnswer(w, a)
-			continue
-		}
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		printExplanation(w, a)
+// printNextAnswer writes the answer of an index for people, with the reasoning if it has one.
+func printNextAnswer(w io.Writer, i int, a answer) {
+	if a.reasoning == nil {
+		printAnswer(w, a)
+		return
 	}
+	if i > 0 {
+		fmt.Fprintln(w)
+	}
+	printExplanation(w, a)
 }
 
 // questionText repeats what was asked, with the settings that ask for capabilities.

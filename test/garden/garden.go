@@ -64,6 +64,8 @@ type Options struct {
 	// CRDs are absolute paths of files with CustomResourceDefinitions. If there are any, it is not a garden that starts but
 	// only etcd and kube-apiserver, with these: what package seed needs.
 	CRDs []string
+	// Audit makes kube-apiserver, through which every request comes, write down each one: in the file that AuditLog names.
+	Audit bool
 }
 
 // Program is a program that belongs to a garden, see Detach: its Name, which is also that of its log file, its absolute
@@ -169,7 +171,7 @@ func (g *Garden) startServer(ctx context.Context, path string, o Options) error 
 	g.life = life
 	defer context.AfterFunc(ctx, func() { _ = life.Close() })()
 
-	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, CRDs: o.CRDs}
+	config := protocol.Config{Folder: g.folder, Assets: g.assets, Remove: g.temporary, FeatureGates: o.FeatureGates, CRDs: o.CRDs, Audit: o.Audit}
 	if err := json.NewEncoder(life).Encode(config); err != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}

@@ -41,6 +41,9 @@ func (g *Garden) Folder() string { return g.folder }
 // Kubeconfig is the path of a kubeconfig with every right, which only its owner may read.
 func (g *Garden) Kubeconfig() string { return filepath.Join(g.folder, protocol.Kubeconfig) }
 
+// AuditLog is the path of the file in which kube-apiserver writes down requests, if it was asked to.
+func (g *Garden) AuditLog() string { return filepath.Join(g.Logs(), protocol.AuditLog) }
+
 // RESTConfig returns a configuration with every right, without a limit of requests. It is the caller's. A write is
 // answered once every server has seen the objects that were created before: type seen says how, and what that leaves
 // to the caller.

@@ -5,147 +5,23 @@
 package cluster_test
 
 import (
-	"encoding/base64"
-	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/scheme"
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/capkit/capkit/pkg/cli/cluster"
+	"github.com/capkit/capkit/test/fakegarden"
 )
-
-const secret = "swordfish"
-
-// api is an API server that keeps profiles and Shoots.
-type api struct {
-	t          *testing.T
-	profiles   []v1beta1.CloudProfile
-	namespaced []v1beta1.NamespacedCloudProfile
-	shoots     []v1beta1.Shoot
-	// page is the most that it gives at once.
-	page int
-	// refuse returns the error about a request to a path; nil for none.
-	refuse func(path, token string) *apierrors.StatusError
-
-	mu       sync.Mutex
-	requests []string
-}
-
-// start starts the API server and returns the path of a kubeconfig for it.
-func (a *api) start() string {
-	a.t.Helper()
-	server := httptest.NewTLSServer(a) // no credentials are sent without
-	a.t.Cleanup(server.Close)
-	return kubeconfig(a.t, server)
-}
-
-// kubeconfig writes a kubeconfig whose contexts are here, the current one, and there, in the namespace garden-there.
-func kubeconfig(t *testing.T, server *httptest.Server) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	text := fmt.Sprintf(`apiVersion: v1
-kind: Config
-current-context: here
-clusters:
-- {name: one, cluster: {server: %q, certificate-authority-data: %s}}
-contexts:
-- {name: here, context: {cluster: one, user: me}}
-- {name: there, context: {cluster: one, user: me, namespace: garden-there}}
-users:
-- {name: me, user: {token: %s}}
-`, server.URL, base64.StdEncoding.EncodeToString(authority), secret)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// ServeHTTP implements [http.Handler].
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("continue")
-	a.mu.Lock()
-	a.requests = append(a.requests, strings.TrimSuffix(r.Method+" "+r.URL.Path+"?"+token, "?"))
-	a.mu.Unlock()
-	var list runtime.Object
-	if a.refuse != nil {
-		if refused := a.refuse(r.URL.Path, token); refused != nil {
-			a.write(w, r, int(refused.ErrStatus.Code), &refused.ErrStatus)
-			return
-		}
-	}
-	namespace, kind := "", r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
-	if _, rest, found := strings.Cut(r.URL.Path, "/namespaces/"); found {
-		namespace, _, _ = strings.Cut(rest, "/")
-	}
-	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
-	limit = min(limit, a.page)
-	switch kind {
-	case "cloudprofiles":
-		items, next := some(a.profiles, "", namespace, token, limit)
-		list = &v1beta1.CloudProfileList{ListMeta: metav1.ListMeta{Continue: next}, Items: items}
-	case "namespacedcloudprofiles":
-		items, next := some(a.namespaced, "x", namespace, token, limit)
-		list = &v1beta1.NamespacedCloudProfileList{ListMeta: metav1.ListMeta{Continue: next}, Items: items}
-	case "shoots":
-		items, next := some(a.shoots, "x", namespace, token, limit)
-		list = &v1beta1.ShootList{ListMeta: metav1.ListMeta{Continue: next}, Items: items}
-	default:
-		a.t.Errorf("unexpected request %s", r.URL.Path)
-	}
-	a.write(w, r, http.StatusOK, list)
-}
-
-// some returns the items of a namespace from a token on, and the next token.
-func some[T any](all []T, namespaced, namespace, token string, limit int) (items []T, next string) {
-	for _, item := range all {
-		meta := any(&item).(metav1.Object)
-		if namespaced == "" || namespace == "" || meta.GetNamespace() == namespace {
-			items = append(items, item)
-		}
-	}
-	from, _ := strconv.Atoi(token)
-	if to := from + limit; to < len(items) {
-		return items[from:to], strconv.Itoa(to)
-	}
-	return items[from:], ""
-}
-
-func (a *api) write(w http.ResponseWriter, r *http.Request, code int, object runtime.Object) {
-	mediaType, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
-	info, found := runtime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), mediaType)
-	if !found || mediaType != runtime.ContentTypeProtobuf {
-		a.t.Errorf("asked for %q", r.Header.Get("Accept"))
-		return
-	}
-	if r.Header.Get("Authorization") != "Bearer "+secret || r.UserAgent() != "capkit/test" {
-		a.t.Errorf("headers %v", r.Header)
-	}
-	w.Header().Set("Content-Type", mediaType)
-	w.WriteHeader(code)
-	group := v1beta1.SchemeGroupVersion
-	if _, isStatus := object.(*metav1.Status); isStatus {
-		group = schema.GroupVersion{Version: "v1"}
-	}
-	if err := scheme.Codecs.EncoderForVersion(info.Serializer, group).Encode(object, w); err != nil {
-		a.t.Error(err)
-	}
-}
 
 // meta is that of an object as an API server has it.
 func meta(namespace, name string) metav1.ObjectMeta {
@@ -156,21 +32,21 @@ func meta(namespace, name string) metav1.ObjectMeta {
 }
 
 // filled returns an API server with five Shoots in each of two namespaces.
-func filled(t *testing.T) *api {
-	a := &api{t: t, page: 3}
+func filled() *fakegarden.API {
+	a := &fakegarden.API{Page: 3}
 	for _, name := range []string{"a", "b"} {
-		a.profiles = append(a.profiles, v1beta1.CloudProfile{ObjectMeta: meta("", name), Spec: v1beta1.CloudProfileSpec{Type: "openstack"}})
+		a.CloudProfiles = append(a.CloudProfiles, v1beta1.CloudProfile{ObjectMeta: meta("", name), Spec: v1beta1.CloudProfileSpec{Type: "openstack"}})
 	}
 	for namespace, parent := range map[string]string{"garden-here": "a", "garden-there": "gone"} {
-		a.namespaced = append(a.namespaced, v1beta1.NamespacedCloudProfile{
+		a.NamespacedCloudProfiles = append(a.NamespacedCloudProfiles, v1beta1.NamespacedCloudProfile{
 			ObjectMeta: meta(namespace, "team"), Spec: v1beta1.NamespacedCloudProfileSpec{Parent: v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent}},
 			Status: v1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: v1beta1.CloudProfileSpec{Type: "openstack"}},
 		})
 	}
-	slices.SortFunc(a.namespaced, func(x, y v1beta1.NamespacedCloudProfile) int { return strings.Compare(x.Namespace, y.Namespace) })
+	slices.SortFunc(a.NamespacedCloudProfiles, func(x, y v1beta1.NamespacedCloudProfile) int { return strings.Compare(x.Namespace, y.Namespace) })
 	for _, namespace := range []string{"garden-here", "garden-there"} {
 		for i := range 5 {
-			a.shoots = append(a.shoots, v1beta1.Shoot{
+			a.Shoots = append(a.Shoots, v1beta1.Shoot{
 				ObjectMeta: meta(namespace, fmt.Sprint("shoot", i)), Spec: v1beta1.ShootSpec{Region: "europe"},
 				Status: v1beta1.ShootStatus{TechnicalID: "x"},
 			})
@@ -217,8 +93,8 @@ func names(o *cluster.Objects) (names []string) {
 }
 
 func TestReadsInPages(t *testing.T) {
-	a := filled(t)
-	read, err := open(t, cluster.Options{Kubeconfig: a.start()}).Read(t.Context(), everything)
+	a := filled()
+	read, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Read(t.Context(), everything)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,14 +110,14 @@ func TestReadsInPages(t *testing.T) {
 	const all = "GET /apis/core.gardener.cloud/v1beta1/"
 	if diff := cmp.Diff([]string{
 		all + "cloudprofiles", all + "namespacedcloudprofiles", all + "shoots", all + "shoots?3", all + "shoots?6", all + "shoots?9",
-	}, a.requests); diff != "" {
+	}, a.Requests()); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestReadsNamespaces(t *testing.T) {
-	a := filled(t)
-	r := open(t, cluster.Options{Kubeconfig: a.start(), Context: "there"})
+	a := filled()
+	r := open(t, cluster.Options{Kubeconfig: a.Start(t), Context: "there"})
 	if r.Namespace() != "garden-there" || !strings.HasPrefix(r.String(), "context there (https://127.0.0.1:") {
 		t.Errorf("%s, namespace %s", r, r.Namespace())
 	}
@@ -255,7 +131,7 @@ func TestReadsNamespaces(t *testing.T) {
 }
 
 func TestNamespaceThatIsMeant(t *testing.T) {
-	path := filled(t).start()
+	path := filled().Start(t)
 	for want, o := range map[string]cluster.Options{
 		"default": {}, "garden-there": {Context: "there"}, "garden-here": {Context: "there", Namespace: "garden-here"},
 	} {
@@ -271,13 +147,13 @@ func TestNamespaceThatIsMeant(t *testing.T) {
 }
 
 // refused returns what Read says if the API server refuses requests to a path; with a token only, if it has one.
-func refused(t *testing.T, refuse func(path, token string) *apierrors.StatusError) (a *api, message string) {
+func refused(t *testing.T, refuse func(path, token string) *apierrors.StatusError) (a *fakegarden.API, message string) {
 	t.Helper()
-	a = filled(t)
-	a.refuse = refuse
-	path := a.start()
+	a = filled()
+	a.Refuse = refuse
+	path := a.Start(t)
 	read, err := open(t, cluster.Options{Kubeconfig: path}).Read(t.Context(), everything)
-	if read != nil || err == nil || strings.Contains(err.Error(), secret) {
+	if read != nil || err == nil || strings.Contains(err.Error(), fakegarden.Secret) {
 		t.Fatal(read, err)
 	}
 	return a, err.Error()
@@ -350,8 +226,8 @@ func TestSaysWhyNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a, message := refused(t, tc.refuse)
 			lines := strings.Split(message, "\n")
-			if len(lines) != len(tc.want) || len(a.requests) != tc.requests {
-				t.Fatalf("%d requests: %s", len(a.requests), message)
+			if len(lines) != len(tc.want) || len(a.Requests()) != tc.requests {
+				t.Fatalf("%d requests: %s", len(a.Requests()), message)
 			}
 			for i, want := range tc.want {
 				if !strings.Contains(lines[i], want) {
@@ -364,21 +240,21 @@ func TestSaysWhyNot(t *testing.T) {
 
 // A list whose next page is gone is read from the beginning, and nothing is there twice.
 func TestBeginsAgain(t *testing.T) {
-	a := filled(t)
+	a := filled()
 	expired := 2
-	a.refuse = func(_, token string) *apierrors.StatusError {
+	a.Refuse = func(_, token string) *apierrors.StatusError {
 		if token != "6" || expired == 0 {
 			return nil
 		}
 		expired--
 		return apierrors.NewResourceExpired("the continue parameter is too old")
 	}
-	read, err := open(t, cluster.Options{Kubeconfig: a.start()}).Read(t.Context(), everything)
+	read, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Read(t.Context(), everything)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(read.Shoots) != 10 || len(a.requests) != 2+3+3+4 {
-		t.Error(names(read), a.requests)
+	if len(read.Shoots) != 10 || len(a.Requests()) != 2+3+3+4 {
+		t.Error(names(read), a.Requests())
 	}
 	_, message := refused(t, func(_, token string) *apierrors.StatusError {
 		if token == "" {
@@ -393,7 +269,7 @@ func TestBeginsAgain(t *testing.T) {
 
 func TestClusterThatIsAway(t *testing.T) {
 	server := httptest.NewTLSServer(http.NotFoundHandler())
-	path := kubeconfig(t, server)
+	path := fakegarden.Kubeconfig(t, server)
 	server.Close()
 	_, err := open(t, cluster.Options{Kubeconfig: path}).Read(t.Context(), everything)
 	if err == nil || !strings.HasPrefix(err.Error(), "context here ("+server.URL+") cannot be reached: dial tcp") || strings.Contains(err.Error(), "\n") {
@@ -409,7 +285,7 @@ func TestKubeconfigs(t *testing.T) {
 	const contexts = "contexts: [{name: b, context: {cluster: c}}, {name: a, context: {cluster: c}}]\n"
 	for name, tc := range map[string]struct{ text, context, want string }{
 		"missing":            {"", "", "kubeconfig: open missing: no such file or directory"},
-		"no YAML":            {"users:\n- {name: a, user: {token: *" + secret + "}}\n", "", "kubeconfig: no YAML is no kubeconfig that can be read"},
+		"no YAML":            {"users:\n- {name: a, user: {token: *" + fakegarden.Secret + "}}\n", "", "kubeconfig: no YAML is no kubeconfig that can be read"},
 		"broken":             {"a: [\nb: {", "", "kubeconfig: broken is no kubeconfig that can be read: look at line "},
 		"no such context":    {contexts, "x", "context x is not in the kubeconfig, which has a, b"},
 		"no context":         {"apiVersion: v1\nkind: Config\n", "x", "context x is not in the kubeconfig, which has none"},
@@ -426,7 +302,7 @@ func TestKubeconfigs(t *testing.T) {
 				}
 			}
 			_, err := cluster.Open(cluster.Options{Kubeconfig: name, Context: tc.context})
-			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "\n") {
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), fakegarden.Secret) || strings.Contains(err.Error(), "\n") {
 				t.Error(err)
 			}
 		})

@@ -57,6 +57,13 @@ logLevel: info
 logFormat: json
 `
 
+// auditPolicy has each request written down once, when it is answered, without its body.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+rules: [{level: Metadata}]
+`
+
 // garden is what start has started so far.
 type garden struct {
 	config      protocol.Config
@@ -151,6 +158,14 @@ func (g *garden) startAPIServers() error {
 			return err
 		}
 		program.set(log)
+	}
+	if g.config.Audit {
+		policy := filepath.Join(g.temporary(), "audit-policy.yaml")
+		if err := os.WriteFile(policy, []byte(auditPolicy), 0o600); err != nil {
+			return err
+		}
+		apiserver.Configure().Set("audit-policy-file", policy).
+			Set("audit-log-path", filepath.Join(g.config.Folder, protocol.Logs, protocol.AuditLog))
 	}
 	var err error
 	if len(g.config.CRDs) == 0 {

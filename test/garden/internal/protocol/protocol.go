@@ -17,6 +17,8 @@ const (
 	Logs = "logs"
 	// ServerLog is the standard error of the server: gardener-apiserver and gardener-controller-manager, which run in it.
 	ServerLog = "gardener.log"
+	// AuditLog is in the folder of the logs: a line of JSON for each request.
+	AuditLog = "audit.json"
 	// Lock is locked as long as the server lives, see Own.
 	Lock = "lock"
 	// Alive is locked (flock) as long as the server lives, or one of the processes that it started: they inherit the open
@@ -43,6 +45,8 @@ type Config struct {
 	// CRDs are files of CustomResourceDefinitions. If there are any, nothing of Gardener is started: only etcd and
 	// kube-apiserver, with these.
 	CRDs []string `json:"crds,omitempty"`
+	// Audit makes kube-apiserver write AuditLog.
+	Audit bool `json:"audit,omitempty"`
 }
 
 // Program is a program that runs beside the garden.

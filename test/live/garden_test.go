@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// manifest writes an object into a file of its own and returns its path.
+func manifest(object *unstructured.Unstructured) string {
+	GinkgoHelper()
+	text, err := yaml.Marshal(object.Object)
+	Expect(err).NotTo(HaveOccurred())
+	path := filepath.Join(GinkgoT().TempDir(), object.GetName()+".yaml")
+	Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	return path
+}
+
+// virtual returns the profile of OpenStack without the second flavor of its first image version, which is that of bare
+// metal: in core and in the provider config.
+func virtual() (changed *unstructured.Unstructured) {
+	GinkgoHelper()
+	for _, s := range all {
+		if s.Component.Type == "openstack" {
+			changed = s.Profile.DeepCopy()
+		}
+	}
+	for _, fields := range [][]string{{"spec", "machineImages"}, {"spec", "providerConfig", "machineImages"}} {
+		images, _, err := unstructured.NestedSlice(changed.Object, fields...)
+		Expect(err).NotTo(HaveOccurred())
+		version := images[0].(map[string]any)["versions"].([]any)[0].(map[string]any)
+		flavors := version["capabilityFlavors"].([]any)
+		Expect(flavors[1]).To(HaveText("baremetal"))
+		version["capabilityFlavors"] = append(flavors[:1:1], flavors[2:]...)
+		Expect(unstructured.SetNestedSlice(changed.Object, images, fields...)).To(Succeed())
+	}
+	return changed
+}
+
+// HaveText matches what has a text somewhere when it is printed.
+func HaveText(text string) OmegaMatcher {
+	return WithTransform(func(v any) string { return fmt.Sprint(v) }, ContainSubstring(text))
+}
+
+var _ = Describe("On a garden", func() {
+	It("lint finds nothing wrong in what the API server has", func() {
+		a := admin("lint", "-A", "-o", "json")
+		everything = true
+		Expect(a.status).To(Equal(0), a.stdout+a.stderr)
+		var report struct{ Summary struct{ Objects int } }
+		Expect(json.Unmarshal([]byte(a.stdout), &report)).To(Succeed())
+		Expect(report.Summary.Objects).To(Equal(3 * len(all)))
+	})
+
+	It("select, explain and maintenance say of the cluster what they say of the manifests", func() {
+		var files []string
+		for _, s := range all {
+			for _, object := range []*unstructured.Unstructured{s.Profile, s.Shoot} {
+				files = append(files, manifest(object))
+			}
+		}
+		for _, command := range []string{"select", "maintenance"} {
+			live, offline := admin(command, "-A"), capkit(append([]string{command}, files...))
+			Expect(live.status).To(Equal(0), live.stderr)
+			Expect(strings.Split(live.stdout, "\n")).To(ConsistOf(strings.Split(offline.stdout, "\n")), command)
+		}
+		one := admin("explain", "-n", "garden-demo", "-o", "json")
+		Expect(one.status).To(Equal(0), one.stderr)
+		Expect(one.stdout).To(ContainSubstring(`"vocabulary"`))
+		for _, s := range all {
+			Expect(one.stdout).To(ContainSubstring("garden-demo/" + s.Shoot.GetName()))
+		}
+	})
+
+	It("a file stands for the object of its name, and changes nothing", func() {
+		file := manifest(virtual())
+		a := admin("select", "-A", file)
+		Expect(a.status).To(Equal(1), a.stderr)
+		Expect(a.stdout).To(ContainSubstring("garden-demo/shop, worker pool db: gardenlinux@1877.5.0 on bare_8_16 in europe: no image"))
+		Expect(a.stdout).To(ContainSubstring("garden-demo/shop, worker pool web: gardenlinux@1877.5.0 on medium_4_8 in europe boots"))
+		a = admin("lint", "-A", file)
+		Expect(a.status).To(Equal(1), a.stderr)
+		Expect(a.stdout).To(MatchRegexp(`(?m)^<cluster>: error: worker pool db: no image fits .* \[no-image-fits\]\n    Shoot garden-demo/shop: `))
+		Expect(admin("select", "-A").status).To(Equal(0))
+	})
+
+	It("a Shoot in a file finds its profile in the cluster, and nothing else is asked about", func() {
+		shoot := all[len(all)-1].Shoot.DeepCopy()
+		shoot.SetName("other")
+		unstructured.RemoveNestedField(shoot.Object, "metadata", "namespace")
+		a := admin("select", "-o", "json", manifest(shoot))
+		Expect(a.status).To(Equal(0), a.stderr)
+		var answer struct{ Pools []struct{ Shoot string } }
+		Expect(json.Unmarshal([]byte(a.stdout), &answer)).To(Succeed())
+		Expect(answer.Pools).NotTo(BeEmpty())
+		for _, pool := range answer.Pools {
+			Expect(pool.Shoot).To(Equal("default/other"))
+		}
+		a = admin("lint", manifest(shoot))
+		Expect(a.stderr).To(ContainSubstring("1 object checked: no errors, no warnings"), a.stdout)
+		a = admin("render", "-n", "garden-demo", "--profile", all[0].Namespaced.GetName())
+		Expect(a.status).To(Equal(0), a.stderr)
+	})
+
+	It("Shoots of other providers are left out, and their profiles are a warning", func() {
+		a := capkit([]string{"select", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
+		Expect(a.status).To(Equal(0), a.stderr)
+		Expect(a.stderr).To(ContainSubstring("note: 1 Shoot of provider aws left out: this command knows openstack\n"))
+		a = capkit([]string{"lint", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
+		Expect(a.status).To(Equal(0), a.stdout)
+		Expect(a.stdout).To(ContainSubstring("<cluster>: warning: the provider config was not looked at: this command knows openstack, not aws [provider-unknown]"))
+	})
+
+	It("nothing in a namespace is an error", func() {
+		a := admin("lint", "-n", "garden-elsewhere")
+		Expect(a.status).To(Equal(2))
+		Expect(a.stderr).To(ContainSubstring("no CloudProfile, NamespacedCloudProfile or Shoot among the inputs"))
+		Expect(admin("lint", "-n", "garden-elsewhere", "--allow-empty").status).To(Equal(0))
+	})
+})
+
+var _ = Describe("The rights that the docs list", func() {
+	resources := []string{"cloudprofiles", "namespacedcloudprofiles", "shoots"}
+	list := func(resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{"core.gardener.cloud"}, Resources: resources, Verbs: []string{"list"}}
+	}
+
+	It("are enough, and each is named if it is missing", func(ctx SpecContext) {
+		enough := capkit([]string{"lint", "-A", "--kubeconfig", account(ctx, "enough", "", list(resources...))})
+		Expect(enough.status).To(Equal(0), enough.stderr)
+		for i, missing := range resources {
+			others := append(append([]string{}, resources[:i]...), resources[i+1:]...)
+			a := capkit([]string{"lint", "-A", "--kubeconfig", account(ctx, "without-"+missing, "", list(others...))})
+			Expect(a.status).To(Equal(2))
+			Expect(a.stdout).To(BeEmpty())
+			Expect(a.stderr).To(HavePrefix("capkit: the right to list " + missing + ".core.gardener.cloud, "))
+			Expect(strings.Count(a.stderr, "\n")).To(Equal(1), a.stderr)
+		}
+		none := capkit([]string{"select", "-A", "--kubeconfig", account(ctx, "without", "")})
+		Expect(strings.Count(none.stderr, "the right to list ")).To(Equal(3), none.stderr)
+	})
+
+	It("may be those of a namespace", func(ctx SpecContext) {
+		path := account(ctx, "member", "garden-demo", list(resources[1:]...))
+		Expect(g.Client().Create(ctx, &rbacv1.ClusterRole{
+			ObjectMeta: metav1.ObjectMeta{Name: "profiles"}, Rules: []rbacv1.PolicyRule{list("cloudprofiles")},
+		})).To(Succeed())
+		Expect(g.Client().Create(ctx, &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "profiles"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "profiles"},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "member", Namespace: "garden-demo"}},
+		})).To(Succeed())
+		a := capkit([]string{"maintenance", "-n", "garden-demo", "--kubeconfig", path})
+		Expect(a.status).To(Equal(0), a.stderr)
+		a = capkit([]string{"maintenance", "-A", "--kubeconfig", path})
+		Expect(a.status).To(Equal(2))
+		Expect(a.stderr).To(ContainSubstring("or name one namespace"))
+	})
+
+	It("are of no use with a token that is not accepted", func() {
+		a := capkit([]string{"lint", "-A", "--kubeconfig", kubeconfig("swordfish")})
+		Expect(a.status).To(Equal(2))
+		Expect(a.stderr).To(ContainSubstring("does not accept the credentials, which may have expired"))
+		Expect(a.stderr).NotTo(ContainSubstring("swordfish"))
+	})
+})
+
+// everything is set once a spec has had all read.
+var everything bool
+
+// What the command has asked for, as kube-apiserver has it: nothing but lists.
+var _ = AfterSuite(func() {
+	if g == nil {
+		return
+	}
+	file, err := os.Open(g.AuditLog())
+	Expect(err).NotTo(HaveOccurred())
+	defer file.Close()
+	verbs := map[string]int{}
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			Verb      string
+			UserAgent string
+			ObjectRef struct{ APIGroup, Resource, Subresource string }
+		}
+		Expect(json.Unmarshal(lines.Bytes(), &event)).To(Succeed())
+		if strings.HasPrefix(event.UserAgent, "capkit/") {
+			ref := event.ObjectRef
+			verbs[strings.TrimSuffix(event.Verb+" "+ref.APIGroup+"/"+ref.Resource+"/"+ref.Subresource, "/")]++
+		}
+	}
+	Expect(lines.Err()).NotTo(HaveOccurred())
+	if everything { // else it depends on the specs that were asked for
+		Expect(verbs).To(HaveLen(3))
+	}
+	for _, resource := range []string{"cloudprofiles", "namespacedcloudprofiles", "shoots"} {
+		delete(verbs, "list core.gardener.cloud/"+resource)
+	}
+	Expect(verbs).To(BeEmpty())
+})

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/fakegarden"
+	"github.com/capkit/capkit/test/garden"
+	"github.com/capkit/capkit/test/generate"
+)
+
+const (
+	// shoots and pools are those of a landscape, and memory is what a command may take of it, in KiB.
+	shoots = 20_000
+	pools  = 3
+	memory = 500 << 10
+)
+
+// landscape returns an API server with a profile whose provider config has a megabyte, and with Shoots as a garden has
+// them: with managed fields and a status, three worker pools each, all of which boot something.
+func landscape(shoots int) *fakegarden.API {
+	GinkgoHelper()
+	r := rand.New(rand.NewPCG(18, uint64(shoots)))
+	profile := v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *generate.OpenStack(1 << 20)}
+	profile.Spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}, {Version: "1.33.3"}}
+	compiled, report := consistency.Compile(openstack.Provider{}, &profile.Spec, field.NewPath("spec"))
+	Expect(report.Errors).To(BeEmpty())
+	text, err := os.ReadFile(root + "/example/shoot.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	var like v1beta1.Shoot
+	Expect(yaml.Unmarshal(text, &like)).To(Succeed())
+	fields := strings.Repeat(`"f:cloudProfileName":{},`, 200)
+	managed := metav1.ManagedFieldsEntry{
+		Manager: "gardenlet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1",
+		FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:spec":{%s}}`, strings.TrimSuffix(fields, ","))),
+	}
+	api := &fakegarden.API{CloudProfiles: []v1beta1.CloudProfile{profile}}
+	for i := range shoots {
+		shoot := like.DeepCopy()
+		shoot.Namespace, shoot.Name = fmt.Sprintf("garden-p%03d", i/20), fmt.Sprintf("shoot%05d", i)
+		shoot.ManagedFields = []metav1.ManagedFieldsEntry{managed, managed}
+		shoot.Spec.Region = profile.Spec.Regions[r.IntN(len(profile.Spec.Regions))].Name
+		shoot.Status.Conditions = make([]v1beta1.Condition, 8)
+		for k := range shoot.Status.Conditions {
+			shoot.Status.Conditions[k] = v1beta1.Condition{
+				Type: v1beta1.ConditionType(fmt.Sprint("Condition", k)), Status: "True", Message: strings.Repeat("all is well ", 20),
+			}
+		}
+		first := shoot.Spec.Provider.Workers[0]
+		shoot.Spec.Provider.Workers = nil
+		for k := range pools {
+			worker := first.DeepCopy()
+			worker.Name = fmt.Sprint("pool", k)
+			choose(r, &profile.Spec, compiled, shoot.Spec.Region, worker)
+			shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, *worker)
+		}
+		api.Shoots = append(api.Shoots, *shoot)
+	}
+	return api
+}
+
+// choose gives a worker an image and a machine type that boots it.
+func choose(
+	r *rand.Rand, spec *v1beta1.CloudProfileSpec, p *consistency.Profile[openstack.Image], region string, worker *v1beta1.Worker,
+) {
+	for {
+		image := &spec.MachineImages[r.IntN(len(spec.MachineImages))]
+		version := image.Versions[r.IntN(len(image.Versions))].Version
+		machine := spec.MachineTypes[r.IntN(len(spec.MachineTypes))].Name
+		pool := provider.Pool{Region: region, MachineType: machine}
+		if p.Boots(pool)(image.Name, version) {
+			worker.Machine = v1beta1.Machine{Type: machine, Image: &v1beta1.ShootMachineImage{Name: image.Name, Version: &version}}
+			return
+		}
+	}
+}
+
+// measured is what a run of the command has taken.
+type measured struct {
+	CPU    time.Duration
+	Memory int64 // KiB
+	Status int
+}
+
+// measuring is set in the environment of a process of this test that only runs another program and says what it has taken
+// as JSON on standard error. The kernel counts what the parent has at the start as the child's, and the parent of the command
+// must not be as large as this test.
+const measuring = "CAPKIT_MEASURE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(measuring) == "" {
+		os.Exit(m.Run())
+	}
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Stdout = os.Stdout
+	_ = cmd.Run()
+	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	_ = json.NewEncoder(os.Stderr).Encode(measured{
+		cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), usage.Maxrss, cmd.ProcessState.ExitCode(),
+	})
+}
+
+// measure runs the command on a cluster, and returns what it has printed, too.
+func measure(ctx context.Context, capkit, kubeconfig string, args ...string) (m measured, output []byte) {
+	GinkgoHelper()
+	self, err := os.Executable()
+	Expect(err).NotTo(HaveOccurred())
+	cmd := exec.CommandContext(ctx, self, append(append([]string{capkit}, args...), "-A", "--kubeconfig", kubeconfig)...)
+	cmd.Env = append(os.Environ(), measuring+"=1")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	Expect(cmd.Run()).To(Succeed(), stderr.String())
+	Expect(json.Unmarshal(stderr.Bytes(), &m)).To(Succeed())
+	Expect(m.Status).To(BeElementOf(0, 1))
+	return m, stdout.Bytes()
+}
+
+var _ = Describe("A landscape", Label("slow"), func() {
+	It("of 20,000 Shoots is read within 500 MB", func(ctx SpecContext) {
+		capkit, err := garden.Compile(ctx, GinkgoWriter, "./cmd/capkit", "capkit-live")
+		Expect(err).NotTo(HaveOccurred())
+		small, large := landscape(shoots/10).Start(GinkgoTB()), landscape(shoots).Start(GinkgoTB())
+		for _, args := range [][]string{{"select", "-o", "json"}, {"lint", "-o", "json"}} {
+			few, _ := measure(ctx, capkit, small, args...)
+			all, output := measure(ctx, capkit, large, args...)
+			AddReportEntry(fmt.Sprintf("%s: %d Shoots: %v, %d MiB; %d Shoots: %v, %d MiB",
+				args[0], shoots/10, few.CPU, few.Memory>>10, shoots, all.CPU, all.Memory>>10))
+			Expect(all.Memory).To(BeNumerically("<", memory), args[0])
+			var answer struct {
+				Pools   []json.RawMessage
+				Summary struct{ Objects int }
+			}
+			Expect(json.Unmarshal(output, &answer)).To(Succeed())
+			if args[0] == "lint" {
+				Expect(answer.Summary.Objects).To(Equal(shoots + 1))
+			} else {
+				Expect(answer.Pools).To(HaveLen(shoots * pools))
+			}
+		}
+	})
+})

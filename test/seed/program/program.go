@@ -16,6 +16,7 @@ import (
 	"slices"
 	"time"
 
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -61,7 +62,11 @@ func Install(ctx context.Context, s *seed.Seed) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Client().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace}}); err != nil {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: Namespace, Labels: map[string]string{
+		v1beta1constants.GardenRole:                      v1beta1constants.GardenRoleExtension,
+		v1beta1constants.LabelControllerRegistrationName: Controller.Release(),
+	}}}
+	if err := s.Client().Create(ctx, namespace); err != nil {
 		return nil, err
 	}
 	if err := extension.Apply(ctx, s.Garden, objects); err != nil {

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package program_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/garden/extension"
+	"github.com/capkit/capkit/test/seed"
+	"github.com/capkit/capkit/test/seed/program"
+	"github.com/capkit/capkit/test/suite"
+)
+
+// root is that of the repository.
+const root = "../../.."
+
+var (
+	s         *seed.Seed
+	installed *program.Installation
+	profile   *v1beta1.CloudProfile
+)
+
+func TestProgram(t *testing.T) { suite.Run(t, "test/seed/program", "seed") }
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	var err error
+	s, err = seed.Start(ctx, seed.Options{})
+	Expect(err).NotTo(HaveOccurred())
+	suite.Share(s.Garden)
+	installed, err = program.Install(ctx, s)
+	Expect(err).NotTo(HaveOccurred())
+	content, err := os.ReadFile(root + "/example/cloudprofile.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	profile = &v1beta1.CloudProfile{}
+	Expect(yaml.UnmarshalStrict(content, profile)).To(Succeed())
+})
+
+// start starts a replica, which is killed when the spec ends, and waits until it is ready.
+func start(ctx context.Context, name string, flags ...string) *program.Process {
+	GinkgoHelper()
+	p, err := installed.Start(ctx, name, flags...)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(p.Kill)
+	Expect(p.WaitUntilReady(ctx)).To(Succeed())
+	return p
+}
+
+// lease returns a lease of the controller.
+func lease(ctx context.Context, name string) (*coordinationv1.Lease, error) {
+	object := &coordinationv1.Lease{}
+	return object, s.Client().Get(ctx, client.ObjectKey{Namespace: program.Namespace, Name: name}, object)
+}
+
+// leader returns who leads.
+func leader(ctx context.Context) (string, error) {
+	object, err := lease(ctx, "provider-openstack-worker-leader-election")
+	if err != nil || object.Spec.HolderIdentity == nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	return *object.Spec.HolderIdentity, nil
+}
+
+// get returns what is at a path of an address.
+func get(ctx context.Context, address, path string) string {
+	GinkgoHelper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+	Expect(err).NotTo(HaveOccurred())
+	response, err := http.DefaultClient.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = response.Body.Close() }()
+	content, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(response.StatusCode).To(Equal(http.StatusOK), "%s", content)
+	return string(content)
+}
+
+var _ = Describe("A replica of the worker controller", func() {
+	It("says that it is there, and serves health checks and metrics", func(ctx SpecContext) {
+		metrics, err := extension.FreeAddress()
+		Expect(err).NotTo(HaveOccurred())
+		p := start(ctx, "alone", "--metrics-bind-address="+metrics, "--heartbeat-renew-interval-seconds=1")
+		Expect(get(ctx, p.HealthAddress, "/healthz?verbose")).To(And(ContainSubstring("[+]ping ok"), ContainSubstring("[+]informer-sync ok")))
+		Expect(get(ctx, p.HealthAddress, "/readyz?verbose")).To(ContainSubstring("[+]informer-sync ok"))
+		var first *coordinationv1.Lease
+		Eventually(ctx, func() (err error) {
+			first, err = lease(ctx, "gardener-extension-heartbeat")
+			return err
+		}).Should(Succeed())
+		Expect(first.Spec.HolderIdentity).To(HaveValue(Equal("provider-openstack-worker")))
+		Eventually(ctx, func(o Gomega) {
+			next, err := lease(ctx, "gardener-extension-heartbeat")
+			o.Expect(err).NotTo(HaveOccurred())
+			o.Expect(next.Spec.RenewTime.Time).To(BeTemporally(">", first.Spec.RenewTime.Time))
+		}).Should(Succeed())
+		// What docs/operations.md makes alerts of.
+		Eventually(ctx, func() string { return get(ctx, metrics, "/metrics") }).Should(And(
+			ContainSubstring(`leader_election_master_status{name="provider-openstack-worker-leader-election"} 1`),
+			ContainSubstring(`controller_runtime_reconcile_errors_total{controller="worker"}`),
+			ContainSubstring(`controller_runtime_reconcile_panics_total{controller="worker"}`),
+		))
+		Expect(p.Stop(ctx)).To(Succeed())
+		Expect(p.Wait()).To(Succeed())
+	})
+
+	It("takes over when the one before is told to end, and goes on with what that has begun", func(ctx SpecContext) {
+		first := start(ctx, "first")
+		Eventually(ctx, leader).ShouldNot(BeEmpty())
+		holder, err := leader(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		start(ctx, "second")
+		Consistently(ctx, leader).Should(Equal(holder))
+
+		shoot, err := s.NewShoot(ctx, "shoot--program--handover", seed.ShootOptions{Profile: profile})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(shoot.ScaleManager(ctx, 0)).To(Succeed()) // so that it waits for machines
+		Expect(shoot.Create(ctx, shoot.Worker(seed.Pool("web", "medium_4_8", "gardenlinux", "1877.5.0")), "")).To(Succeed())
+		Eventually(ctx, shoot.Deployments).Should(HaveLen(1))
+		Expect(first.Stop(ctx)).To(Succeed())
+		Expect(first.Wait()).To(Succeed())
+		Eventually(ctx, leader).Should(And(Not(BeEmpty()), Not(Equal(holder))))
+		Expect(shoot.ScaleManager(ctx, 1)).To(Succeed())
+		Eventually(ctx, func(o Gomega) {
+			worker, err := shoot.Get(ctx)
+			o.Expect(err).NotTo(HaveOccurred())
+			o.Expect(worker.Status.LastOperation).To(HaveValue(HaveField("State", v1beta1.LastOperationStateSucceeded)))
+		}).Should(Succeed())
+	})
+})

@@ -10,6 +10,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -17,6 +18,7 @@ import (
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -68,6 +70,9 @@ const infrastructure = `{
 	"node": {"keyName": "` + openstack.KeyName + `"},
 	"securityGroups": [{"id": "g", "name": "` + openstack.SecurityGroup + `", "purpose": "nodes"}]
 }`
+
+// patience is how long servers may take to become as they should be, on a machine that is busy.
+const patience = 10 * time.Minute
 
 // grouped asks for a server group.
 func grouped(policy string) func(*extensionsv1alpha1.WorkerPool) {
@@ -138,7 +143,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 				}
 			}
 			g.Expect(group).NotTo(BeEmpty())
-		}).Should(Succeed())
+		}).WithTimeout(patience).Should(Succeed())
 		return ids, group
 	}
 
@@ -160,7 +165,7 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(classes).To(HaveLen(1))
 			g.Expect(string(classes[0].ProviderSpec.Raw)).To(ContainSubstring(`"serverGroupID":"` + id + `"`))
-		}).Should(Succeed())
+		}).WithTimeout(patience).Should(Succeed())
 	}
 
 	// change changes the pool and asks for a reconciliation.
@@ -169,6 +174,29 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		Expect(shoot.Ask(ctx, v1beta1constants.GardenerOperationReconcile, func(w *extensionsv1alpha1.Worker) {
 			change(&w.Spec.Pools[0])
 		})).To(Succeed())
+	}
+
+	// expectError waits until the Worker has an error with these texts.
+	expectError := func(ctx context.Context, texts ...string) (worker *extensionsv1alpha1.Worker) {
+		GinkgoHelper()
+		Eventually(ctx, func(g Gomega) {
+			var err error
+			worker, err = shoot.Get(ctx)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(worker.Status.LastError).NotTo(BeNil())
+			for _, text := range texts {
+				g.Expect(worker.Status.LastError.Description).To(ContainSubstring(text))
+			}
+		}).WithTimeout(patience).Should(Succeed())
+		return worker
+	}
+
+	setPassword := func(ctx context.Context, password string) {
+		GinkgoHelper()
+		secret := &corev1.Secret{}
+		Expect(s.Client().Get(ctx, client.ObjectKey{Namespace: shoot.Name, Name: seed.Credentials}, secret)).To(Succeed())
+		secret.Data["password"] = []byte(password)
+		Expect(s.Client().Update(ctx, secret)).To(Succeed())
 	}
 
 	// restart ends a reconciliation that waits: after a roll the library waits for something that
@@ -223,13 +251,32 @@ var _ = Describe("The worker controller on OpenStack", Serial, Ordered, func() {
 		restart(ctx)
 		expectOneGroup(ctx, moved)
 
+		By("Nova being away while the pool is scaled")
+		Expect(o.StopNova()).To(Succeed())
+		change(ctx, seed.Size(1, 1))
+		expectError(ctx, "the compute service at ", "cannot be reached")
+		Expect(o.StartNova(ctx)).To(Succeed())
+		expectServers(ctx, 1, "image-2")
+		expectOneGroup(ctx, moved)
+
+		By("a wrong password")
+		setPassword(ctx, "wrong")
+		change(ctx, func(*extensionsv1alpha1.WorkerPool) {})
+		worker = expectError(ctx, "the identity service at ", "answers 401")
+		Expect(worker.Status.LastError.Codes).To(ConsistOf(v1beta1.ErrorInfraUnauthenticated))
+		Expect(worker.Status.LastError.Description).NotTo(ContainSubstring("wrong"))
+		setPassword(ctx, openstack.Password)
+		change(ctx, seed.Size(2, 2))
+		expectServers(ctx, 2, "image-2")
+		expectOneGroup(ctx, moved)
+
 		By("deleting the Worker")
 		Expect(s.Client().Delete(ctx, worker)).To(Succeed())
 		Expect(client.IgnoreNotFound(shoot.Ask(ctx, v1beta1constants.GardenerOperationReconcile, nil))).To(Succeed())
 		Eventually(ctx, func(g Gomega) {
 			err := s.Client().Get(ctx, client.ObjectKeyFromObject(worker), worker)
 			g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%+v", worker.Status.LastError)
-		}).Should(Succeed())
+		}).WithTimeout(patience).Should(Succeed())
 		Expect(o.Servers(ctx)).To(BeEmpty())
 		Expect(o.Groups(ctx)).To(BeEmpty())
 	})

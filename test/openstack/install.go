@@ -175,13 +175,22 @@ func download(ctx context.Context, folder string) ([]string, error) {
 			return nil, err
 		}
 	}
-	options := []string{
-		"-q", "-y", "--no-install-recommends", "-o", "Debug::NoLocking=true", "-o", "APT::Sandbox::User=",
-		"-o", "Dir::State=" + folder, "-o", "Dir::State::lists=" + lists, "-o", "Dir::State::status=/var/lib/dpkg/status",
-		"-o", "Dir::Cache=" + folder, "-o", "Dir::Cache::archives=" + archives,
+	settings := fmt.Sprintf(`Dir::State %q;
+Dir::State::lists %q;
+Dir::State::status "/var/lib/dpkg/status";
+Dir::Cache %q;
+Dir::Cache::archives %q;
+Debug::NoLocking "true";
+APT::Sandbox::User "";
+APT::Install-Recommends "false";
+APT::Update::Error-Mode "any";
+`, folder, lists, folder, archives)
+	file := filepath.Join(folder, "apt.conf")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		return nil, err
 	}
-	for _, args := range [][]string{{"update"}, append([]string{"--download-only", "install"}, packages...)} {
-		if err := run(ctx, nil, "apt-get", append(options[:len(options):len(options)], args...)...); err != nil {
+	for _, args := range [][]string{{"-q", "update"}, append([]string{"-q", "--yes", "--download-only", "install"}, packages...)} {
+		if err := run(ctx, []string{"APT_CONFIG=" + file, "LC_ALL=C"}, "apt-get", args...); err != nil {
 			return nil, fmt.Errorf("%w\nThe packages are from the package sources of this machine, in /etc/apt: can it reach them?", err)
 		}
 	}

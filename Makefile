@@ -183,6 +183,10 @@ verify: check check-format test ## Check, then test: to be run before a commit
 demo: ## Start a garden with the admission component for PROVIDER (openstack), show what it does, and stop it again
 	@$(GARDEN) demo $(PROVIDER)
 
+.PHONY: demo-worker
+demo-worker: ## Start a seed with the worker controller for OpenStack, show what becomes of machines, and stop it again
+	@hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/seed
+
 .PHONY: up
 up: ## Start a garden with the admission component for PROVIDER (openstack) in the background, and say how to use it
 	@$(GARDEN) up $(PROVIDER)

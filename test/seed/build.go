@@ -27,11 +27,8 @@ const (
 	machineModule  = "github.com/gardener/machine-controller-manager"
 )
 
-// crds are the CustomResourceDefinitions of a seed that have to do with machines, and the one of Clusters.
-var crds = []string{
-	"extensions.gardener.cloud_clusters", "extensions.gardener.cloud_workers", "machine.sapcloud.io_machineclasses",
-	"machine.sapcloud.io_machinedeployments", "machine.sapcloud.io_machines", "machine.sapcloud.io_machinesets",
-}
+// crds are the files of the CustomResourceDefinitions: those of extensions and of machines.
+var crds = []string{"10-crd-extensions.gardener.cloud_*.yaml", "10-crd-machine.sapcloud.io_*.yaml"}
 
 // moduleFolder returns the folder of a module in the version that go.mod has, and downloads it if it is not there.
 func moduleFolder(ctx context.Context, module string) (string, error) {
@@ -56,8 +53,15 @@ func definitions(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var files []string
-	for _, name := range crds {
-		files = append(files, filepath.Join(folder, "example", "seed-crds", "10-crd-"+name+".yaml"))
+	for _, pattern := range crds {
+		found, err := filepath.Glob(filepath.Join(folder, "example", "seed-crds", pattern))
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s has no example/seed-crds/%s: where are the CustomResourceDefinitions in this version?", folder, pattern)
+		}
+		files = append(files, found...)
 	}
 	return files, nil
 }

@@ -15,6 +15,7 @@
 //   - shoot.go: a shoot as the gardenlet leaves it to a worker controller
 //   - worker.go: its Worker, and what the gardenlet asks for
 //   - state.go: what there is of it
+//   - controller.go: a worker controller for one shoot
 //   - machines/: what makes the machines
 package seed
 

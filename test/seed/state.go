@@ -6,10 +6,15 @@ package seed
 
 import (
 	"context"
+	"reflect"
+	"slices"
+	"strings"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -64,4 +69,52 @@ func (s *Shoot) Machines(ctx context.Context) ([]Machine, error) {
 		machines = append(machines, machine)
 	}
 	return machines, nil
+}
+
+// Versions are the resourceVersions of objects, by kind and name: "MachineClass x".
+type Versions map[string]string
+
+// Decisive returns an empty list of each kind of objects by which it is decided whether a machine is replaced. Of the Secrets,
+// those of the machine classes do.
+func Decisive() []client.ObjectList {
+	return []client.ObjectList{
+		&machinev1alpha1.MachineClassList{}, &machinev1alpha1.MachineDeploymentList{}, &machinev1alpha1.MachineSetList{},
+		&machinev1alpha1.MachineList{}, &corev1.SecretList{},
+	}
+}
+
+// Versions returns the versions of all decisive objects of the shoot.
+func (s *Shoot) Versions(ctx context.Context) (Versions, error) {
+	found := Versions{}
+	for _, list := range Decisive() {
+		if err := s.seed.client.List(ctx, list, client.InNamespace(s.Name)); err != nil {
+			return nil, err
+		}
+		kind := strings.TrimSuffix(reflect.TypeOf(list).Elem().Name(), "List")
+		if err := meta.EachListItem(list, func(o runtime.Object) error {
+			object := o.(client.Object)
+			found[kind+" "+object.GetName()] = object.GetResourceVersion()
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Changed returns the names of what has another version in others, is new there, or is missing; sorted.
+func (v Versions) Changed(others Versions) []string {
+	var changed []string
+	for name, version := range v {
+		if others[name] != version {
+			changed = append(changed, name)
+		}
+	}
+	for name := range others {
+		if _, was := v[name]; !was {
+			changed = append(changed, name)
+		}
+	}
+	slices.Sort(changed)
+	return changed
 }

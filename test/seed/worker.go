@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -94,25 +94,25 @@ func (s *Shoot) Reconcile(ctx context.Context, change func(*extensionsv1alpha1.W
 // asked is in status.lastOperation until a controller writes that.
 const asked = "The seed has asked for an operation."
 
-// Ask changes the Worker and asks for an operation; an empty one is reconcile. Result says what became of it.
+// Ask changes the Worker and asks for an operation; an empty one is reconcile. Result says what became of it. A controller may
+// write to the Worker at the same time.
 func (s *Shoot) Ask(ctx context.Context, operation string, change func(*extensionsv1alpha1.Worker)) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		worker, err := s.Get(ctx)
-		if err != nil {
+	worker, err := s.Get(ctx)
+	if err != nil {
+		return err
+	}
+	if worker.Status.LastOperation != nil {
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"status":{"lastOperation":{"description":%q}}}`, asked))
+		if err := s.seed.client.Status().Patch(ctx, worker, patch); err != nil {
 			return err
 		}
-		if worker.Status.LastOperation != nil {
-			worker.Status.LastOperation.Description = asked
-			if err := s.seed.client.Status().Update(ctx, worker); err != nil {
-				return err
-			}
-		}
-		if change != nil {
-			change(worker)
-		}
-		ask(worker, operation)
-		return s.seed.client.Update(ctx, worker)
-	})
+	}
+	patch := client.MergeFrom(worker.DeepCopy())
+	if change != nil {
+		change(worker)
+	}
+	ask(worker, operation)
+	return s.seed.client.Patch(ctx, worker, patch)
 }
 
 // Result returns the Worker if what was asked for last has ended, well or not: status.lastOperation says how. It is nil until

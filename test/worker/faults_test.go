@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 			f.inject(t, shoot)
 			for _, change := range []func(*extensionsv1alpha1.Worker){f.worker, nil} {
 				expectRefused(t, shoot, f.configuration, change, f.says...)
-				if changed := before.changed(versionsOf(t, shoot)); len(changed) > 0 {
+				if changed := before.Changed(versionsOf(t, shoot)); len(changed) > 0 {
 					t.Errorf("in spite of the error there is a change of %v", changed)
 				}
 			}
@@ -118,7 +118,7 @@ func TestFaults(t *testing.T) {
 			check(t, shoot.Reconcile(t.Context(), func(w *extensionsv1alpha1.Worker) { w.Spec = *right.DeepCopy() }))
 			check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { p.Spec = profileOf(t, profileSpec).Spec }))
 			reconcile(t, shoot, nil)
-			if changed := before.changed(versionsOf(t, shoot)); len(changed) > 0 {
+			if changed := before.Changed(versionsOf(t, shoot)); len(changed) > 0 {
 				t.Errorf("the repair changes %v", changed)
 			}
 			for i, name := range names(expectMachines(t, shoot, map[string][]string{"web": {"amd-1"}, "arm": {"arm-1"}})) {

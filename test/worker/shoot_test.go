@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,12 +19,8 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/test/seed"
@@ -150,11 +145,14 @@ func pool(name, machineType, version string, changes ...func(*extensionsv1alpha1
 // patience is how long a test waits for what comes: long enough for a machine that is busy.
 const patience = 3 * time.Minute
 
+// period is the time between two looks, of which there are many at the same time.
+const period = 300 * time.Millisecond
+
 // eventually waits until a condition is nil. It fails with the last one that was not.
 func eventually(t testing.TB, condition func(ctx context.Context) error) {
 	t.Helper()
 	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+	err := wait.PollUntilContextTimeout(t.Context(), period, patience, true, func(ctx context.Context) (bool, error) {
 		last = condition(ctx)
 		return last == nil, nil
 	})
@@ -261,49 +259,12 @@ func names(machines []seed.Machine) []string {
 	return names
 }
 
-// versions are the resourceVersions of objects, by kind and name.
-type versions map[string]string
-
-// decisive are the kinds of objects by which it is decided whether a machine is replaced. Of the Secrets, those of the machine
-// classes do.
-func decisive() []client.ObjectList {
-	return []client.ObjectList{
-		&machinev1alpha1.MachineClassList{}, &machinev1alpha1.MachineDeploymentList{}, &machinev1alpha1.MachineSetList{},
-		&machinev1alpha1.MachineList{}, &corev1.SecretList{},
-	}
-}
-
 // versionsOf returns the versions of all decisive objects of a shoot.
-func versionsOf(t testing.TB, shoot *seed.Shoot) versions {
+func versionsOf(t testing.TB, shoot *seed.Shoot) seed.Versions {
 	t.Helper()
-	found := versions{}
-	for _, list := range decisive() {
-		check(t, theSeed(t).Client().List(t.Context(), list, client.InNamespace(shoot.Name)))
-		check(t, meta.EachListItem(list, func(o runtime.Object) error {
-			object := o.(client.Object)
-			kind := strings.TrimSuffix(reflect.TypeOf(list).Elem().Name(), "List")
-			found[kind+" "+object.GetName()] = object.GetResourceVersion()
-			return nil
-		}))
-	}
+	found, err := shoot.Versions(t.Context())
+	check(t, err)
 	return found
-}
-
-// changed returns what is not the same in others, is new or is gone.
-func (v versions) changed(others versions) []string {
-	var changed []string
-	for name, version := range v {
-		if others[name] != version {
-			changed = append(changed, name)
-		}
-	}
-	for name := range others {
-		if _, was := v[name]; !was {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	return changed
 }
 
 // expectUnchanged reconciles the Worker again, and expects that no decisive object is written.
@@ -311,7 +272,7 @@ func expectUnchanged(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
 	before := versionsOf(t, shoot)
 	reconcile(t, shoot, nil)
-	if changed := before.changed(versionsOf(t, shoot)); len(changed) > 0 {
+	if changed := before.Changed(versionsOf(t, shoot)); len(changed) > 0 {
 		t.Errorf("another reconciliation changes %v", changed)
 	}
 }

@@ -58,7 +58,7 @@ func takeOver(t *testing.T, recording *replay.Recording) {
 	our.stop()
 	run(t, shoot, recording.Add)
 	reconcile(t, shoot, nil)
-	if changed := before.changed(versionsOf(t, shoot)); len(changed) > 0 {
+	if changed := before.Changed(versionsOf(t, shoot)); len(changed) > 0 {
 		t.Errorf("the way back changes %v", changed)
 	}
 	if diff := gocmp.Diff(machines, bootedBy(t, shoot, recording)); diff != "" {
@@ -149,7 +149,7 @@ func bootedBy(t testing.TB, shoot *seed.Shoot, recording *replay.Recording) map[
 }
 
 // expectMade expects that there is what was recorded: else it would be nothing that does not change.
-func expectMade(t testing.TB, there versions, recording *replay.Recording) {
+func expectMade(t testing.TB, there seed.Versions, recording *replay.Recording) {
 	t.Helper()
 	for i, d := range recording.Deployments {
 		for _, name := range []string{"MachineDeployment " + d.Name, "MachineClass " + d.ClassName, "Secret " + recording.Secrets[i].Name} {
@@ -161,9 +161,9 @@ func expectMade(t testing.TB, there versions, recording *replay.Recording) {
 }
 
 // logTable logs how many decisive objects each pool has, and how many of them were changed, which fails the test.
-func logTable(t testing.TB, recording *replay.Recording, before, after versions) {
+func logTable(t testing.TB, recording *replay.Recording, before, after seed.Versions) {
 	t.Helper()
-	changed, all := before.changed(after), 0
+	changed, all := before.Changed(after), 0
 	lines := []string{fmt.Sprintf("%-10s %7s %7s", "pool", "objects", "changed")}
 	for _, p := range recording.Worker.Spec.Pools {
 		objects, others := 0, 0

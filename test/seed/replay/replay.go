@@ -25,6 +25,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
 // Recording is a Worker and what provider-openstack made of it. It is read only once it is in use.
@@ -63,8 +65,9 @@ func Load(folder fs.FS) (*Recording, error) {
 	return r, nil
 }
 
-// Without leaves pools out.
+// Without leaves pools out, and server groups: there is none of the pools that are left.
 func (r *Recording) Without(pools ...string) {
+	r.Worker.Status.ProviderStatus = nil
 	r.Worker.Spec.Pools = slices.DeleteFunc(r.Worker.Spec.Pools, func(p extensionsv1alpha1.WorkerPool) bool { return slices.Contains(pools, p.Name) })
 	left := map[string]bool{}
 	r.Deployments = slices.DeleteFunc(r.Deployments, func(d extensionsworker.MachineDeployment) bool {
@@ -159,7 +162,7 @@ type image struct {
 
 // UpdateMachineImagesStatus writes the images that the classes boot into the status of the Worker, each once.
 func (d *delegate) UpdateMachineImagesStatus(ctx context.Context) error {
-	status := map[string]any{}
+	status := map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": "WorkerStatus"}
 	if raw := d.Worker.Status.ProviderStatus; raw != nil {
 		if err := json.Unmarshal(raw.Raw, &status); err != nil {
 			return err

@@ -34,6 +34,9 @@ const (
 // gpuTypes are the other values of GPUSupport: the types of GPU that an image can support.
 var gpuTypes = []string{"nvidia", "amd", "intel"}
 
+// GPUTypes returns the types of GPU that an image can support. The caller owns the result.
+func GPUTypes() []string { return slices.Clone(gpuTypes) }
+
 // The stable names of the rules about reserved capabilities.
 const (
 	// RuleReservedUnknown: a name begins with gardener- and is none of the reserved capabilities.

@@ -130,7 +130,7 @@ func withSettings(definitions []capability.Definition, settings []requestedBy) [
 }
 
 // gpuTypes are the types of GPU that ask for support.
-var gpuTypes = []string{"nvidia", "amd", "intel"}
+var gpuTypes = capability.GPUTypes()
 
 func (c *command) capabilities() *cobra.Command {
 	var output string

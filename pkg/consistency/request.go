@@ -19,9 +19,9 @@ import (
 )
 
 // ask returns what a worker pool asks for, as an answer without an image; if there can be none, with the reason. The
-// request is without unmet, the requirements that no image can ever meet.
+// request is without unmet, the requirements that no image can ever meet. The pool asks for more as well, whatever it says.
 func (p *Profile[R]) ask(
-	pool provider.Pool,
+	pool provider.Pool, more ...capability.Requirement,
 ) (r Resolution[R], request imageselector.Request, unmet []capability.Requirement) {
 	own, report := p.provider.Workers().Requirements(pool)
 	errs := report.Errors
@@ -31,7 +31,7 @@ func (p *Profile[R]) ask(
 		}
 	}
 	r = Resolution[R]{Pool: pool, Further: errs, Warnings: report.Warnings, Decision: imageselector.Decision[R]{Chosen: -1}}
-	all := append(pool.Worker.Requirements(pool.Path), own...)
+	all := append(append(pool.Worker.Requirements(pool.Path), own...), more...)
 	for _, q := range all {
 		// What is implied does not count where it is asked for expressly: a provider may ask for a reserved capability.
 		if q.Implied && slices.ContainsFunc(all, func(other capability.Requirement) bool {

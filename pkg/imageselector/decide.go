@@ -116,6 +116,17 @@ func (c *Catalog[R]) Choose(r Request) int {
 	return chosen
 }
 
+// Candidate returns the reference of the flavor with this index, among [Catalog.Flavors], if [Catalog.Decide] would have it
+// among those to choose from: if it fits the request and has a reference in the region. An index that there is not is no
+// candidate. It does not allocate. Safe for concurrent use.
+func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
+	v := c.version(r.Image, r.Version)
+	if v == nil || flavor < 0 || flavor >= len(v.matches) || !v.matches[flavor].set.Fits(r.Machine, r.Worker) {
+		return ref, false
+	}
+	return v.flavors[flavor].Reference(r.Region)
+}
+
 // choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
 // index, -1 then. If record is not nil, it notes there what it finds and compares.
 func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {

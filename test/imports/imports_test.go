@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"pkg/render":         {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
 	"pkg/namespaced":     {"pkg/provider", "pkg/render"},
 	"pkg/maintenance":    {"pkg/provider"},
+	"pkg/plan":           {"pkg/finding", "pkg/provider", "pkg/capability", "pkg/consistency", "pkg/maintenance"},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -70,7 +71,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/cli": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/cli/...",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/plan", "pkg/cli/...",
 	},
 	"pkg/cli/clouds":   {anything},
 	"pkg/cli/cluster":  {},

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build unix
+
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/plan"
+)
+
+// updated returns a profile as it is after a change of about one in so many flavors: some have another image in one region,
+// others are gone from it.
+func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec {
+	spec = spec.DeepCopy()
+	config, r := &v1alpha1.CloudProfileConfig{}, rand.New(rand.NewPCG(3, 4))
+	if err := json.Unmarshal(spec.ProviderConfig.Raw, config); err != nil {
+		panic(err)
+	}
+	for i := range config.MachineImages {
+		for k := range config.MachineImages[i].Versions {
+			for f := range config.MachineImages[i].Versions[k].CapabilityFlavors {
+				flavor := &config.MachineImages[i].Versions[k].CapabilityFlavors[f]
+				switch r.IntN(2 * one) {
+				case 0:
+					flavor.Regions[0].ID = fmt.Sprintf("changed-%d", r.Int())
+				case 1:
+					flavor.Regions = slices.Delete(flavor.Regions, 0, 1)
+				}
+			}
+		}
+	}
+	raw, err := json.Marshal(config)
+	if err != nil {
+		panic(err)
+	}
+	spec.ProviderConfig.Raw = raw
+	return spec
+}
+
+// planOf returns the work of planning an update for so many Shoots with three pools each, and what it finds.
+func planOf(p *profile, after *v1beta1.CloudProfileSpec, shoots int) func() []plan.Change {
+	r, users := rand.New(rand.NewPCG(5, 6)), make([]plan.Shoot, 0, shoots)
+	for i := range shoots {
+		shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}
+		shoot.Spec.Kubernetes.Version = "1.33.2"
+		shoot.Spec.Region = p.spec.Regions[r.IntN(len(p.spec.Regions))].Name
+		for k := range 3 {
+			pool := p.pools[r.IntN(len(p.pools))]
+			worker := v1beta1.Worker{Name: fmt.Sprint("pool-", k), CRI: &v1beta1.CRI{Name: v1beta1.CRINameContainerD}}
+			worker.Machine.Type, worker.Machine.Architecture = pool.MachineType, new("amd64")
+			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: pool.Image, Version: &pool.Version}
+			shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, worker)
+		}
+		users = append(users, plan.Shoot{Name: "garden-bench/" + shoot.Name, Object: shoot})
+	}
+	return func() []plan.Change {
+		old, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
+		is, _ := consistency.Compile(openstack.Provider{}, after, spec)
+		view := plan.View[openstack.Image]{Old: old, New: is, OldSpec: p.spec, NewSpec: after, Shoots: users}
+		changes, _ := plan.Of(openstack.Provider{}.Workers(), []plan.View[openstack.Image]{view})
+		return changes
+	}
+}
+
+// BenchmarkPlan prints what plans cost, the compilation of both profiles included, with 2,000 Shoots and with 20,000, of three
+// worker pools each: for an update that changes one flavor in twenty, and for one that changes every other.
+func BenchmarkPlan(b *testing.B) {
+	for _, p := range profiles {
+		for _, one := range []int{20, 2} {
+			b.Run(fmt.Sprintf("%s/one-flavor-in-%d", p.name, one), func(b *testing.B) {
+				after := updated(p.spec, one)
+				few, many := planOf(p, after, 2000), planOf(p, after, 20000)
+				compare(b, "2000-shoots", func() { many() }, func() { few() })
+			})
+		}
+	}
+}
+
+// Plans are about something: each of the kinds that such updates have is there.
+func TestWhatPlansMeasure(t *testing.T) {
+	p := profiles[0]
+	summary := plan.Summarize(planOf(p, updated(p.spec, 2), 200)())
+	for _, kind := range []plan.Kind{plan.NoMachines, plan.OtherImage, plan.Gone} {
+		if summary.Of(kind) == 0 {
+			t.Errorf("nothing %s: %+v", kind, summary)
+		}
+	}
+	if bytes.Equal(p.spec.ProviderConfig.Raw, updated(p.spec, 20).ProviderConfig.Raw) {
+		t.Error("nothing changes")
+	}
+}

@@ -129,3 +129,27 @@ func sayFilledIn(p profile, shoot *v1beta1.Shoot, fillings []filling, errs findi
 	}
 	return none
 }
+
+// storedShoot returns a Shoot as the API server has it: with Gardener's defaults, and with images that are filled in as if
+// it had been created with the profile. One that has all of that is returned itself.
+func storedShoot(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
+	incomplete := func(w v1beta1.Worker) bool {
+		return leavesImage(w) || w.Machine.Architecture == nil || w.CRI == nil ||
+			w.Kubernetes != nil && w.Kubernetes.Version != nil && strings.Count(*w.Kubernetes.Version, ".") != 2
+	}
+	workers := shoot.Spec.Provider.Workers
+	if strings.Count(shoot.Spec.Kubernetes.Version, ".") == 2 && !slices.ContainsFunc(workers, incomplete) {
+		return shoot
+	}
+	stored := asStored(p, shoot)
+	for i, pool := range provider.PoolsOf(stored) {
+		worker := &stored.Spec.Provider.Workers[i]
+		if !leavesImage(*worker) {
+			continue
+		}
+		if image, err := filledImage(p, worker, stored.Spec.Kubernetes.Version, p.Boots(pool)); err == nil {
+			setImage(worker, image)
+		}
+	}
+	return stored
+}

@@ -43,6 +43,7 @@ func FuzzCommands(f *testing.F) {
 	}
 	f.Add(joined(newer, patched(f, bank, `[{op: remove, path: /spec/provider/workers/0/machine/image}, `+
 		`{op: add, path: /spec/provider/workers/1/kubernetes, value: {version: "1.33"}}]`)))
+	f.Add(joined(read(f, examples+"/cloudprofile.yaml"), read(f, examples+"/shoot.yaml")))
 	f.Add(read(f, workerProfile))
 	f.Add(read(f, workerConfig))
 	known := map[string]bool{}
@@ -69,6 +70,12 @@ func FuzzCommands(f *testing.F) {
 			r := run(t, input, append([]string{"maintenance", "-o=json", "-"}, args...)...)
 			if r.status == 0 && !json.Valid([]byte(r.stdout)) {
 				t.Fatalf("maintenance %v: %s", args, r.stdout)
+			}
+		}
+		for _, args := range [][]string{{"-", examples + "/cloudprofile.yaml"}, {examples + "/cloudprofile.yaml", "-"}} {
+			r := run(t, input, append([]string{"plan", "-o=json"}, args...)...)
+			if r.status < 2 && !json.Valid([]byte(r.stdout)) {
+				t.Fatalf("plan %v: %s", args, r.stdout)
 			}
 		}
 		ofConfig := append([]string{"select", "-o=json", "--worker-config=-"}, ofWorker("1.0.0", "medium")...)

@@ -67,6 +67,8 @@ type source[T any] struct {
 	compiled profile
 	// live is set for an object of the cluster, and aside for one of those that is only there for others to refer to.
 	live, aside bool
+	// old is what the object is an update of; nil if it is as it is created.
+	old *T
 }
 
 // forget lets go of an object of the cluster that nobody will ask for again, of which there may be tens of thousands.

@@ -83,6 +83,11 @@ func (in *inputs) check(files []string) error {
 // load reads the inputs of a command, of the cluster Shoots if it asks for them. The error is about inputs that cannot be
 // read at all; what is wrong in them becomes findings.
 func (c *command) load(ctx context.Context, args []string, in *inputs, shoots bool) (*garden, error) {
+	return c.loadFor(ctx, args, in, shoots, len(args) > 0)
+}
+
+// loadFor does so where files say whether there are any besides args.
+func (c *command) loadFor(ctx context.Context, args []string, in *inputs, shoots, files bool) (*garden, error) {
 	if !in.live() {
 		return load(args, c.stdin, c.providers, "")
 	}
@@ -96,7 +101,7 @@ func (c *command) load(ctx context.Context, args []string, in *inputs, shoots bo
 	if err != nil {
 		return nil, err
 	}
-	wanted, checked := in.wanted(g, reader.Namespace(), len(args) > 0, shoots)
+	wanted, checked := in.wanted(g, reader.Namespace(), files, shoots)
 	objects, err := reader.Read(cmp.Or(ctx, context.Background()), wanted)
 	if err != nil {
 		return nil, err

@@ -43,11 +43,31 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := g.filled(s)
 	gardener.SetDefaults(object)
+	if s.old != nil && len(s.old.Spec.MachineCapabilities) > 0 {
+		forgetCapabilities(&object.Spec)
+		return object
+	}
 	types := gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
 	}})
 	object.Spec.MachineTypes = types.Spec.MachineTypes
 	return object
+}
+
+// forgetCapabilities leaves out what machine types and image versions say about capabilities, as the API server does where
+// an update leaves out the vocabulary, and so goes back to the legacy format.
+func forgetCapabilities(spec *v1beta1.CloudProfileSpec) {
+	if len(spec.MachineCapabilities) > 0 {
+		return
+	}
+	for i := range spec.MachineTypes {
+		spec.MachineTypes[i].Capabilities = nil
+	}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			spec.MachineImages[i].Versions[k].CapabilityFlavors = nil
+		}
+	}
 }
 
 // storedNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it; parent is from stored.
@@ -132,12 +152,7 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 
 // profileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
 func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
-	kind, name, at := "", "", "spec.cloudProfile"
-	if ref := shoot.Spec.CloudProfile; ref != nil {
-		kind, name, at = cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
-	} else if shoot.Spec.CloudProfileName != nil {
-		kind, name, at = "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"
-	}
+	kind, name, at := profileNameOf(shoot)
 	switch kind {
 	case "CloudProfile":
 		return compiled(g, &g.profiles, g.compile, kind, name, at)
@@ -146,6 +161,17 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	}
 	return nil, problem(consistency.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
+}
+
+// profileNameOf returns which profile a Shoot names, and at which path.
+func profileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
+	if ref := shoot.Spec.CloudProfile; ref != nil {
+		return cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
+	}
+	if shoot.Spec.CloudProfileName != nil {
+		return "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"
+	}
+	return "", "", "spec.cloudProfile"
 }
 
 // compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.

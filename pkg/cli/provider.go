@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
+	"github.com/capkit/capkit/pkg/plan"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -36,6 +37,10 @@ type Provider interface {
 	// fill and fillNamespaced return the core flavors that follow from a provider config.
 	fill(*v1beta1.CloudProfileSpec) []consistency.Filled
 	fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled
+	// checkUpdate reports on an update of a CloudProfile whose profile before is given.
+	checkUpdate(before profile, updated, old *v1beta1.CloudProfile) finding.Report
+	// plan returns what an update does, as [plan.Of] has it.
+	plan(views []view) ([]plan.Change, []plan.Unread)
 	// render is [namespaced.Render].
 	render(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) (*v1beta1.CloudProfileSpec, error)
 }
@@ -52,6 +57,8 @@ type profile interface {
 	spec() *v1beta1.CloudProfileSpec
 	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
 	checkNamespaced(*v1beta1.NamespacedCloudProfile) finding.Report
+	// checkNamespacedUpdate does so on an update of one.
+	checkNamespacedUpdate(updated, old *v1beta1.NamespacedCloudProfile) finding.Report
 	// ValidateShoot reports the worker pools of a Shoot that get no image.
 	ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report
 	// CheckRegion returns an error at the path if the profile does not have the region.
@@ -96,6 +103,29 @@ func (t typed[R]) fillNamespaced(
 	return consistency.FillNamespacedCloudProfile(t.Provider, profile, parent)
 }
 
+func (t typed[R]) checkUpdate(before profile, updated, old *v1beta1.CloudProfile) finding.Report {
+	_, report := consistency.ValidateCloudProfileUpdate(before.(compiledProfile[R]).Profile, updated, old, nil)
+	return report
+}
+
+// view is a [plan.View] of profiles of any provider.
+type view struct {
+	name     string
+	old, new profile
+	shoots   []plan.Shoot
+}
+
+func (t typed[R]) plan(views []view) ([]plan.Change, []plan.Unread) {
+	of := make([]plan.View[R], 0, len(views))
+	for _, v := range views {
+		was, is := v.old.(compiledProfile[R]), v.new.(compiledProfile[R])
+		of = append(of, plan.View[R]{
+			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots,
+		})
+	}
+	return plan.Of(t.Workers(), of)
+}
+
 func (t typed[R]) render(
 	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
 ) (*v1beta1.CloudProfileSpec, error) {
@@ -126,4 +156,8 @@ func (p compiledProfile[R]) resolve(pool provider.Pool) answer {
 
 func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) finding.Report {
 	return consistency.ValidateNamespacedCloudProfile(p.Profile, object)
+}
+
+func (p compiledProfile[R]) checkNamespacedUpdate(updated, old *v1beta1.NamespacedCloudProfile) finding.Report {
+	return consistency.ValidateNamespacedCloudProfileUpdate(p.Profile, updated, old, nil)
 }

@@ -22,6 +22,7 @@ import (
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"github.com/gardener/gardener/plugin/pkg/namespacedcloudprofile/validator"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apiserver/pkg/admission"
@@ -51,21 +52,26 @@ func ValidateNamespaced(
 }
 
 // admit returns the admission plugin of Gardener's API server for NamespacedCloudProfiles, which looks up parents in an
-// informer: what it says about the creation of an object.
-var admit = sync.OnceValue(func() func(*core.NamespacedCloudProfile, *v1beta1.CloudProfile) error {
+// informer: what it says about the creation of an object or, unless old is nil, about an update of old. It may change both.
+var admit = sync.OnceValue(func() func(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
 	plugin, _ := validator.New() // which has no error to return
 	informers := externalversions.NewSharedInformerFactory(nil, 0)
 	plugin.SetCoreInformerFactory(informers)
 	plugin.AssignReadyFunc(func() bool { return true })
 	parents := informers.Core().V1beta1().CloudProfiles().Informer().GetIndexer()
 	var lock sync.Mutex // for whoever puts a parent there
-	return func(object *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
+	return func(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) error {
 		lock.Lock()
 		defer lock.Unlock()
+		var before runtime.Object
+		operation, options := admission.Create, runtime.Object(&metav1.CreateOptions{})
+		if old != nil {
+			before, operation, options = old, admission.Update, &metav1.UpdateOptions{}
+		}
 		return errors.Join(parents.Add(parent), plugin.Validate(context.Background(), admission.NewAttributesRecord(
-			object, nil, v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
-			v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", admission.Create,
-			&metav1.CreateOptions{}, false, nil), nil), parents.Delete(parent))
+			object, before, v1beta1.SchemeGroupVersion.WithKind("NamespacedCloudProfile"), object.Namespace, object.Name,
+			v1beta1.SchemeGroupVersion.WithResource("namespacedcloudprofiles"), "", operation,
+			options, false, nil), nil), parents.Delete(parent))
 	}
 })
 
@@ -75,10 +81,15 @@ const aboutResult = "error while validating merged NamespacedCloudProfile"
 // validateOverrides reports what a NamespacedCloudProfile must not change in its parent, as far as Gardener says so.
 func validateOverrides(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) field.ErrorList {
 	internal := &core.NamespacedCloudProfile{}
-	err := api.Scheme.Convert(object.DeepCopy(), internal, nil)
-	if err == nil {
-		err = admit()(internal, parent)
+	if err := api.Scheme.Convert(object.DeepCopy(), internal, nil); err != nil {
+		return field.ErrorList{field.InternalError(field.NewPath("spec"), err)}
 	}
+	return admitted(internal, nil, parent)
+}
+
+// admitted returns what admit says, as errors with fields.
+func admitted(object, old *core.NamespacedCloudProfile, parent *v1beta1.CloudProfile) field.ErrorList {
+	err := admit()(object, old, parent)
 	var several utilerrors.Aggregate
 	switch {
 	case err == nil, strings.HasPrefix(err.Error(), aboutResult):

@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/plan"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+type planFlags struct {
+	*inputs
+	output, failOn, git string
+}
+
+// What --fail-on of plan may be.
+const (
+	failOnBreaking = "breaking"
+	failOnChange   = "change"
+)
+
+func (c *command) plan() *cobra.Command {
+	flags := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan [OLD] NEW [FILE...]",
+		Short: "Say what an update of a profile does to its users",
+		Long: `Compares two versions of a CloudProfile or NamespacedCloudProfile, and says what the update from OLD to NEW does: to each image
+version on each machine type in each region, and to the worker pools of the Shoots in the files. A CloudProfile is also
+seen through the NamespacedCloudProfiles whose parent it is; a NamespacedCloudProfile needs its parent among the files. Other
+objects in OLD and NEW count as if they were among the files.
+
+  refused      Gardener or admission would refuse the update
+  locked       no later update of these Shoots would pass Gardener
+  no-machines  worker pools get no new machines any more
+  maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
+  other-image  another image is booted
+  new, gone    a combination boots that did not before; or does not any more, and no worker pool uses it
+
+With a cluster, as with -A, NEW alone is enough: OLD is what the cluster has, whose Shoots and NamespacedCloudProfiles are
+looked at. With --git OLD is what NEW has been in a revision of its git repository.
+
+The exit status is 1 if there is anything of the first four kinds, with --fail-on=change if there is anything. Lists that are
+merely ordered in another way change nothing.
+
+Shoots that are being deleted are left out.`,
+		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
+			"  capkit plan -A cloudprofile-new.yaml\n" +
+			"  capkit plan --git main cloudprofile.yaml shoots/\n" +
+			"  capkit plan --git origin/main -o markdown --fail-on=change cloudprofile.yaml > comment.md\n" +
+			"  kubectl get cloudprofile openstack -o yaml | capkit plan - cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runPlan(cmd, args, flags) },
+	}
+	flags.inputs = inputFlags(cmd)
+	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.check(args) }
+	outputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
+	choiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "what makes the exit status 1", []string{failOnBreaking, failOnChange})
+	cmd.Flags().StringVar(&flags.git, "git", "",
+		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
+	complete(cmd, "git", nil) // a revision, and no file
+	return cmd
+}
+
+// check returns what is wrong with the flags and the arguments, whatever is in the files.
+func (f *planFlags) check(args []string) error {
+	standard := 0
+	for _, arg := range args {
+		if arg == "-" {
+			standard++
+		}
+	}
+	if err := f.inputs.check(append(args, "NEW")); err != nil { // what is wrong with the flags of the cluster
+		return err
+	}
+	switch {
+	case f.failOn != failOnBreaking && f.failOn != failOnChange:
+		return fmt.Errorf("unknown --fail-on %q: use %s or %s", f.failOn, failOnBreaking, failOnChange)
+	case f.given("git") && f.git == "":
+		return errors.New("--git is empty: name a revision, or leave the flag out and give OLD and NEW")
+	case f.given("git") && len(args) == 0:
+		return errors.New("no NEW given: name the file that is compared with its earlier self")
+	case f.live() && len(args) == 0:
+		return errors.New("no NEW given: name the file with the CloudProfile or NamespacedCloudProfile as it is to become")
+	case !f.given("git") && !f.live() && len(args) < 2:
+		return errors.New("OLD and NEW are two files with the same CloudProfile or NamespacedCloudProfile, before and after the update: " +
+			"name both; or compare a file with its earlier self, by --git, or with a cluster, by -A")
+	case standard > 1:
+		return errors.New("standard input is given twice, and can be read once")
+	}
+	return nil
+}
+
+// planned is what plan prints. Its JSON is an interface: a field once published keeps its name and meaning.
+type planned struct {
+	// Profile is the name of the one that is updated, [NAMESPACE/]NAME.
+	Profile string        `json:"profile"`
+	Changes []plan.Change `json:"changes"`
+	Summary plan.Summary  `json:"summary"`
+
+	kind string
+}
+
+func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) error {
+	u, err := c.readUpdate(cmd.Context(), args, flags)
+	if err != nil {
+		return err
+	}
+	answer, err := u.plan()
+	if err := c.printFindings(u.before, err); err != nil {
+		return err
+	}
+	c.printNotes(u.before)
+	if flags.output == "markdown" {
+		answer.markdown(c.stdout)
+	} else if err := printAs(c.stdout, flags.output, answer, func(w io.Writer) { answer.print(w) }); err != nil {
+		return err
+	}
+	breaks := func(c plan.Change) bool { return flags.failOn == failOnChange || c.Kind.Breaks() }
+	if len(u.before.findings) > 0 || slices.ContainsFunc(answer.Changes, breaks) {
+		return errWrong
+	}
+	return nil
+}
+
+// update is that of a CloudProfile or, if this is nil, of a NamespacedCloudProfile, in two gardens that differ in nothing
+// else. Only the notes and findings of the one before are shown.
+type update struct {
+	kind, name    string
+	before, after *garden
+	profile       *change[v1beta1.CloudProfile]
+	namespaced    *change[v1beta1.NamespacedCloudProfile]
+}
+
+// change is an object before and after its update.
+type change[T any] struct{ old, updated *source[T] }
+
+// plan returns what the update does. The error says why that cannot be told.
+func (u *update) plan() (*planned, error) {
+	var p Provider
+	var views []view
+	var refused []plan.Change
+	var err error
+	if u.profile != nil {
+		p, views, refused, err = u.ofProfile()
+	} else {
+		p, views, refused, err = u.ofNamespaced()
+	}
+	if err != nil {
+		return nil, err
+	}
+	changes := append([]plan.Change{}, refused...)
+	if p != nil {
+		found, unread := p.plan(views)
+		changes = append(changes, found...)
+		for _, pool := range unread {
+			u.findUnread(&views[pool.View], pool)
+		}
+	}
+	plan.Sort(changes)
+	return &planned{Profile: u.name, Changes: changes, Summary: plan.Summarize(changes), kind: u.kind}, nil
+}
+
+// ofProfile returns the views of an update of a CloudProfile, and what is refused about it. The provider is nil if there is
+// nothing else to say.
+func (u *update) ofProfile() (Provider, []view, []plan.Change, error) {
+	old, updated := u.profile.old, u.profile.updated
+	children := u.children()
+	if old.object.Spec.Type != updated.object.Spec.Type {
+		refused, err := u.retyped(children)
+		return nil, nil, refused, err
+	}
+	was, fault := u.before.compile(old, "spec.type")
+	is, also := u.after.compile(updated, "spec.type")
+	if fault = errorOf(fault, also); fault != nil {
+		return nil, nil, nil, fmt.Errorf("CloudProfile %s: %s", u.name, fault.Detail)
+	}
+	views := []view{{old: was, new: is, shoots: u.shoots("CloudProfile", u.name, was)}}
+	all := slices.Clone(views[0].shoots)
+	var objects []*v1beta1.NamespacedCloudProfile
+	for _, child := range children {
+		was, fault := u.before.compileNamespaced(child, "spec.providerConfig")
+		is, also := u.after.compileNamespaced(u.after.namespaced.byName[child.name], "spec.providerConfig")
+		if fault = errorOf(fault, also); fault != nil {
+			u.before.error(child.manifest, fault)
+			continue
+		}
+		v := view{name: child.name, old: was, new: is, shoots: u.shoots("NamespacedCloudProfile", child.name, was)}
+		views, all, objects = append(views, v), append(all, v.shoots...), append(objects, child.object)
+	}
+	stored, storedOld := u.after.stored(updated), u.before.stored(old)
+	refused := byGardener(withHints(stored, gardener.ValidateUpdate(stored, storedOld)))
+	refused = append(refused, byAdmission(is.madeBy().checkUpdate(was, stored, storedOld))...)
+	refused = append(refused, inUse(plan.InUse(stored, storedOld, objects, all))...)
+	return is.madeBy(), views, refused, nil
+}
+
+// ofNamespaced does so for a NamespacedCloudProfile.
+func (u *update) ofNamespaced() (Provider, []view, []plan.Change, error) {
+	old, updated := u.namespaced.old, u.namespaced.updated
+	parent, reference := u.before.parentOf(updated), updated.object.Spec.Parent
+	switch {
+	case parent == nil:
+		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
+			"give its manifest as well", finding.Quoted(reference.Name), u.name)
+	case parent.object == nil:
+		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, cannot be read", reference.Name, u.name)
+	}
+	above, fault := u.before.compile(parent, "spec.type")
+	if fault != nil {
+		return nil, nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
+	}
+	inGarden := u.before.stored(parent)
+	stored, storedOld := u.after.storedNamespaced(updated, inGarden), u.before.storedNamespaced(old, inGarden)
+	was, fault := u.before.compileNamespaced(old, "")
+	is, also := u.after.compileNamespaced(updated, "")
+	if fault = errorOf(fault, also); fault != nil {
+		return nil, nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.name, fault.Detail)
+	}
+	report := above.checkNamespacedUpdate(stored, storedOld)
+	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
+	refused := byGardener(withHints(stored, gardener.ValidateNamespacedUpdate(stored, storedOld, inGarden,
+		func(err *field.Error) bool { return repeats(err, own) })))
+	views := []view{{old: was, new: is, shoots: u.shoots("NamespacedCloudProfile", u.name, was)}}
+	refused = append(refused, byAdmission(report)...)
+	refused = append(refused, inUse(plan.InUseNamespaced(stored, storedOld, inGarden, views[0].shoots))...)
+	return is.madeBy(), views, refused, nil
+}
+
+func errorOf(errs ...*field.Error) *field.Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retyped returns what refuses an update that gives the CloudProfile another type: those who use it. With another type there
+// is nothing else to compare, which the error says if nobody uses it.
+func (u *update) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]plan.Change, error) {
+	old, updated := u.profile.old.object, u.profile.updated.object
+	var users []string
+	for _, s := range u.before.shoots.all {
+		if s.object == nil || s.object.DeletionTimestamp != nil {
+			continue
+		}
+		if kind, name, _ := profileNameOf(s.object); kind == "CloudProfile" && name == u.name {
+			users = append(users, "Shoot "+s.name)
+		}
+	}
+	for _, child := range children {
+		users = append(users, "NamespacedCloudProfile "+child.name)
+	}
+	if len(users) > 0 {
+		return []plan.Change{refusal(consistency.TypeInUse(updated, old, users).Error)}, nil
+	}
+	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+
+		"give NEW the type of OLD", u.name, finding.Quoted(old.Spec.Type), finding.Quoted(updated.Spec.Type))
+}
+
+// children returns the NamespacedCloudProfiles whose parent is updated.
+func (u *update) children() []*source[v1beta1.NamespacedCloudProfile] {
+	var children []*source[v1beta1.NamespacedCloudProfile]
+	for _, s := range u.before.namespaced.all {
+		if s.object != nil && s.object.DeletionTimestamp == nil && u.before.parentOf(s) == u.profile.old {
+			children = append(children, s)
+		}
+	}
+	return children
+}
+
+// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it.
+func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
+	var shoots []plan.Shoot
+	for _, s := range u.before.shoots.all {
+		if s.object == nil || s.object.DeletionTimestamp != nil {
+			continue
+		}
+		of, named, _ := profileNameOf(s.object)
+		if of == "NamespacedCloudProfile" {
+			named = s.object.Namespace + "/" + named
+		}
+		if of == kind && named == name {
+			shoots = append(shoots, plan.Shoot{Name: s.name, Object: storedShoot(p, s.object)})
+		}
+	}
+	return shoots
+}
+
+// findUnread makes findings of what is wrong with the providerConfig of a worker pool.
+func (u *update) findUnread(v *view, unread plan.Unread) {
+	shoot := v.shoots[unread.Shoot]
+	pool := provider.PoolsOf(shoot.Object)[unread.Pool]
+	u.before.error(u.before.shoots.byName[shoot.Name].manifest, v.old.resolve(pool).further.Errors()...)
+}
+
+// byGardener makes changes of what Gardener's validation refuses.
+func byGardener(errs field.ErrorList) []plan.Change {
+	var changes []plan.Change
+	for _, err := range errs {
+		changes = append(changes, refusal(err))
+	}
+	return changes
+}
+
+// byAdmission makes changes of the errors of a report.
+func byAdmission(report finding.Report) []plan.Change { return byGardener(report.Errors.Errors()) }
+
+func refusal(err *field.Error) plan.Change {
+	return plan.Change{
+		Kind: plan.Refused, Rule: err.Origin, Field: err.Field, Message: message(err), Pools: []plan.Pool{},
+	}
+}
+
+// inUse says of changes that it is Gardener which refuses them.
+func inUse(changes []plan.Change) []plan.Change {
+	for i := range changes {
+		changes[i].Rule = gardener.RuleCore
+	}
+	return changes
+}

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/fakegarden"
+)
+
+func TestPlan(t *testing.T) { cases.Run(t, "testdata/plan.txtar", commands(providers)) }
+
+// git runs git in a folder, without anything that the machine has configured.
+func git(t *testing.T, folder string, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// A file is compared with what it has been, from wherever the command is called.
+func TestPlanWithAnEarlierRevision(t *testing.T) {
+	repository := t.TempDir()
+	folder := filepath.Join(repository, "profiles")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file, other := filepath.Join(folder, "profile.yaml"), filepath.Join(folder, "other.yaml")
+	text := read(t, examples+"/cloudprofile.yaml")
+	write(t, file, text)
+	git(t, repository, "init", "-q", "-b", "main")
+	git(t, repository, "add", ".")
+	git(t, repository, "commit", "-q", "-m", "first")
+	write(t, file, strings.ReplaceAll(text, "id: 1234-amd64-virt", "id: changed"))
+	write(t, other, text)
+
+	for _, revision := range []string{"main", "HEAD"} {
+		r := run(t, "", "plan", "--git", revision, file, examples+"/shoot.yaml")
+		if want := "medium_4_8 in europe boots id changed instead of id 1234-amd64-virt"; r.status != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("%s: status %d: %s%s", revision, r.status, r.stdout, r.stderr)
+		}
+	}
+	t.Chdir(folder)
+	r := run(t, read(t, root+"/example/shoot.yaml"), "plan", "--git=main", "profile.yaml", "-")
+	if !strings.Contains(r.stdout, "1 pool of Shoot garden-demo/shop") {
+		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
+	}
+	for args, want := range map[string]string{
+		"--git=nowhere profile.yaml": "git has no profile.yaml of revision nowhere: ",
+		"--git=main other.yaml":      "git has no other.yaml of revision main: ",
+	} {
+		if r := run(t, "", append([]string{"plan"}, strings.Fields(args)...)...); r.status != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "profile.yaml")
+	write(t, outside, text)
+	if r := run(t, "", "plan", "--git=main", outside); r.status != 2 || !strings.Contains(r.stderr, "git has no "+outside) {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+}
+
+// A profile is compared with what a cluster has, whose Shoots are looked at, directly and through NamespacedCloudProfiles.
+func TestPlanOfACluster(t *testing.T) {
+	api := &fakegarden.API{}
+	for file, into := range map[string]any{
+		"cloudprofile": &api.CloudProfiles, "namespacedcloudprofile": &api.NamespacedCloudProfiles, "shoot": &api.Shoots,
+	} {
+		item := read(t, root+"/example/"+file+".yaml")
+		if file == "shoot" {
+			item = joined(item, read(t, root+"/example/shoot-namespaced.yaml"))
+		}
+		for _, text := range strings.Split(item, "---\n") {
+			raw, err := yaml.YAMLToJSON([]byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			items := append(itemsOf(t, into), raw)
+			if err := json.Unmarshal([]byte("["+string(bytes.Join(items, []byte(",")))+"]"), into); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	kubeconfig := api.Start(t)
+	text := read(t, root+"/example/cloudprofile.yaml")
+	changed := filepath.Join(t.TempDir(), "changed.yaml")
+	write(t, changed, patched(t, text, `[{op: remove, path: /spec/machineTypes/2}]`))
+	whole := "locked (1): no later update of these Shoots would pass Gardener\n  machine type bare_8_16: 2 pools of Shoots garden-demo/lab, garden-demo/shop\n"
+	for _, tc := range []struct {
+		args, want string
+		status     int
+	}{
+		{"-A " + changed, whole, 1},
+		{"-n garden-demo " + changed, whole, 1},
+		{"-A --git=main " + changed, "git has no " + changed, 2},
+		{"-A " + root + "/example/cloudprofile.yaml " + changed, whole, 1}, // OLD is given, and the Shoots are not
+		{"-A " + changed + " " + changed, "nothing changes", 0},
+		{"--context=here " + changed, "4 gone", 0}, // no Shoots are asked about
+		{"--context=here " + changed + " " + root + "/example/shoot.yaml", "machine type bare_8_16: 1 pool of Shoot garden-demo/shop", 1},
+		{"-A " + root + "/example/cloudprofile-legacy.yaml", "has no CloudProfile openstack-legacy to be updated", 2},
+		{"-A " + root + "/example/namespacedcloudprofile.yaml", "NamespacedCloudProfile garden-demo/team: nothing changes", 0},
+		{"-A", "no NEW given", 2},
+		{"-A -n x " + changed, "say one of them", 2},
+	} {
+		r := run(t, "", append([]string{"plan", "--kubeconfig", kubeconfig}, strings.Fields(tc.args)...)...)
+		if r.status != tc.status || !strings.Contains(r.stdout+r.stderr, tc.want) {
+			t.Errorf("%s: status %d\n%s%s", tc.args, r.status, r.stdout, r.stderr)
+		}
+	}
+}
+
+// itemsOf returns the items of a list as JSON.
+func itemsOf(t *testing.T, list any) [][]byte {
+	t.Helper()
+	raw, err := json.Marshal(list)
+	var items []json.RawMessage
+	if err == nil {
+		err = json.Unmarshal(raw, &items)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts [][]byte
+	for _, item := range items {
+		texts = append(texts, item)
+	}
+	return texts
+}

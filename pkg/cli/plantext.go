@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/plan"
+)
+
+// How plan is printed for people, as text and as Markdown.
+
+// meanings say what the kinds mean.
+var meanings = map[plan.Kind]string{
+	plan.Refused:     "Gardener or admission would refuse the update",
+	plan.Locked:      "no later update of these Shoots would pass Gardener",
+	plan.NoMachines:  "worker pools get no new machines any more",
+	plan.Maintenance: "maintenance would choose what worker pools do not boot",
+	plan.OtherImage:  "another image is booted",
+	plan.New:         "boots now, and did not before",
+	plan.Gone:        "does not boot any more, and no worker pool uses it",
+}
+
+// section is what there is to say of one kind.
+type section struct {
+	kind  plan.Kind
+	count int
+	items []item
+}
+
+// item is about changes that differ in machine types and regions only.
+type item struct {
+	text string
+	// pools names the Shoots that are concerned; empty if there are none.
+	pools string
+	// message says why; empty if there is nothing to say.
+	message string
+}
+
+// sections returns what is printed, in order.
+func (p *planned) sections() []section {
+	var sections []section
+	for _, kind := range plan.Kinds() {
+		s := section{kind: kind, count: p.Summary.Of(kind)}
+		for _, g := range grouped(p.Changes, kind) {
+			s.items = append(s.items, g.item())
+		}
+		if s.count > 0 {
+			sections = append(sections, s)
+		}
+	}
+	return sections
+}
+
+// print writes the answer as text.
+func (p *planned) print(w io.Writer) {
+	fmt.Fprintln(w, p.headline())
+	for _, s := range p.sections() {
+		fmt.Fprintf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
+		for _, i := range s.items {
+			fmt.Fprintf(w, "  %s\n", joined(i.text, i.pools))
+			if i.message != "" {
+				fmt.Fprintf(w, "    %s\n", i.message)
+			}
+		}
+	}
+}
+
+func joined(text, pools string) string {
+	if pools == "" {
+		return text
+	}
+	return text + ": " + pools
+}
+
+// headline counts the changes.
+func (p *planned) headline() string {
+	var counts []string
+	for _, kind := range plan.Kinds() {
+		if n := p.Summary.Of(kind); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(counts) == 0 {
+		counts = []string{"nothing changes"}
+	}
+	return fmt.Sprintf("%s %s: %s", p.kind, p.Profile, strings.Join(counts, ", "))
+}
+
+// markdown writes the answer for a merge request: what breaks in the open, the rest to be unfolded.
+func (p *planned) markdown(w io.Writer) {
+	fmt.Fprintf(w, "### %s %s\n", p.kind, code(p.Profile))
+	if len(p.Changes) == 0 {
+		fmt.Fprintln(w, "\nNothing changes for images and worker pools.")
+		return
+	}
+	fmt.Fprint(w, "\n| | changes | |\n|---|---:|---|\n")
+	sections := p.sections()
+	for _, s := range sections {
+		fmt.Fprintf(w, "| %s | %d | %s |\n", s.kind, s.count, meanings[s.kind])
+	}
+	for _, s := range sections {
+		before, after := fmt.Sprintf("\n**%s** (%d)\n\n", s.kind, s.count), ""
+		if !s.kind.Breaks() {
+			before, after = fmt.Sprintf("\n<details><summary>%s (%d)</summary>\n\n", s.kind, s.count), "\n</details>\n"
+		}
+		fmt.Fprint(w, before)
+		for _, i := range s.items {
+			fmt.Fprintf(w, "- %s\n", escaped(joined(i.text, i.pools)))
+			if i.message != "" {
+				fmt.Fprintf(w, "  <br>%s\n", escaped(i.message))
+			}
+		}
+		fmt.Fprint(w, after)
+	}
+}
+
+// escaped returns text in which nothing is markup.
+func escaped(text string) string { return markup.Replace(text) }
+
+var markup = strings.NewReplacer(
+	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "|", "\\|", "&", "&amp;",
+	"\n", " ", "\r", " ",
+)
+
+func code(name string) string {
+	return "`" + strings.NewReplacer("`", "'", "\n", " ").Replace(name) + "`"
+}
+
+// group is changes that differ in machine types and regions only.
+type group struct {
+	plan.Change
+	types, regions []string
+}
+
+// grouped returns the changes of a kind in groups, in order: first those that differ in the machine type alone, and of these
+// groups those that differ in the region alone.
+func grouped(changes []plan.Change, kind plan.Kind) []*group {
+	var groups []*group
+	for _, c := range changes {
+		if c.Kind == kind {
+			c.Pools = slices.Clone(c.Pools)
+			groups = append(groups, &group{c, []string{c.MachineType}, []string{c.Region}})
+		}
+	}
+	groups = merged(groups, func(g *group) string { return g.Region },
+		func(g, other *group) { g.types = append(g.types, other.types...) })
+	return merged(groups, func(g *group) string { return strings.Join(g.types, "\x00") },
+		func(g, other *group) { g.regions = append(g.regions, other.regions...) })
+}
+
+// merged puts groups together which say the same, and have the same key: their pools, and what add adds.
+func merged(groups []*group, key func(*group) string, add func(g, other *group)) []*group {
+	var order []*group
+	known := map[string]*group{}
+	for _, g := range groups {
+		id := g.says() + "\x00" + key(g)
+		first := known[id]
+		if first == nil {
+			known[id] = g
+			order = append(order, g)
+			continue
+		}
+		add(first, g)
+		first.Pools = append(first.Pools, g.Pools...)
+	}
+	return order
+}
+
+// says returns what a group says, apart from machine types, regions and pools.
+func (g *group) says() string {
+	words := []string{string(g.When), g.Profile, g.Image, g.Version, settings(g.Requested), g.Rule, g.Field}
+	switch g.Kind {
+	case plan.OtherImage:
+		words = append(words, referenceText(g.From), referenceText(g.To))
+	case plan.Refused, plan.Locked, plan.Maintenance:
+		words = append(words, g.Message)
+	}
+	return strings.Join(words, "\x00")
+}
+
+// item puts a group into words.
+func (g *group) item() item {
+	i := item{text: g.subject(), pools: poolsText(g.Pools), message: g.Message}
+	switch {
+	case g.Kind == plan.Refused:
+		i.text, i.message = fmt.Sprintf("%s [%s]", g.Message, g.Rule), g.Field
+	case g.Kind == plan.OtherImage && g.When == plan.Now:
+		i.text += fmt.Sprintf(" boots %s instead of %s, from the next machine on", referenceText(g.To), referenceText(g.From))
+	case g.Kind == plan.OtherImage:
+		i.text += fmt.Sprintf(" boots %s instead of %s, once machines are replaced", referenceText(g.To), referenceText(g.From))
+	}
+	if g.Profile != "" {
+		i.text = "through NamespacedCloudProfile " + g.Profile + ": " + i.text
+	}
+	return i
+}
+
+// subject names what a group is about.
+func (g *group) subject() string {
+	text := g.Image + "@" + g.Version
+	types := finding.Few(g.types)
+	switch {
+	case g.Image == "":
+		return finding.Plural(g.types, "machine type") + " " + types
+	case types != "":
+		text += " on " + types
+	}
+	if regions := finding.Few(g.regions); regions != "" {
+		text += " in " + regions
+	}
+	if asked := settings(g.Requested); asked != "" {
+		text += " (" + asked + ")"
+	}
+	return text
+}
+
+// settings names what is asked for.
+func settings(requested []capability.Requirement) string {
+	names := make([]string, 0, len(requested))
+	for i := range requested {
+		names = append(names, requested[i].Setting)
+	}
+	return strings.Join(names, ", ")
+}
+
+// poolsText counts worker pools, and names their Shoots; empty if there are none.
+func poolsText(pools []plan.Pool) string {
+	if len(pools) == 0 {
+		return ""
+	}
+	plan.SortPools(pools)
+	shoots := plan.ShootsOf(pools)
+	return fmt.Sprintf("%s of %s %s", finding.Count(len(pools), "pool"), finding.Plural(shoots, "Shoot"), finding.Few(shoots))
+}

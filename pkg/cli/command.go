@@ -104,8 +104,23 @@ func printAs(w io.Writer, format string, value any, text func(io.Writer)) error 
 	return nil
 }
 
+// mostSkipped is how many things that were skipped are named.
+const mostSkipped = 20
+
+// printSkipped writes what was not read of folders.
+func (c *command) printSkipped(g *garden) {
+	for i, s := range g.skipped {
+		if i == mostSkipped {
+			fmt.Fprintf(c.stderr, "skipped: %d more\n", len(g.skipped)-i)
+			return
+		}
+		fmt.Fprintf(c.stderr, "skipped: %s\n", s)
+	}
+}
+
 // printNotes writes the remarks about the profiles that answers come from, and about what was left out.
 func (c *command) printNotes(g *garden) {
+	c.printSkipped(g)
 	for _, note := range g.notes {
 		fmt.Fprintf(c.stderr, "note: %s\n", note)
 	}

@@ -24,6 +24,9 @@ import (
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
+// apiGroups is what the names of Gardener's API groups have in common.
+const apiGroups = "gardener.cloud"
+
 // garden is what the command knows: its providers, by type; the objects among its inputs; and what was found wrong with
 // them. It is not safe for concurrent use.
 type garden struct {
@@ -42,6 +45,9 @@ type garden struct {
 	summary report.Summary
 	// lost are the problems because of which a document is not among the objects at all.
 	lost []manifest.Problem
+
+	// skipped is what folders have that is not read.
+	skipped []manifest.Skipped
 
 	// cluster that objects were read from, for messages; empty if it is files alone.
 	cluster string
@@ -81,13 +87,14 @@ func (s *source[T]) forget() {
 // load reads files, in which objects without a namespace are of the given one, which may be empty. The error is about
 // files that cannot be read at all; what is wrong in them becomes findings.
 func load(args []string, stdin io.Reader, providers map[string]Provider, namespace string) (*garden, error) {
-	manifests, problems, err := manifest.Load(args, stdin)
+	in, err := manifest.Read(args, stdin, apiGroups)
 	if err != nil {
 		return nil, err
 	}
-	g := &garden{providers: providers, namespace: namespace}
-	g.note(problems)
-	for _, o := range manifests {
+	g := &garden{providers: providers, namespace: namespace, skipped: in.Skipped}
+	g.summary.Skipped = in.Foreign
+	g.note(in.Problems)
+	for _, o := range in.Objects {
 		g.add(o)
 	}
 	return g, nil
@@ -155,6 +162,7 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
+	errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return inStatus(o, err) })
 	for _, err := range errs {
 		g.error(o, cmp.Or(wrappedFlavor(o, err), err))
 	}
@@ -171,6 +179,14 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	}
 	others.put(s)
 	return s
+}
+
+// inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this
+// version of Gardener does not have or, but for NamespacedCloudProfiles, anything. What can be read of the object is there.
+func inStatus(o *manifest.Object, err *field.Error) bool {
+	below := strings.HasPrefix(err.Field, "status.") || err.Field == "status" && err.Origin == strictjson.OriginFieldType
+	return below && (err.Origin == strictjson.OriginUnknownField ||
+		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
 }
 
 // error notes errors about an object, with their origins as the rules. So do warning and report.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/cluster"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // Where the objects of a garden come from: files, and the cluster that flags name.
@@ -192,7 +193,14 @@ func (in *inputs) nothing(g *garden, what string) error {
 		text += ", which have what is in " + g.cluster
 	}
 	if g.summary.Skipped > 0 {
-		text += fmt.Sprintf("; %d manifests of other kinds were skipped", g.summary.Skipped)
+		text += fmt.Sprintf("; %s skipped", report.Count(g.summary.Skipped, "document"))
 	}
-	return errors.New(text + ": with --allow-empty that is no error")
+	text += ": with --allow-empty that is no error"
+	for i, s := range g.skipped {
+		if i == mostSkipped {
+			break
+		}
+		text += "\nskipped: " + s.String()
+	}
+	return errors.New(text)
 }

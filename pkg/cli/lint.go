@@ -87,6 +87,7 @@ func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) 
 	if err := found.Write(c.stdout, flags.output, options); err != nil {
 		return err
 	}
+	c.printSkipped(g)
 	fmt.Fprintln(c.stderr, found.Summary)
 	if found.Fails(options) {
 		return errWrong

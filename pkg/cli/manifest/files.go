@@ -19,8 +19,8 @@ import (
 	"github.com/moby/patternmatcher/ignorefile"
 )
 
-// maxFile is the size of a file or of standard input, in bytes, from which on it is not read.
-const maxFile = 32 << 20
+// maxDocument is the size of a document, in bytes, from which on it is not read.
+const maxDocument = 32 << 20
 
 // Load reads the manifests in args: files, directories, or "-" for stdin, which is not touched otherwise and may be nil
 // then. Of a directory it takes the *.yaml, *.yml and *.json files, in lexical order, with those of its subdirectories;
@@ -32,41 +32,55 @@ const maxFile = 32 << 20
 //
 // err joins what kept files from being read at all, in order. The other results are complete for the other files.
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
+	in, err := read(args, stdin, "")
+	return in.Objects, in.Problems, err
+}
+
+// read does the work of Load and Read.
+func read(args []string, stdin io.Reader, group string) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {
-		files, err := expand(arg)
+		files, isFolder, err := expand(arg)
 		errs = append(errs, err)
-		for _, file := range files {
+		f, of := folder{files: files}, ""
+		if isFolder && group != "" {
+			f.sort()
+			of = group
+		}
+		in.Skipped = append(in.Skipped, f.skipped...)
+		for _, file := range f.files {
 			if seen[filepath.Clean(file)] {
 				continue
 			}
 			seen[filepath.Clean(file)] = true
-			src := source{name: file}
+			src := source{name: file, group: of}
 			errs = append(errs, src.load(stdin))
-			objects, problems = append(objects, src.objects...), append(problems, src.problems...)
+			in.Objects, in.Problems = append(in.Objects, src.objects...), append(in.Problems, src.problems...)
+			in.Skipped, in.Foreign = append(in.Skipped, src.skipped...), in.Foreign+src.foreign
 		}
 	}
-	return objects, problems, errors.Join(errs...)
+	return in, errors.Join(errs...)
 }
 
-// expand returns the files that an argument stands for.
-func expand(arg string) ([]string, error) {
+// expand returns the files that an argument stands for, and whether it is a folder.
+func expand(arg string) (files []string, isFolder bool, err error) {
 	if arg == "-" {
-		return []string{arg}, nil
+		return []string{arg}, false, nil
 	}
 	info, err := os.Stat(arg)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if !info.IsDir() {
-		return []string{arg}, nil
+		return []string{arg}, false, nil
 	}
 	ignored, err := readIgnoreFile(arg)
 	if err != nil {
-		return nil, err
+		return nil, true, err
 	}
-	return below(arg, "", ignored)
+	files, err = below(arg, "", ignored)
+	return files, true, err
 }
 
 // readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
@@ -130,12 +144,14 @@ func (s *source) load(stdin io.Reader) error {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
 	var text strings.Builder
-	size, err := io.Copy(&text, io.LimitReader(from, maxFile+1))
+	size, err := io.Copy(&text, io.LimitReader(from, maxDocument+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
-	case size > maxFile:
-		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxFile>>20))
+	case size > maxDocument:
+		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxDocument>>20))
+	case compressed(text.String()):
+		s.fault(&fault{place{1, 1}, RuleSyntax, "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
 	default:
 		s.parse(text.String())
 	}

@@ -18,15 +18,18 @@ func (s *source) take(w *writer, limited bool) {
 	if !usable || d.isNull(0) {
 		return
 	}
-	if f := s.object(d, 0, limited); f != nil {
+	if f := s.object(d, 0, Identity{}, limited); f != nil {
 		s.fault(f, who)
 	}
 }
 
-// object takes over one object, or the items of a List. A fault that it returns ends the document.
-func (s *source) object(d *document, i int, limited bool) *fault {
+// object takes over one object, or the items of a List. In one with a type, as an API server answers it, an item without
+// apiVersion and kind has those that follow from the list. A fault that it returns ends the document.
+func (s *source) object(d *document, i int, list Identity, limited bool) *fault {
 	who := d.identify(i)
-	if f := d.misshapen(i); f != nil {
+	if kind := strings.TrimSuffix(list.Kind, "List"); kind != "" && d.untyped(i) {
+		who.APIVersion, who.Kind = list.APIVersion, kind
+	} else if f := d.misshapen(i); f != nil {
 		s.fault(f, who)
 		return nil
 	}
@@ -42,7 +45,7 @@ func (s *source) object(d *document, i int, limited bool) *fault {
 		if limited && !s.spend(itemCost) {
 			return &fault{d.placeOf(item), RuleTooLarge, expandsTooFar}
 		}
-		if f := s.object(d, item, limited); f != nil {
+		if f := s.object(d, item, who, limited); f != nil {
 			return f
 		}
 	}
@@ -62,6 +65,11 @@ func (d *document) itemsOf(i int, who Identity) (items int, isList bool) {
 		return 0, true
 	}
 	return items, d.json[d.content(items)] == '['
+}
+
+// untyped reports whether a value is an object without apiVersion and kind.
+func (d *document) untyped(i int) bool {
+	return d.json[d.content(i)] == '{' && d.member(i, "apiVersion") == 0 && d.member(i, "kind") == 0
 }
 
 // misshapen returns the fault of a value that is no object.

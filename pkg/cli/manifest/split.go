@@ -26,6 +26,11 @@ type source struct {
 	objects  []*Object
 	problems []Problem
 
+	// group is that of Read if the input is of a folder, and skipped and foreign are what was left out of it.
+	group   string
+	skipped []Skipped
+	foreign int
+
 	expanded int // what is left of maxExpanded
 	searched int // what is left of maxSearched
 }
@@ -39,7 +44,7 @@ type chunk struct {
 func (s *source) parse(data string) {
 	s.expanded, s.searched = maxExpanded, maxSearched
 	for _, c := range split(data) {
-		first := len(s.problems)
+		objects, first := len(s.objects), len(s.problems)
 		switch {
 		case parts(c.text) > maxParts:
 			s.tooLarge(place{c.line + 1, 1}, "the document has too many keys, values and items to be read")
@@ -49,6 +54,11 @@ func (s *source) parse(data string) {
 		slices.SortStableFunc(s.problems[first:], func(a, b Problem) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 		})
+		if s.group != "" {
+			s.leaveOut(c, objects, first)
+		} else if len(s.problems) > first && s.problems[first].Rule == RuleSyntax && strings.Contains(c.text, "{{") {
+			s.problems[first].Message += "; what has {{ }} in it may be a template: check what it renders to"
+		}
 	}
 }
 

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Input is what Read finds.
+type Input struct {
+	// Objects and Problems come in the order of the input; problems of one file by line and column.
+	Objects  []*Object
+	Problems []Problem
+	// Skipped are what folders have beside manifests, as far as it is worth saying so: in the order of the input, what is
+	// about a whole folder first.
+	Skipped []Skipped
+	// Foreign counts the documents in folders that are no objects of any kind, whether or not they are among Skipped.
+	Foreign int
+}
+
+// Skipped is a folder, a file or a document that is not read, or of which nothing is made.
+type Skipped struct {
+	File string
+	// Line is 0 if it is about all of the file or folder.
+	Line   int
+	Reason string
+}
+
+// String is FILE[:LINE]: REASON.
+func (s Skipped) String() string {
+	if s.Line == 0 {
+		return s.File + ": " + s.Reason
+	}
+	return fmt.Sprintf("%s:%d: %s", s.File, s.Line, s.Reason)
+}
+
+// The reasons why something is skipped.
+const (
+	reasonChart         = "a Helm chart: its templates and values are no manifests, check what helm template renders"
+	reasonKustomization = "a kustomization: its patches are no manifests, check what kustomize build makes of it"
+	reasonTemplate      = "a template, with {{ }} in it: check what it renders to"
+	reasonUnreadable    = "it cannot be read, and does not mention "
+	reasonNoObject      = "no Kubernetes object: "
+)
+
+// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
+// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
+// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
+// group leaves nothing out.
+func Read(args []string, stdin io.Reader, group string) (in Input, err error) {
+	return read(args, stdin, group)
+}
+
+// folder is what is known of a folder among the arguments.
+type folder struct {
+	files   []string
+	skipped []Skipped
+	// left are the files to leave out, by their clean paths.
+	left map[string]bool
+}
+
+// sort finds out which of the files of a folder are no manifests.
+func (f *folder) sort() {
+	f.left = map[string]bool{}
+	for _, file := range f.files {
+		dir := filepath.Dir(file)
+		switch filepath.Base(file) {
+		case "Chart.yaml":
+			f.skipped = append(f.skipped, Skipped{File: dir, Reason: reasonChart})
+			f.leaveChart(dir)
+		case "kustomization.yaml", "kustomization.yml":
+			f.skipped = append(f.skipped, Skipped{File: file, Reason: reasonKustomization})
+			f.left[filepath.Clean(file)] = true
+			for _, patch := range patchesOf(file) {
+				f.left[filepath.Join(dir, filepath.FromSlash(patch))] = true
+			}
+		}
+	}
+	f.files = slices.DeleteFunc(f.files, func(file string) bool { return f.left[filepath.Clean(file)] })
+}
+
+// leaveChart leaves out the files of a chart that are no manifests.
+func (f *folder) leaveChart(dir string) {
+	templates := filepath.Join(dir, "templates") + string(filepath.Separator)
+	for _, file := range f.files {
+		path := filepath.Clean(file)
+		own := filepath.Dir(path) == filepath.Clean(dir)
+		name := filepath.Base(path)
+		if strings.HasPrefix(path, templates) || own && (strings.HasPrefix(name, "Chart.") || strings.HasPrefix(name, "values")) {
+			f.left[path] = true
+		}
+	}
+}
+
+// patchesOf returns the paths that a kustomization names for something else than resources. It is empty for one that
+// cannot be read.
+func patchesOf(file string) (paths []string) {
+	defer func() {
+		if recover() != nil { // the parser panics on some texts
+			paths = nil
+		}
+	}()
+	text, err := os.ReadFile(file)
+	if err != nil || len(text) > maxDocument {
+		return nil
+	}
+	type ofPath struct{ Path string }
+	var k struct {
+		Patches, Replacements                                []ofPath
+		JSON                                                 []ofPath `yaml:"patchesJson6902"`
+		Strategic                                            []string `yaml:"patchesStrategicMerge"`
+		Transformers, Generators, Configurations, Validators []string
+	}
+	_ = yaml.Unmarshal(text, &k) // what can be read of it
+	for _, of := range slices.Concat(k.Patches, k.JSON, k.Replacements) {
+		paths = append(paths, of.Path)
+	}
+	for _, path := range slices.Concat(k.Strategic, k.Transformers, k.Generators, k.Configurations, k.Validators) {
+		if !strings.Contains(path, "\n") { // else it is the patch itself
+			paths = append(paths, path)
+		}
+	}
+	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
+}
+
+// leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
+// indices on.
+func (s *source) leaveOut(c chunk, objects, problems int) {
+	found := s.problems[problems:]
+	skip := func(reason string) {
+		s.skipped = append(s.skipped, Skipped{s.name, c.firstLine(), reason})
+	}
+	mentions := strings.Contains(c.text, s.group)
+	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
+		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
+		s.foreign++
+		skip(reasonTemplate)
+		return
+	}
+	kept := found[:0]
+	foreign := ""
+	for _, p := range found {
+		switch {
+		case p.Rule == RuleNotAnObject && !strings.Contains(p.APIVersion, s.group):
+			foreign = cmp.Or(foreign, reasonNoObject+p.Message)
+		case !mentions:
+			foreign = cmp.Or(foreign, reasonUnreadable+s.group+": "+p.Message)
+		default:
+			kept = append(kept, p)
+		}
+	}
+	s.problems = s.problems[:problems+len(kept)]
+	if foreign == "" {
+		return
+	}
+	s.foreign++
+	if mentions || !strings.HasPrefix(foreign, reasonNoObject) {
+		skip(foreign)
+	}
+}
+
+// firstLine returns the number of the first line with more than a comment or a marker.
+func (c chunk) firstLine() int {
+	n := c.line
+	for _, line := range lines(c.text) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' && line != "---" {
+			return n + 1
+		}
+		n += breaks(line + "\n")
+	}
+	return c.line + 1
+}
+
+// gzipped are the first bytes of a file that gzip has compressed.
+var gzipped = []byte{0x1f, 0x8b}
+
+// compressed reports whether a text is one that gzip has compressed.
+func compressed(text string) bool { return bytes.HasPrefix([]byte(text[:min(2, len(text))]), gzipped) }

@@ -92,9 +92,10 @@ func (d *delegate) DeployMachineClasses(ctx context.Context) error {
 	if err := d.deploy(ctx, d.planned); err != nil {
 		return err
 	}
-	for _, image := range d.planned.images() {
-		if image.Replaced != "" {
-			d.events.Eventf(d.worker, nil, corev1.EventTypeWarning, "ImageReplaced", "SelectImage", "%s", image.Replaced)
+	for i := range d.planned.pools {
+		// Events about the same objects become one, with the text of the first: so each has the class of its pool, too.
+		if pool := &d.planned.pools[i]; pool.image.Replaced != "" && len(pool.classes) > 0 {
+			d.events.Eventf(d.worker, pool.classes[0], corev1.EventTypeWarning, "ImageReplaced", "SelectImage", "%s", pool.image.Replaced)
 		}
 	}
 	return nil

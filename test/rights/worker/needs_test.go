@@ -148,20 +148,10 @@ func restored(ctx context.Context) {
 	Expect(shoot.Ask(ctx, v1beta1constants.GardenerOperationRestore, nil)).To(Succeed())
 }
 
-// anotherImage changes a machine type so that a pool gets another image, of which an Event tells.
+// anotherImage changes a machine type so that pools get another image, of which Events tell.
 func anotherImage(ctx context.Context) {
 	GinkgoHelper()
-	changeHypervisor(ctx, settled(ctx, "web"))
-}
-
-// anotherImageTwice does so for two pools. The second Event is like the first one, which is then changed.
-func anotherImageTwice(ctx context.Context) {
-	GinkgoHelper()
-	changeHypervisor(ctx, settled(ctx, "web", "db"))
-}
-
-func changeHypervisor(ctx context.Context, shoot *seed.Shoot) {
-	GinkgoHelper()
+	shoot := settled(ctx, "web", "db")
 	Expect(shoot.ChangeProfile(ctx, func(profile *v1beta1.CloudProfile) {
 		for i := range profile.Spec.MachineTypes {
 			if profile.Spec.MachineTypes[i].Name == machineType {

@@ -102,7 +102,6 @@ var needed = []right{
 	{inShoots, "list", core, "pods", "", doingNothing},
 	{inShoots, "delete", core, "pods", "", doingNothing},
 	{inShoots, "create", events, "events", "", anotherImage},
-	{inShoots, "patch", events, "events", "", anotherImageTwice},
 	{inOwn, "create", coordination, "leases", "", nothing},
 	{inOwn, "get", coordination, "leases", itsLease, nothing},
 	{inOwn, "update", coordination, "leases", itsLease, nothing},
@@ -122,7 +121,7 @@ var _ = Describe("The worker controller", func() {
 
 	It("does not miss a right while it has all of them", SpecPriority(-1), func(ctx SpecContext) {
 		p := newProbe(ctx)
-		for _, need := range []need{created, changed, replaced, deleted, restored, anotherImageTwice, doingNothing} {
+		for _, need := range []need{created, changed, replaced, deleted, restored, anotherImage, doingNothing} {
 			need(ctx)
 		}
 		Eventually(ctx, p.said).Should(ContainSubstring("Successfully deleted stuck machine-controller-manager pod"))

@@ -12,9 +12,11 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -138,4 +140,39 @@ var _ = Describe("A replica of the worker controller", func() {
 			o.Expect(worker.Status.LastOperation).To(HaveValue(HaveField("State", v1beta1.LastOperationStateSucceeded)))
 		}).Should(Succeed())
 	})
+
+	It("tells of every pool whose image is another one, in Events of the Worker", func(ctx SpecContext) {
+		start(ctx, "telling")
+		shoot, err := s.NewShoot(ctx, "shoot--program--telling", seed.ShootOptions{Profile: profile, Change: func(shoot *v1beta1.Shoot) {
+			shoot.Spec.Hibernation = &v1beta1.Hibernation{Enabled: new(true)} // nobody waits for machines
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		var pools []extensionsv1alpha1.WorkerPool
+		for _, name := range []string{"web", "db", "build"} {
+			pools = append(pools, seed.Pool(name, "medium_4_8", "gardenlinux", "1877.5.0"))
+		}
+		Expect(shoot.Create(ctx, shoot.Worker(pools...), "")).To(Succeed())
+		Eventually(ctx, shoot.Result).Should(HaveValue(HaveField("Status.LastOperation.State", v1beta1.LastOperationStateSucceeded)))
+		Expect(shoot.ChangeProfile(ctx, func(profile *v1beta1.CloudProfile) {
+			for i := range profile.Spec.MachineTypes {
+				if profile.Spec.MachineTypes[i].Name == "medium_4_8" {
+					profile.Spec.MachineTypes[i].Capabilities["hypervisor"] = []string{"baremetal"}
+				}
+			}
+		})).To(Succeed())
+		Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
+		Eventually(ctx, func() ([]corev1.Event, error) {
+			list := &corev1.EventList{}
+			err := s.Client().List(ctx, list, client.InNamespace(shoot.Name))
+			return list.Items, err
+		}).Should(ConsistOf(told("web"), told("db"), told("build")))
+	})
 })
+
+// told matches an Event about the image of a pool.
+func told(pool string) OmegaMatcher {
+	return And(
+		HaveField("Reason", "ImageReplaced"), HaveField("InvolvedObject.Kind", "Worker"), HaveField("InvolvedObject.Name", seed.WorkerName),
+		HaveField("Message", HavePrefix("worker pool "+pool+": new machines boot another flavor")),
+	)
+}

@@ -293,7 +293,11 @@ func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
 			named = s.object.Namespace + "/" + named
 		}
 		if of == kind && named == name {
-			shoots = append(shoots, plan.Shoot{Name: s.name, Object: storedShoot(p, s.object)})
+			stored := s.object
+			if !s.live {
+				stored = storedShoot(p, s.object)
+			}
+			shoots = append(shoots, plan.Shoot{Name: s.name, Object: stored})
 		}
 	}
 	return shoots

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package admission
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/cli"
+	cloud "github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/plan"
+)
+
+// said is what a run of the command left behind.
+type said struct {
+	status         int
+	stdout, stderr string
+}
+
+// capkit runs the command on the garden, whose namespace garden-demo it reads.
+func capkit(args ...string) said {
+	var stdout, stderr bytes.Buffer
+	args = append([]string{"capkit", args[0], "--kubeconfig", g.Kubeconfig(), "-n", "garden-demo", "-o", "json"}, args[1:]...)
+	status := cli.Run(args, nil, &stdout, &stderr, cli.For(cloud.Provider{}))
+	return said{status, stdout.String(), stderr.String()}
+}
+
+// planned returns what the command says of an update of a CloudProfile, compared with what the garden has.
+func planned(
+	ctx context.Context, profile *v1beta1.CloudProfile, update func(*v1beta1.CloudProfile),
+) (changes []plan.Change, status int) {
+	GinkgoHelper()
+	Expect(u.Get(ctx, client.ObjectKeyFromObject(profile), profile)).To(Succeed())
+	updated := &v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: profile.Name}, Spec: *profile.Spec.DeepCopy(),
+	}
+	update(updated)
+	text, err := yaml.Marshal(updated)
+	Expect(err).NotTo(HaveOccurred())
+	file := filepath.Join(GinkgoT().TempDir(), "profile.yaml")
+	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
+	answer := capkit("plan", file)
+	var found struct{ Changes []plan.Change }
+	Expect(json.Unmarshal([]byte(answer.stdout), &found)).To(Succeed(), answer.stderr)
+	return found.Changes, answer.status
+}
+
+// aboutPools matches changes of a kind which concern some worker pools.
+func aboutPools(kind plan.Kind, pools ...plan.Pool) OmegaMatcher {
+	return ContainElement(And(HaveField("Kind", kind), HaveField("Pools", pools)))
+}
+
+// boots returns what the command says that the worker pools of the garden boot.
+func boots(shoot string) map[string]any {
+	GinkgoHelper()
+	var answer struct {
+		Pools []struct {
+			Shoot, Pool string
+			Reference   any
+		}
+	}
+	said := capkit("select")
+	Expect(json.Unmarshal([]byte(said.stdout), &answer)).To(Succeed(), said.stderr)
+	found := map[string]any{}
+	for _, p := range answer.Pools {
+		if p.Shoot == "garden-demo/"+shoot {
+			found[p.Pool] = p.Reference
+		}
+	}
+	return found
+}
+
+// withoutFlavor takes the first flavor of the first version from both sides.
+func withoutFlavor(p *v1beta1.CloudProfile) {
+	version := &p.Spec.MachineImages[0].Versions[0]
+	version.CapabilityFlavors = slices.Delete(version.CapabilityFlavors, 0, 1)
+	edit(p.Spec.ProviderConfig, remove(flavorAt(0, 0)))
+}
+
+// What a plan says is seen to happen.
+var _ = Describe("A plan", func() {
+	// used returns a profile with a Shoot that uses it, of the same name, and the worker pool of that.
+	used := func(ctx context.Context, name string) (*v1beta1.CloudProfile, *v1beta1.Shoot, plan.Pool) {
+		GinkgoHelper()
+		profile, s := openstack(name), shoot(name, name)
+		create(ctx, profile)
+		create(ctx, s)
+		return profile, s, plan.Pool{Shoot: "garden-demo/" + name, Name: s.Spec.Provider.Workers[0].Name}
+	}
+	undo := func(p *v1beta1.CloudProfile) { p.Spec = openstack("").Spec }
+	// another tries to create a Shoot like the one that there is.
+	another := func(ctx context.Context, profile string, change func(*v1beta1.Shoot)) error {
+		GinkgoHelper()
+		s := shoot(profile+"-more", profile)
+		change(s)
+		return u.Create(ctx, s, client.DryRunAll)
+	}
+	unchanged := func(*v1beta1.Shoot) {}
+
+	It("names the Shoots that an update locks, and the worker pools that get no machines any more", func(ctx SpecContext) {
+		profile, s, pool := used(ctx, "plan-locked")
+		for i, lock := range []struct {
+			update  func(*v1beta1.CloudProfile)
+			refused func(error) bool
+		}{
+			{withoutFlavor, apierrors.IsForbidden},
+			{func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = slices.Delete(p.Spec.MachineTypes, 0, 1) }, apierrors.IsServiceUnavailable},
+		} {
+			relabel := func(s *v1beta1.Shoot) { s.Labels = map[string]string{"lock": fmt.Sprint(i)} }
+			changes, status := planned(ctx, profile, lock.update)
+			Expect(changes).To(And(aboutPools(plan.Locked, pool), aboutPools(plan.NoMachines, pool)))
+			Expect(status).To(Equal(1))
+			Expect(change(ctx, profile, lock.update)).To(Succeed())
+			Eventually(ctx, func() error { return change(ctx, s, relabel) }).Should(MatchError(lock.refused, "refused by Gardener"))
+			Eventually(ctx, boots).WithArguments(s.Name).Should(Equal(map[string]any{pool.Name: nil}))
+			Expect(change(ctx, profile, undo)).To(Succeed())
+			Eventually(ctx, func() error { return change(ctx, s, relabel) }).Should(Succeed())
+		}
+		destroy(ctx, s)
+	})
+
+	It("says what Gardener refuses, and what admission does", func(ctx SpecContext) {
+		profile, s, pool := used(ctx, "plan-refused")
+		inUse := func(p *v1beta1.CloudProfile) {
+			p.Spec.MachineImages[0].Versions = slices.Delete(p.Spec.MachineImages[0].Versions, 0, 1)
+			edit(p.Spec.ProviderConfig, remove(versionAt(0)))
+		}
+		unmapped := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(flavorAt(0, 2))) }
+		invalid := func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes[0].CPU.Neg() }
+		for _, refused := range []struct {
+			update func(*v1beta1.CloudProfile)
+			change OmegaMatcher
+		}{
+			{inUse, HaveField("Pools", []plan.Pool{pool})},
+			{unmapped, HaveField("Rule", "provider-flavor-missing")},
+			{invalid, HaveField("Field", "spec.machineTypes[0].cpu")},
+		} {
+			changes, status := planned(ctx, profile, refused.update)
+			Expect(status).To(Equal(1))
+			Expect(changes).To(ContainElement(And(HaveField("Kind", plan.Refused), refused.change)))
+			Eventually(ctx, func() error { return change(ctx, profile, refused.update) }).ShouldNot(Succeed()) // once Gardener knows the Shoot
+		}
+		destroy(ctx, s)
+	})
+
+	It("says what boots no more, boots something else, and boots now", func(ctx SpecContext) {
+		profile, s, pool := used(ctx, "plan-images")
+		id := flavorAt(0, 0) + "/regions/0"
+		By("another image")
+		other := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, replace(id+"/id", "9876")) }
+		changes, status := planned(ctx, profile, other)
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.OtherImage), HaveField("When", plan.Now), HaveField("Pools", []plan.Pool{pool}),
+			HaveField("From", boots(s.Name)[pool.Name]), HaveField("To", map[string]any{"id": "9876"}))))
+		Expect(status).To(Equal(0))
+		Expect(change(ctx, profile, other)).To(Succeed())
+		Expect(boots(s.Name)).To(HaveKeyWithValue(pool.Name, map[string]any{"id": "9876"}))
+
+		By("no machines")
+		none := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(id)) }
+		changes, status = planned(ctx, profile, none)
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.NoMachines), HaveField("Pools", []plan.Pool{pool}))))
+		Expect(status).To(Equal(1))
+		Expect(another(ctx, profile.Name, unchanged)).To(Succeed())
+		Expect(change(ctx, profile, none)).To(Succeed())
+		Expect(change(ctx, s, label)).To(Succeed()) // which is not locked
+		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(MatchError(ContainSubstring("no image fits")))
+
+		By("new")
+		changes, status = planned(ctx, profile, undo)
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.New), HaveField("Pools", []plan.Pool{pool}))))
+		Expect(status).To(Equal(0))
+		Expect(change(ctx, profile, undo)).To(Succeed())
+		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(Succeed())
+
+		By("gone")
+		inAsia := func(s *v1beta1.Shoot) {
+			s.Spec.Region, s.Spec.Provider.Workers[0].Zones = "asia", []string{"asia-1a"}
+		}
+		Expect(another(ctx, profile.Name, inAsia)).To(Succeed())
+		gone := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(flavorAt(0, 0)+"/regions/1")) }
+		changes, status = planned(ctx, profile, gone)
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.Gone), HaveField("Region", "asia"), HaveField("Count", 0))))
+		Expect(status).To(Equal(0))
+		Expect(change(ctx, profile, gone)).To(Succeed())
+		Eventually(ctx, func() error { return another(ctx, profile.Name, inAsia) }).Should(MatchError(ContainSubstring("no image fits")))
+		destroy(ctx, s)
+	})
+
+	It("says what maintenance would choose", func(ctx SpecContext) {
+		const name = "plan-kept"
+		offers := func(releases ...release) map[string]image {
+			return map[string]image{name: {v1beta1.UpdateStrategyMinor, releases, unchangedWorker, ""}}
+		}
+		before := offers(release{version: "1.0.0"})
+		registerTypes(ctx, name, before)
+		profile, s := offering(name, before), using(name, name, before)
+		create(ctx, profile)
+		create(ctx, s)
+		later := offering(name, offers(release{version: "1.0.0"}, release{version: "1.1.0", only: "asia"}))
+		update := func(p *v1beta1.CloudProfile) { p.Spec = later.Spec }
+		changes, status := planned(ctx, profile, update)
+		Expect(changes).To(ContainElement(And(HaveField("Kind", plan.Maintenance), HaveField("Version", "1.1.0"),
+			HaveField("Pools", []plan.Pool{{Shoot: "garden-demo/" + name, Name: name}}))))
+		Expect(status).To(Equal(1))
+		Expect(change(ctx, profile, update)).To(Succeed())
+		Eventually(ctx, func(g Gomega) { // once every server has seen the profile
+			maintain(ctx, s)
+			g.Expect(notesAbout(ctx, s)).To(ContainElement(ContainSubstring(name + " stays on " + name + "@1.0.0: maintenance chose " + name + "@1.1.0")))
+		}).Should(Succeed())
+		destroy(ctx, s)
+	})
+})

@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package edit
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Object is an object in a file, with what it is to say.
+type Object struct {
+	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
+	Line, Column int
+	// Old is what it says, as JSON without aliases and merge keys, New what it is to say. Of members that both have the file
+	// decides the order.
+	Old, New json.RawMessage
+}
+
+// Before says before which members of its mapping a new one goes, by its key: the first one in the text. A member that is not
+// in it, or finds none of these, goes to the end.
+type Before map[string][]string
+
+// Fault is a reason why a file cannot be changed as it should be.
+type Fault struct {
+	// Line and Column of what is in the way, counted from 1.
+	Line, Column int
+	// Message says what that is, and what would help.
+	Message string
+}
+
+// Error returns the message with its line.
+func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Message) }
+
+const byteOrderMark = "\ufeff"
+
+// Apply returns the text of a file in which the objects say what they are to say. Each of them begins a document, or is an entry of
+// a List. The error is a [Fault] if there is something in the way that can be told: an alias or a merge key by which a
+// changed value is used elsewhere as well, or comes from elsewhere; a comment within brackets that change. Any other error is
+// about a text that cannot be read.
+//
+// The result is written to say what was asked for, but it is not read again: the caller has to do that, and to use nothing that
+// says anything else.
+func Apply(text string, objects []Object, before Before) (changed string, err error) {
+	body, mark := strings.CutPrefix(text, byteOrderMark)
+	ended := body == "" || breakAfter(body[len(body)-1:]) == 1 && strings.ContainsAny(body[len(body)-1:], "\r\n")
+	if !ended {
+		body += "\n"
+	}
+	defer func() {
+		var fault *Fault
+		if r := recover(); r != nil {
+			if fault, _ = r.(*Fault); fault == nil {
+				panic(r)
+			}
+			changed, err = text, fault
+		}
+	}()
+	// The last one first, so that the places of the others hold.
+	for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b Object) int {
+		return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
+	}) {
+		if body, err = apply(body, object, before); err != nil {
+			return text, err
+		}
+	}
+	if !ended {
+		body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), "\r")
+	}
+	if mark {
+		body = byteOrderMark + body
+	}
+	return body, nil
+}
+
+// apply changes one object in a text without byte order mark that ends with a line break.
+func apply(text string, object Object, before Before) (string, error) {
+	f := newFile(text)
+	from, to := f.document(object.Line - 1)
+	// The lines before the document count, and no more.
+	documents, err := parse(strings.Repeat("\n", from) + strings.Join(f.lines[from:to], ""))
+	if err != nil {
+		return "", err
+	}
+	for _, document := range documents {
+		f.look(document, 0)
+	}
+	e := &editor{file: f, before: before, carried: map[int]bool{}, whole: map[*yaml.Node]bool{}}
+	e.learn(documents)
+	from, to, edited, err := e.object(documents, object)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(slices.Concat(e.lines[:from:from], edited, e.lines[to:]), ""), nil
+}
+
+// parse returns the documents of a stream that have content. The parser reports some errors by panicking.
+func parse(text string) (documents []*yaml.Node, err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the text confuses the parser")
+		}
+	}()
+	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
+		document := &yaml.Node{}
+		switch err := decoder.Decode(document); {
+		case errors.Is(err, io.EOF):
+			return documents, nil
+		case err != nil:
+			return nil, err
+		}
+		if len(document.Content) > 0 {
+			documents = append(documents, document)
+		}
+	}
+}
+
+// editor writes objects anew.
+type editor struct {
+	*file
+	before Before
+	// dash is how much further to the right than its key a list stands, and step a mapping, by what the file has.
+	dash, step int
+	// pool are the scopes in which what has moved is looked for, the innermost last.
+	pool []*scope
+	// carried are the lines whose text stands elsewhere by now, and whole the nodes that do so just as they are written.
+	carried map[int]bool
+	whole   map[*yaml.Node]bool
+}
+
+// learn looks how lists and mappings are indented.
+func (e *editor) learn(documents []*yaml.Node) {
+	e.dash, e.step = -1, -1
+	for _, document := range documents {
+		e.learnFrom(document)
+	}
+	if e.step <= 0 || e.step > 8 {
+		e.step = 2
+	}
+	e.dash = max(e.dash, 0)
+}
+
+func (e *editor) learnFrom(n *yaml.Node) {
+	for _, child := range n.Content {
+		e.learnFrom(child)
+	}
+	if n.Kind != yaml.MappingNode || n.Style&yaml.FlowStyle != 0 {
+		return
+	}
+	for pair := range slices.Chunk(n.Content, 2) {
+		key, value := pair[0], pair[1]
+		switch {
+		case value.Line <= key.Line || value.Style&yaml.FlowStyle != 0:
+		case value.Kind == yaml.MappingNode:
+			e.step = max(e.step, value.Column-key.Column)
+		case value.Kind == yaml.SequenceNode:
+			e.dash = value.Column - key.Column
+		}
+	}
+}
+
+// object writes one object anew: the lines from and up to which edited takes their place.
+func (e *editor) object(documents []*yaml.Node, object Object) (from, to int, edited []string, err error) {
+	was, err := decode(object.Old)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	is, err := decode(object.New)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	for _, document := range documents {
+		root := document.Content[0]
+		_, end := e.document(root.Line - 1)
+		p := part{node: root, from: root.Line - 1, to: end}
+		if found, ok := e.find(p, object.Line, object.Column); ok {
+			return found.from, found.to, e.value(found, was, is), nil
+		}
+	}
+	return 0, 0, nil, fmt.Errorf("there is no object in line %d, column %d", object.Line, object.Column)
+}
+
+func decode(raw json.RawMessage) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return value, d.Decode(&value)
+}
+
+// find finds the mapping that begins in a place.
+func (e *editor) find(p part, line, column int) (part, bool) {
+	n := p.node
+	if n.Kind == yaml.MappingNode && n.Line == line && n.Column == column {
+		return p, true
+	}
+	var children []part
+	switch {
+	case n.Style&yaml.FlowStyle != 0:
+		for _, child := range n.Content {
+			last, _ := e.end(n)
+			children = append(children, part{node: child, from: child.Line - 1, to: last + 1})
+		}
+	case n.Kind == yaml.MappingNode:
+		for _, m := range e.members(p) {
+			children = append(children, part{node: m.value, from: m.valueFrom(), to: m.to})
+		}
+	case n.Kind == yaml.SequenceNode:
+		children = e.items(p)
+	}
+	for _, child := range children {
+		if found, ok := e.find(child, line, column); ok {
+			return found, true
+		}
+	}
+	return part{}, false
+}
+
+func same(a, b any) bool { return reflect.DeepEqual(a, b) }
+
+// refuse ends the work with a fault at a node.
+func refuse(n *yaml.Node, message string) {
+	panic(&Fault{Line: n.Line, Column: n.Column, Message: message})
+}

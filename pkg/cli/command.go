@@ -39,7 +39,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.maintenance(), c.plan(), c.render(), c.capabilities(), c.version())
+	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.maintenance(), c.plan(), c.migrate(), c.render(), c.capabilities(), c.version())
 	for _, cmd := range root.Commands() {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}

@@ -8,13 +8,13 @@
 // by [For], and has the whole command.
 //
 // Start reading at [Run]. Each command has a file of its own: lint.go, select.go, explain.go, render.go,
-// capabilities.go and version.go. What they share:
+// capabilities.go, migrate.go and version.go. What they share:
 //
 //   - run.go and command.go: the exit status, the root command, flags and errors of usage;
 //   - input.go: the flags by which files and a cluster become one garden;
 //   - garden.go and profiles.go: the inputs as objects that see each other, and which profile a Shoot or a flag means;
 //   - question.go: the question about worker pools that select and explain answer;
 //   - provider.go and rules.go: the providers that the command knows, and the catalogue of all rules;
-//   - package manifest reads files, cluster the objects of a garden, report writes findings, gardener runs Gardener's own
+//   - package manifest reads files, edit changes them, cluster has the objects of a garden, report writes findings, gardener runs Gardener's own
 //     code, and reserved that of a Gardener to come.
 package cli

@@ -47,6 +47,7 @@ var mayImport = map[string][]string{
 	"pkg/namespaced":     {"pkg/provider", "pkg/render"},
 	"pkg/maintenance":    {"pkg/provider"},
 	"pkg/plan":           {"pkg/finding", "pkg/provider", "pkg/capability", "pkg/consistency", "pkg/maintenance"},
+	"pkg/migrate":        {"pkg/consistency", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding"},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -71,12 +72,13 @@ var mayImport = map[string][]string{
 	},
 	"pkg/cli": {
 		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/plan", "pkg/cli/...",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/plan", "pkg/migrate", "pkg/cli/...",
 	},
 	"pkg/cli/clouds":   {anything},
 	"pkg/cli/cluster":  {},
 	"pkg/cli/gardener": {"pkg/namespaced"},
 	"pkg/cli/manifest": {},
+	"pkg/cli/edit":     {},
 	"pkg/cli/report":   {"pkg/finding"},
 	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 
@@ -113,7 +115,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/consistency",
-		"pkg/render", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
+		"pkg/render", "pkg/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )

@@ -1,0 +1,480 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// legacy is a random CloudProfile in the legacy format, in a random layout.
+type legacy struct {
+	r    *rand.Rand
+	b    strings.Builder
+	eol  string
+	step int // of mappings
+	dash int // of lists below their key
+	// suffixed is set if some versions have a suffix.
+	suffixed bool
+	comments int
+}
+
+// line writes a line, with a comment behind or above it at times.
+func (l *legacy) line(indent int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	switch l.r.IntN(12) {
+	case 0:
+		l.comments++
+		fmt.Fprintf(&l.b, "%*s# above %d: 'it''s%s", indent, "", l.comments, l.eol)
+	case 1:
+		l.comments++
+		text += fmt.Sprintf(" # behind %d", l.comments)
+	case 2:
+		if l.r.IntN(3) == 0 {
+			l.b.WriteString(l.eol)
+		}
+	}
+	fmt.Fprintf(&l.b, "%*s%s%s", indent, "", text, l.eol)
+}
+
+// text writes text in one of the ways that YAML has.
+func (l *legacy) text(text string) string {
+	switch l.r.IntN(4) {
+	case 0:
+		return `"` + text + `"`
+	case 1:
+		return "'" + text + "'"
+	}
+	return text
+}
+
+// item writes an entry of a list, member by member; each is a key and text, or the key of what nested writes.
+func (l *legacy) item(indent int, members [][2]string) {
+	for i, m := range members {
+		prefix := "  "
+		if i == 0 {
+			prefix = "- "
+		}
+		l.line(indent, "%s%s: %s", prefix, m[0], l.text(m[1]))
+	}
+}
+
+var legacyRegions = map[string][]string{"openstack": {"europe", "asia"}, "aws": {"eu-central-1", "us-east-1"}, "gcp": {"europe-west1"},
+	"azure": {"westeurope"}, "alicloud": {"eu-central-1", "cn-shanghai"}}
+
+// reference writes what refers to an image of a cloud.
+func (l *legacy) reference(cloud string) [2]string {
+	n := l.r.IntN(1 << 30)
+	switch cloud {
+	case "aws":
+		return [2]string{"ami", fmt.Sprintf("ami-%08x", n)}
+	case "gcp":
+		return [2]string{"image", fmt.Sprintf("projects/p/global/images/i-%d", n)}
+	case "azure":
+		return [2]string{"urn", fmt.Sprintf("sap:gardenlinux:greatest:%d", n)}
+	case "alicloud":
+		return [2]string{"id", fmt.Sprintf("m-%020d", n)}
+	}
+	return [2]string{"id", fmt.Sprintf("id-%d", n)}
+}
+
+// newLegacy writes a profile of a cloud.
+func newLegacy(r *rand.Rand, cloud string) *legacy {
+	l := &legacy{r: r, eol: []string{"\n", "\n", "\r\n"}[r.IntN(3)], step: []int{2, 2, 4}[r.IntN(3)], suffixed: r.IntN(2) == 0}
+	l.dash = []int{0, 0, 2}[r.IntN(3)]
+	if r.IntN(5) == 0 {
+		l.b.WriteString("\ufeff")
+	}
+	l.line(0, "apiVersion: core.gardener.cloud/v1beta1")
+	l.line(0, "kind: CloudProfile")
+	l.line(0, "metadata:")
+	l.line(l.step, "name: random")
+	l.line(0, "spec:")
+	l.line(l.step, "type: %s", l.text(cloud))
+	both := cloud != "alicloud" && r.IntN(3) > 0
+	l.line(l.step, "machineTypes:")
+	at := l.step + l.dash
+	for i := range 1 + r.IntN(3) {
+		members := [][2]string{{"name", fmt.Sprintf("type-%d", i)}, {"memory", "8Gi"}}
+		if both && r.IntN(2) == 0 {
+			members = append(members, [2]string{"architecture", "arm64"})
+		}
+		l.item(at, members)
+		l.line(at+2, `cpu: "4"`)
+		l.line(at+2, `gpu: "0"`)
+	}
+	images := l.images(both)
+	sections := []func(){func() { l.core(images) }, func() { l.config(cloud, images) }, func() {
+		l.line(l.step, "kubernetes:")
+		l.line(2*l.step, "versions: [{version: 1.33.2}] # in brackets")
+	}, func() {
+		l.line(l.step, "regions:")
+		for _, region := range legacyRegions[cloud] {
+			l.item(at, [][2]string{{"name", region}})
+		}
+	}}
+	r.Shuffle(len(sections), func(i, k int) { sections[i], sections[k] = sections[k], sections[i] })
+	for _, section := range sections {
+		section()
+	}
+	return l
+}
+
+// random is an image version.
+type random struct {
+	version       string
+	architectures []string
+}
+
+func (l *legacy) images(both bool) [][]random {
+	var images [][]random
+	for range 1 + l.r.IntN(2) {
+		var versions []random
+		for k := range 1 + l.r.IntN(3) {
+			v := random{version: fmt.Sprintf("18%02d.%d.0", k, l.r.IntN(10)), architectures: []string{"amd64"}}
+			if both {
+				v.architectures = [][]string{{"amd64"}, {"arm64"}, {"amd64", "arm64"}, {"arm64", "amd64"}}[l.r.IntN(4)]
+			}
+			versions = append(versions, v)
+			if l.suffixed && l.r.IntN(2) == 0 {
+				versions = append(versions, random{v.version + "-metal", v.architectures})
+			}
+		}
+		images = append(images, versions)
+	}
+	return images
+}
+
+func (l *legacy) core(images [][]random) {
+	l.line(l.step, "machineImages:")
+	at := l.step + l.dash
+	for i, versions := range images {
+		l.item(at, [][2]string{{"name", fmt.Sprintf("image-%d", i)}})
+		l.line(at+2, "versions:")
+		for _, v := range versions {
+			l.item(at+2+l.dash, [][2]string{{"version", v.version}})
+			if !slices.Equal(v.architectures, []string{"amd64"}) || l.r.IntN(3) == 0 {
+				l.line(at+4+l.dash, "architectures: [%s]", strings.Join(v.architectures, ", "))
+			}
+		}
+	}
+}
+
+func (l *legacy) config(cloud string, images [][]random) {
+	l.line(l.step, "providerConfig:")
+	indent := 2 * l.step
+	l.line(indent, "apiVersion: %s.provider.extensions.gardener.cloud/v1alpha1", cloud)
+	l.line(indent, "kind: CloudProfileConfig")
+	switch cloud {
+	case "openstack":
+		l.line(indent, "keystoneURL: https://keystone.example.com/v3/")
+		l.line(indent, "constraints: {floatingPools: [{name: fp}], loadBalancerProviders: [{name: haproxy}]}")
+	case "azure":
+		l.line(indent, "countUpdateDomains: [{region: westeurope, count: 5}]")
+		l.line(indent, "countFaultDomains: [{region: westeurope, count: 3}]")
+	}
+	l.line(indent, "machineImages:")
+	at := indent + l.dash
+	for i, versions := range images {
+		l.item(at, [][2]string{{"name", fmt.Sprintf("image-%d", i)}})
+		l.line(at+2, "versions:")
+		for _, v := range versions {
+			l.mapping(cloud, at+2+l.dash, v)
+		}
+	}
+}
+
+// mapping writes the references of an image version.
+func (l *legacy) mapping(cloud string, at int, v random) {
+	switch cloud {
+	case "gcp", "azure":
+		for _, architecture := range v.architectures {
+			members := [][2]string{{"version", v.version}, l.reference(cloud)}
+			if architecture != "amd64" || l.r.IntN(3) == 0 {
+				members = append(members, [2]string{"architecture", architecture})
+			}
+			l.r.Shuffle(len(members), func(i, k int) { members[i], members[k] = members[k], members[i] })
+			l.item(at, members)
+		}
+		return
+	}
+	l.item(at, [][2]string{{"version", v.version}})
+	if cloud == "openstack" && slices.Contains(v.architectures, "amd64") && l.r.IntN(4) == 0 {
+		l.line(at+2, "image: %s", l.text("name-"+v.version))
+	}
+	l.line(at+2, "regions:")
+	for _, region := range legacyRegions[cloud] {
+		for _, architecture := range v.architectures {
+			members := [][2]string{{"name", region}, l.reference(cloud)}
+			if cloud != "alicloud" && (architecture != "amd64" || l.r.IntN(3) == 0) {
+				members = append(members, [2]string{"architecture", architecture})
+			}
+			l.r.Shuffle(len(members), func(i, k int) { members[i], members[k] = members[k], members[i] })
+			l.item(at+2+l.dash, members)
+		}
+	}
+}
+
+// booted returns what each worker pool boots that there could be, by image version, machine type, region and what it asks for. It
+// answers for the profile as the API server has it, and is another way to ask than that of the command.
+func booted(t *testing.T, cloud cli.Provider, text string) map[string]any {
+	t.Helper()
+	profile := &v1beta1.CloudProfile{}
+	if err := yaml.UnmarshalStrict([]byte(text), profile); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	for _, f := range consistency.FillCloudProfile(cloud.Untyped(), &profile.Spec) {
+		profile.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	}
+	for i := range profile.Spec.MachineTypes {
+		m := &profile.Spec.MachineTypes[i]
+		m.Architecture = ptr.To(ptr.Deref(m.Architecture, "amd64"))
+	}
+	compiled, report := consistency.Compile(cloud.Untyped(), &profile.Spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		t.Fatalf("%v in\n%s", report.Errors, text)
+	}
+	found := map[string]any{}
+	for _, image := range profile.Spec.MachineImages {
+		for _, version := range image.Versions {
+			for _, machineType := range profile.Spec.MachineTypes {
+				for _, region := range profile.Spec.Regions {
+					for _, strategy := range []v1beta1.MachineUpdateStrategy{"", v1beta1.AutoInPlaceUpdate} {
+						pool := provider.Pool{Image: image.Name, Version: version.Version, MachineType: machineType.Name, Region: region.Name}
+						pool.Worker.UpdateStrategy = strategy
+						r := compiled.ResolvePool(pool)
+						found[fmt.Sprint(image.Name, "@", version.Version, " ", machineType.Name, region.Name, strategy)] = r.Reference
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// migrate runs migrate -w on the file, and returns what is in it then. One time in four it is run once more, and has to change nothing.
+func (l *lawful) migrate(args ...string) string {
+	t, file := l.T, l.file
+	t.Helper()
+	before := read(t, file)
+	if r := runFor(clouds.All(), "", append([]string{"migrate", "-w", file}, args...)...); r.status != 0 || r.stdout != "" {
+		t.Fatalf("%v: status %d\n%s%s\n%s", args, r.status, r.stdout, r.stderr, before)
+	}
+	after := read(t, file)
+	if l.seed%20 >= 5 { // of all clouds
+		return after
+	}
+	if r := runFor(clouds.All(), "", append([]string{"migrate", file}, args...)...); r.status != 0 || r.stdout != "" {
+		t.Fatalf("%v, once more: status %d\n%s%s\n%s", args, r.status, r.stdout, r.stderr, after)
+	}
+	return after
+}
+
+// words returns the lines of a text, without indentation, dashes and comments, and those of its comments, each as often as it is there.
+func words(text string) (lines, comments map[string]int) {
+	lines, comments = map[string]int{}, map[string]int{}
+	for line := range strings.Lines(text) {
+		line, comment, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "# ")
+		lines[strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "- "))]++
+		comments[comment]++
+	}
+	delete(comments, "")
+	return lines, comments
+}
+
+// keepsText demands that every line and comment of a text is in another one as well, as it is written there, but for what the format
+// with capabilities has no place for.
+func keepsText(t *testing.T, before, after string) {
+	t.Helper()
+	lines, comments := words(before)
+	now, commented := words(after)
+	if !reflect.DeepEqual(comments, commented) {
+		t.Fatalf("comments: %v\nbefore: %v\n%s\nbecomes\n%s", commented, comments, before, after)
+	}
+	for line := range lines {
+		gone := line == "" || strings.HasPrefix(line, "architecture:") || strings.HasPrefix(line, "version:")
+		if !gone && now[line] == 0 {
+			t.Fatalf("%q is gone from\n%s\nwhich becomes\n%s", line, before, after)
+		}
+	}
+	if strings.Contains(before, "\r") && strings.Count(after, "\n") != strings.Count(after, "\r\n") {
+		t.Fatalf("lines end in two ways:\n%q", after)
+	}
+}
+
+// withoutVersions returns a profile without the lines of its image versions in the provider config.
+func withoutVersions(text string) string {
+	var kept strings.Builder
+	skipping, indent := false, 0
+	inConfig := false
+	for line := range strings.Lines(text) {
+		depth := len(line) - len(strings.TrimLeft(line, " "))
+		content := strings.TrimSpace(line)
+		if strings.HasPrefix(content, "providerConfig:") {
+			inConfig, indent = true, depth
+		} else if inConfig && content != "" && depth <= indent && content[0] != '#' {
+			inConfig, skipping = false, false
+		}
+		if inConfig && strings.HasPrefix(content, "machineImages:") {
+			skipping = true
+		}
+		if !skipping && content != "" && content[0] != '#' {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
+// added returns the lines that a text has more than another one, all of whose lines it has in their order.
+func added(t *testing.T, before, after string) (more []string) {
+	t.Helper()
+	rest := slices.Collect(strings.Lines(before))
+	for line := range strings.Lines(after) {
+		if len(rest) > 0 && line == rest[0] {
+			rest = rest[1:]
+		} else {
+			more = append(more, line)
+		}
+	}
+	if len(rest) > 0 {
+		t.Fatalf("line %q is changed or gone:\n%s\nbecomes\n%s", rest[0], before, after)
+	}
+	return more
+}
+
+// lawful is a random profile in a file, with what its worker pools boot.
+type lawful struct {
+	*testing.T
+	seed   int
+	cloud  cli.Provider
+	file   string
+	text   string
+	images map[string]any
+}
+
+// same demands that every worker pool boots from a text what it booted before.
+func (l *lawful) same(what, changed string) {
+	l.Helper()
+	if now := booted(l.T, l.cloud, changed); !reflect.DeepEqual(l.images, now) {
+		l.Fatalf("seed %d, %s: other images: %v, not %v\n%s", l.seed, what, now, l.images, changed)
+	}
+}
+
+// registers demands that registering the architecture adds three lines, and that the way back takes them away.
+func (l *lawful) registers() {
+	registered := l.migrate()
+	l.same("registered", registered)
+	if more := added(l.T, l.text, registered); len(more) != 3 || !strings.Contains(more[0], "machineCapabilities:") {
+		l.Fatalf("seed %d: added are %q", l.seed, more)
+	}
+	if back := l.migrate("--back"); back != l.text {
+		l.Fatalf("seed %d: there and back again\n%s\nis\n%s", l.seed, l.text, back)
+	}
+}
+
+// becomesFlavors demands that writing versions as flavors, at once or in two steps, changes nothing but the image versions of the
+// provider config, keeps their text, and can be taken back.
+func (l *lawful) becomesFlavors() {
+	if l.r().IntN(2) == 0 {
+		l.migrate()
+	}
+	flavors := l.migrate("--provider-config")
+	l.same("as flavors", flavors)
+	keepsText(l.T, l.text, flavors)
+	if more := added(l.T, withoutVersions(l.text), withoutVersions(flavors)); len(more) != 3 {
+		l.Fatalf("seed %d: added are %q", l.seed, more)
+	}
+	back := l.migrate("--back")
+	l.same("back from flavors", back)
+	if strings.Contains(back, "apabilit") {
+		l.Fatalf("seed %d: there is something left in\n%s", l.seed, back)
+	}
+}
+
+// folds demands that versions with a suffix are gone after they are folded, and that all others boot what they booted.
+func (l *lawful) folds() {
+	joined := booted(l.T, l.cloud, l.migrate("--fold=-metal=host:metal"))
+	for combination, image := range joined {
+		if !reflect.DeepEqual(l.images[combination], image) {
+			l.Fatalf("seed %d: %s boots %v, not %v\n%s", l.seed, combination, image, l.images[combination], read(l.T, l.file))
+		}
+	}
+	for combination := range l.images {
+		if _, there := joined[combination]; there == strings.Contains(combination, "-metal ") {
+			l.Fatalf("seed %d: %s is there: %t\n%s", l.seed, combination, there, read(l.T, l.file))
+		}
+	}
+}
+
+// foldsByMachineType demands that a machine type which supports the value of the fold alone boots what the version with the suffix
+// booted there, and that all others boot what they booted.
+func (l *lawful) foldsByMachineType() {
+	joined := booted(l.T, l.cloud, l.migrate("--fold=-metal=host:metal,virtual", "--machine-types=type-1,x*"))
+	for combination, image := range joined {
+		want := l.images[combination]
+		version, rest, _ := strings.Cut(combination, " ")
+		if suffixed, there := l.images[version+"-metal "+rest]; there && strings.HasPrefix(rest, "type-1") {
+			want = suffixed
+		}
+		if !reflect.DeepEqual(want, image) {
+			l.Fatalf("seed %d: %s boots %v, not %v\n%s", l.seed, combination, image, want, read(l.T, l.file))
+		}
+	}
+}
+
+func (l *lawful) r() *rand.Rand { return rand.New(rand.NewPCG(uint64(l.seed), 19)) }
+
+// Every step changes what must change, and no pool boots anything else: 10,000 random profiles in the legacy format.
+func TestMigrationOfRandomProfiles(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // or most of the time is spent on what Gardener's packages have in memory
+	byType := map[string]cli.Provider{}
+	for _, cloud := range clouds.All() {
+		byType[cloud.Type()] = cloud
+	}
+	types := []string{"openstack", "aws", "gcp", "azure", "alicloud"}
+	file := filepath.Join(t.TempDir(), "profile.yaml")
+	done := map[string]int{}
+	for seed := range 10_000 {
+		cloud := byType[types[seed%len(types)]]
+		text := newLegacy(rand.New(rand.NewPCG(uint64(seed), 18)), cloud.Type()).b.String()
+		write(t, file, text)
+		l := &lawful{t, seed, cloud, file, text, booted(t, cloud, text)}
+		switch law := seed / (4 * len(types)) % 4; {
+		case strings.Contains(text, "-metal") && law == 2:
+			done["folded"]++
+			l.folds()
+		case strings.Contains(text, "-metal") && law == 3:
+			done["folded by machine type"]++
+			l.foldsByMachineType()
+		case law%2 == 0:
+			done["registered"]++
+			l.registers()
+		default:
+			done["as flavors"]++
+			l.becomesFlavors()
+		}
+	}
+	for _, what := range []string{"folded", "folded by machine type", "registered", "as flavors"} {
+		if done[what] < 500 {
+			t.Errorf("%s: %d profiles only", what, done[what])
+		}
+	}
+}

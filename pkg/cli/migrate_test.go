@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// legacyProfile and suffixes are examples in the legacy format.
+const (
+	legacyProfile = "../../example/cloudprofile-legacy.yaml"
+	suffixes      = "../../docs/examples/suffixes.yaml"
+	foldSuffixes  = "--fold=-baremetal=hypervisor:baremetal,virtualized"
+)
+
+// legacyChild is a NamespacedCloudProfile of legacyProfile.
+const legacyChild = `apiVersion: core.gardener.cloud/v1beta1
+kind: NamespacedCloudProfile
+metadata:
+  name: team
+  namespace: garden-demo
+spec:
+  parent:
+    kind: CloudProfile
+    name: openstack-legacy
+  machineTypes:
+  - name: arm_large
+    cpu: "16"
+    gpu: "0"
+    memory: 32Gi
+    architecture: arm64
+  machineImages:
+  - name: coreos
+    versions:
+    - version: 2135.6.0 # the parent's
+      expirationDate: "2037-12-31T00:00:00Z"
+    - version: 3000.1.0
+      architectures: [arm64]
+      cri: [{name: containerd}]
+  providerConfig:
+    apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+    kind: CloudProfileConfig
+    machineImages:
+    - name: coreos
+      versions:
+      - version: 3000.1.0
+        regions:
+        - {name: europe, id: 'img', architecture: arm64} # in brackets
+        - {name: asia, id: "far", architecture: arm64}
+`
+
+// changes returns the lines of a diff that begin with + or -.
+func changes(diff string) (lines []string) {
+	for line := range strings.Lines(diff) {
+		if (line[0] == '+' || line[0] == '-') && !strings.HasPrefix(line, "+++ ") && !strings.HasPrefix(line, "--- ") {
+			lines = append(lines, strings.TrimSuffix(line, "\n"))
+		}
+	}
+	return lines
+}
+
+func TestMigrateRegisters(t *testing.T) {
+	r := run(t, "", "migrate", legacyProfile)
+	want := []string{"+  machineCapabilities:", "+  - name: architecture", "+    values: [amd64, arm64]"}
+	if diff := cmp.Diff(want, changes(r.stdout)); diff != "" || r.status != 0 || r.stderr != "" {
+		t.Errorf("status %d, %q: %s", r.status, r.stderr, diff)
+	}
+	contains(t, r.stdout, "--- a/../../example/cloudprofile-legacy.yaml\n+++ b/../../example/cloudprofile-legacy.yaml\n@@ -5,6 +5,9 @@")
+	answer := decoded[struct {
+		Files []struct{ File, Diff string }
+		Kept  []any
+	}](t, run(t, "", "migrate", "-o", "json", legacyProfile))
+	if len(answer.Files) != 1 || answer.Files[0].File != legacyProfile || answer.Files[0].Diff != r.stdout || answer.Kept == nil {
+		t.Errorf("as JSON: %+v", answer)
+	}
+	if piped := run(t, read(t, legacyProfile), "migrate", "-"); !cmp.Equal(changes(piped.stdout), want) || !strings.HasPrefix(piped.stdout, "--- <stdin>\n") {
+		t.Errorf("standard input: %+v", piped)
+	}
+	if done := run(t, "", "migrate", "../../example/cloudprofile.yaml"); done.status != 0 || done.stdout != "" {
+		t.Errorf("what is migrated already: %+v", done)
+	}
+}
+
+// What is written keeps the rights of its file, and is nothing if it is not all.
+func TestMigrateWrites(t *testing.T) {
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "profile.yaml"), filepath.Join(folder, "link.yaml")
+	write(t, file, read(t, legacyProfile))
+	if err := os.Chmod(file, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("profile.yaml", link); err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(folder, "bad.yaml")
+	write(t, bad, strings.ReplaceAll(strings.Replace(legacyChild, "openstack-legacy", "nobody", 1), "team", "other"))
+	if r := run(t, "", "migrate", "-w", link, bad); r.status != 1 || read(t, file) != read(t, legacyProfile) {
+		t.Errorf("with another file that cannot be migrated: %+v", r)
+	}
+	if r := run(t, "", "migrate", "-w", link); r.status != 0 || r.stdout != "" {
+		t.Errorf("%+v", r)
+	}
+	info, err := os.Lstat(file)
+	if err != nil || info.Mode().Perm() != 0o640 || !strings.Contains(read(t, file), "machineCapabilities") {
+		t.Errorf("%v, %v\n%s", info.Mode(), err, read(t, file))
+	}
+	if info, err = os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v, %v", info.Mode(), err)
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 3 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if r := run(t, "", "lint", "--fail-on=warning", file, bad[:len(bad)-len("bad.yaml")]+"link.yaml"); r.status > 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A NamespacedCloudProfile follows its parent, and is rewritten with it, and back.
+func TestMigrateNamespaced(t *testing.T) {
+	folder := t.TempDir()
+	both := []string{filepath.Join(folder, "parent.yaml"), filepath.Join(folder, "child.yaml")}
+	write(t, both[0], read(t, legacyProfile))
+	write(t, both[1], legacyChild)
+	must := func(args ...string) {
+		t.Helper()
+		if r := run(t, "", append(args, both...)...); r.status != 0 {
+			t.Fatalf("%v: %+v", args, r)
+		}
+	}
+	must("lint", "--fail-on=warning")
+	ask := []string{
+		"select", "--profile=team", "--image=coreos", "--version=3000.1.0", "--machine-type=arm_large", "--region=europe", both[0], both[1],
+	}
+	before := run(t, "", ask...)
+	must("migrate", "-w")
+	if read(t, both[1]) != legacyChild {
+		t.Errorf("the child needs no change:\n%s", read(t, both[1]))
+	}
+	must("migrate", "-w", "--provider-config")
+	contains(t, read(t, both[1]), `      - version: 3000.1.0
+        capabilityFlavors:
+        - capabilities:
+            architecture: [arm64]
+          regions:
+          - {name: europe, id: 'img'} # in brackets
+          - {name: asia, id: "far"}
+`)
+	must("lint", "--fail-on=warning")
+	if after := run(t, "", ask...); after != before || after.status != 0 {
+		t.Errorf("%+v, not %+v", after, before)
+	}
+	if r := run(t, "", "migrate", both[1]); r.status != 1 || r.stdout != "" {
+		t.Errorf("without the parent: %+v", r)
+	} else {
+		contains(t, r.stderr, "child.yaml:9:5: error: CloudProfile openstack-legacy is not among the inputs")
+	}
+	must("migrate", "-w", "--back")
+	must("lint", "--fail-on=warning")
+	if after := run(t, "", ask...); after != before || strings.Contains(read(t, both[0])+read(t, both[1]), "apabilities:") {
+		t.Errorf("%+v, not %+v\n%s", after, before, read(t, both[1]))
+	}
+}
+
+// Versions that only a suffix tells apart become one, but for those that are used; these follow when they are not.
+func TestMigrateFolds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "suffixes.yaml")
+	write(t, file, read(t, suffixes))
+	args := []string{"migrate", "-w", foldSuffixes, "--machine-types=bare_*", file}
+	r := run(t, "", args...)
+	if r.status != 0 || r.stdout != "" {
+		t.Fatalf("%+v", r)
+	}
+	const kept = ": gardenlinux@1592.9.0-baremetal is kept, because it is used by Shoot garden-demo/hosts; run the command again once it is not\n"
+	contains(t, r.stderr, "note: "+file+":24"+kept)
+	first := read(t, file)
+	if strings.Contains(first, "1877.5.0-baremetal") || strings.Count(first, "1592.9.0-baremetal") != 3 {
+		t.Errorf("it is now\n%s", first)
+	}
+	for _, boots := range [][2]string{
+		{"--version=1877.5.0 --machine-type=bare_8_16", "1234-amd64-bare\n"}, {"--version=1877.5.0 --machine-type=medium_4_8", "1234-amd64-virt\n"},
+		{"--version=1592.9.0-baremetal --machine-type=bare_8_16", "1234-amd64-old-bare\n"},
+	} {
+		ask := append(strings.Fields(boots[0]), "select", "--image=gardenlinux", "--region=europe", file)
+		if r := run(t, "", ask...); r.status != 0 || !strings.HasSuffix(r.stdout, boots[1]) {
+			t.Errorf("%v: %+v", boots, r)
+		}
+	}
+	if r = run(t, "", args...); r.status != 0 || read(t, file) != first {
+		t.Errorf("once more: %+v", r)
+	}
+	write(t, file, strings.Replace(first, "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1))
+	if r = run(t, "", args...); r.status != 0 || strings.Contains(read(t, file), "-baremetal\n") || r.stderr != "" {
+		t.Errorf("when nobody uses it: %+v\n%s", r, read(t, file))
+	}
+	if r = run(t, "", "lint", "--fail-on=warning", file); r.status != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What cannot be migrated is said with its line, and nothing is written.
+func TestMigrateRefuses(t *testing.T) {
+	legacy := read(t, legacyProfile)
+	for name, c := range map[string]struct {
+		text string
+		args string
+		want string
+	}{
+		"a Shoot that would boot another image": {
+			strings.Replace(read(t, suffixes), "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1),
+			foldSuffixes + " --machine-types=bare_*",
+			`:92:7: error: worker pool db: gardenlinux@1592.9.0 on bare_8_16 in europe would not boot what it boots, {"id":"1234-amd64-old"}, ` +
+				`but {"id":"1234-amd64-old-bare"} [migration]`,
+		},
+		"an alias of what changes": {
+			"x: &types\n" + "- {name: m, cpu: \"1\", gpu: \"0\", memory: 1Gi}\n" + legacy, "", "unknown field",
+		},
+		"an alias": {
+			strings.Replace(legacy, "regions:\n        - name: europe\n", "regions: &all\n        - name: europe\n", 1) +
+				"      - version: 2135.4.0\n        regions: *all\n", "--provider-config",
+			":44:18: error: what has to change is used by an alias (*all) as well; write the value there instead of the alias [migration]",
+		},
+		"a merge key": {
+			legacy + "      - version: 2135.4.0\n        regions:\n        - &region {name: europe, id: one}\n        - <<: *region\n          architecture: arm64\n",
+			"--provider-config", ":64:11: error: what has to change is used by an alias (*region) as well; write the value there instead of the alias [migration]",
+		},
+		"capabilities": {
+			read(t, "../../example/cloudprofile.yaml"), "--back",
+			":12:5: error: capability hypervisor says more than an architecture, which the legacy format has no place for; remove it everywhere first [migration]",
+		},
+		"no profile":       {shoot(t), "", "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate"},
+		"nothing":          {"", "", "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate"},
+		"what is no YAML":  {"a: [\n", "", "not valid YAML"},
+		"another provider": {strings.Replace(legacy, "type: openstack", "type: mars", 1), "", "[provider-unknown]"},
+		"a name that Gardener keeps": {
+			read(t, suffixes), "--fold=-baremetal=gardener-host:baremetal", "gardener-core",
+		},
+		"a value that is preferred already": {
+			strings.Replace(read(t, suffixes), "  machineTypes:", "  machineCapabilities: [{name: architecture, values: [amd64]}, "+
+				"{name: hypervisor, values: [baremetal, virtualized]}]\n  machineTypes:", 1),
+			foldSuffixes, "would not boot what it boots",
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "file.yaml")
+		write(t, file, c.text)
+		r := run(t, "", append([]string{"migrate", "-w", file}, strings.Fields(c.args)...)...)
+		if r.status != 1 || r.stdout != "" || !strings.Contains(r.stderr, c.want) || read(t, file) != c.text {
+			t.Errorf("%s: %+v, want %q", name, r, c.want)
+		}
+	}
+}

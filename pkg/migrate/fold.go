@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Fold joins image versions that are told apart by a suffix only: 1.2.3-baremetal becomes a flavor of 1.2.3.
+type Fold struct {
+	// Suffix with what separates it: "-baremetal".
+	Suffix string
+	// Capability tells the flavors apart, instead of the suffix.
+	Capability string
+	// Value is what flavors of the version with the suffix have, and Plain what those of the other one have.
+	Value, Plain string
+}
+
+// StandardPlain is the Plain of a [Fold] that does not say it.
+const StandardPlain = "standard"
+
+// ParseFold reads a fold as SUFFIX=CAPABILITY:VALUE[,PLAIN].
+func ParseFold(text string) (*Fold, error) {
+	suffix, rest, hasCapability := strings.Cut(text, "=")
+	name, values, hasValues := strings.Cut(rest, ":")
+	value, standard, says := strings.Cut(values, ",")
+	if !says {
+		standard = StandardPlain
+	}
+	f := &Fold{suffix, name, value, standard}
+	switch {
+	case !hasCapability || !hasValues || suffix == "" || name == "" || value == "" || standard == "" || strings.Contains(standard, ","):
+		return nil, fmt.Errorf("%q: write SUFFIX=CAPABILITY:VALUE or SUFFIX=CAPABILITY:VALUE,PLAIN, as in -baremetal=hypervisor:baremetal,virtualized", text)
+	case value == standard:
+		return nil, fmt.Errorf("%q: the two values must differ", text)
+	case name == capability.Architecture:
+		return nil, fmt.Errorf("%q: versions are told apart by another capability than the architecture", text)
+	}
+	return f, nil
+}
+
+// register returns a vocabulary with the capability of a fold: the plain value before the other one, so that it is preferred
+// where both fit. What is registered keeps its order.
+func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
+	capabilities = slices.Clone(capabilities)
+	for i := range capabilities {
+		c := &capabilities[i]
+		if c.Name != f.Capability {
+			continue
+		}
+		c.Values = slices.Clone(c.Values)
+		if !slices.Contains(c.Values, f.Plain) {
+			at := slices.Index(c.Values, f.Value)
+			if at < 0 {
+				at = len(c.Values)
+			}
+			c.Values = slices.Insert(c.Values, at, f.Plain)
+		}
+		if !slices.Contains(c.Values, f.Value) {
+			c.Values = append(c.Values, f.Value)
+		}
+		return capabilities
+	}
+	return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
+}
+
+// pairing is a version with a suffix, and the one without.
+type pairing struct {
+	image        string
+	suffixed, to place
+}
+
+// foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
+// the profile lists as well, and for both of which the provider config has an image.
+func (p *profile) foldable(f *Fold) []pairing {
+	images := p.decode()
+	mapped := func(image, version string) bool {
+		return slices.ContainsFunc(images, func(i imageselector.Image[any]) bool {
+			return i.Name == image && slices.ContainsFunc(i.Versions, func(v imageselector.Version[any]) bool { return v.Version == version })
+		})
+	}
+	var found []pairing
+	for i := range p.written.MachineImages {
+		image := &p.written.MachineImages[i]
+		for k := range image.Versions {
+			without, has := strings.CutSuffix(image.Versions[k].Version, f.Suffix)
+			if !has {
+				continue
+			}
+			if to, listed := p.find(image.Name, without); listed && mapped(image.Name, without) && mapped(image.Name, image.Versions[k].Version) {
+				found = append(found, pairing{image.Name, place{i, k}, to})
+			}
+		}
+	}
+	return found
+}
+
+// folded reports whether an image version is one that is folded, or that another one is folded into.
+func (p *profile) folded(f *Fold, image, version string) bool {
+	return slices.ContainsFunc(p.foldable(f), func(pair pairing) bool {
+		return pair.image == image && (p.name(pair.suffixed) == version || p.name(pair.to) == version)
+	})
+}
+
+// name returns the version of an image version of core.
+func (p *profile) name(at place) string {
+	return p.written.MachineImages[at.image].Versions[at.version].Version
+}
+
+// fold joins versions, and returns those that are kept. The capability is registered.
+func (p *profile) fold(f *Fold) []Kept {
+	pairs := p.foldable(f)
+	core := p.filled(p.capabilities)
+	var kept []Kept
+	gone := map[place]bool{}
+	for _, pair := range pairs {
+		plain, suffixed := p.name(pair.to), p.name(pair.suffixed)
+		p.rewrite(provider.FormatFlavors, func(image, version string) bool { return image == pair.image && version == plain })
+		at := fmt.Sprintf("spec.machineImages[%d].versions[%d]", pair.suffixed.image, pair.suffixed.version)
+		p.foldFlavors(f, pair.image, plain, suffixed)
+		p.foldCore(f, pair, core)
+		var by []string
+		if p.input.Used != nil {
+			by = p.input.Used(pair.image, suffixed)
+		}
+		if len(by) > 0 {
+			kept = append(kept, Kept{pair.image, suffixed, by, at})
+			continue
+		}
+		gone[pair.suffixed] = true
+		p.removeEntries(pair.image, suffixed)
+	}
+	for i := range p.written.MachineImages {
+		tree := entry(p.spec["machineImages"], i)
+		var left []any
+		for k, version := range asList(tree["versions"]) {
+			if !gone[place{i, k}] {
+				left = append(left, version)
+			}
+		}
+		if len(left) < len(asList(tree["versions"])) {
+			tree["versions"] = left
+		}
+	}
+	return kept
+}
+
+// foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
+func (p *profile) foldFlavors(f *Fold, image, plain, suffixed string) {
+	targets, there := p.plainFlavors(f, image, plain)
+	for _, flavor := range p.suffixedFlavors(f, image, suffixed) {
+		same := slices.IndexFunc(there, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
+		switch {
+		case same < 0 && len(targets) > 0:
+			targets[0]["capabilityFlavors"] = append(asList(targets[0]["capabilityFlavors"]), flavor)
+			there = append(there, flavor)
+		case same >= 0 && !reflect.DeepEqual(there[same], flavor):
+			at, _ := p.find(image, plain)
+			p.fail(fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version),
+				"%s@%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two", image, plain, f.Capability, f.Value, suffixed)
+		}
+	}
+	p.refresh()
+}
+
+// entries calls a function with each entry of an image version in the provider config, read and as it is written.
+func (p *profile) entries(image, version string, do func(read *imageselector.Version[any], written map[string]any)) {
+	for i, read := range p.decode() {
+		for k := range read.Versions {
+			if read.Name == image && read.Versions[k].Version == version {
+				do(&read.Versions[k], entry(p.providerImage(i)["versions"], k))
+			}
+		}
+	}
+}
+
+// plainFlavors gives the flavors of a version the plain value, and returns its entries and all its flavors.
+func (p *profile) plainFlavors(f *Fold, image, plain string) (entries []map[string]any, flavors []any) {
+	p.entries(image, plain, func(_ *imageselector.Version[any], written map[string]any) {
+		entries = append(entries, written)
+		for _, flavor := range asList(written["capabilityFlavors"]) {
+			p.declare(flavor, f.Capability, f.Plain)
+			flavors = append(flavors, flavor)
+		}
+	})
+	return entries, flavors
+}
+
+// suffixedFlavors returns copies of the flavors of a version, with the value of the fold.
+func (p *profile) suffixedFlavors(f *Fold, image, suffixed string) (flavors []any) {
+	p.entries(image, suffixed, func(version *imageselector.Version[any], written map[string]any) {
+		for _, entry := range p.asFlavors(image, version, written) {
+			for _, flavor := range asList(entry["capabilityFlavors"]) {
+				p.declare(flavor, f.Capability, f.Value)
+				flavors = append(flavors, flavor)
+				if got := capabilitiesOf(flavor)[f.Capability]; !reflect.DeepEqual(got, texts([]string{f.Value})) {
+					p.fail(version.Path.String(), "%s@%s has flavors with %s %v, and would become a flavor with [%s]",
+						image, suffixed, f.Capability, got, f.Value)
+				}
+			}
+		}
+	})
+	return flavors
+}
+
+// asFlavors returns copies of the entries that stand for a version, with flavors.
+func (p *profile) asFlavors(image string, version *imageselector.Version[any], tree map[string]any) []map[string]any {
+	if version.Legacy {
+		return p.encode(image, version, provider.FormatFlavors)
+	}
+	var copied map[string]any
+	raw, err := json.Marshal(tree)
+	if err != nil || json.Unmarshal(raw, &copied) != nil {
+		return nil
+	}
+	return []map[string]any{copied}
+}
+
+func capabilitiesOf(flavor any) map[string]any {
+	tree, _ := flavor.(map[string]any)
+	capabilities, _ := tree["capabilities"].(map[string]any)
+	return capabilities
+}
+
+// declare adds a value of a capability to a flavor of the provider config that does not declare it.
+func (p *profile) declare(flavor any, name, value string) {
+	tree, _ := flavor.(map[string]any)
+	if tree == nil {
+		return
+	}
+	capabilities := maps.Clone(capabilitiesOf(flavor))
+	if capabilities == nil {
+		capabilities = map[string]any{}
+	}
+	if _, declared := capabilities[name]; !declared {
+		capabilities[name] = texts([]string{value})
+	}
+	tree["capabilities"] = capabilities
+}
+
+// foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
+func (p *profile) foldCore(f *Fold, pair pairing, core []v1beta1.MachineImage) {
+	flavors := append(declaring(&core[pair.to.image].Versions[pair.to.version], f.Capability, f.Plain),
+		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...)
+	var distinct []v1beta1.MachineImageFlavor
+	for _, flavor := range flavors {
+		if !slices.ContainsFunc(distinct, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
+			distinct = append(distinct, flavor)
+		}
+	}
+	p.setFlavors(pair.to, distinct)
+	version, tree := &p.written.MachineImages[pair.to.image].Versions[pair.to.version], p.coreVersion(pair.to)
+	if len(version.Architectures) == 0 || tree == nil {
+		return
+	}
+	for _, flavor := range distinct { // the deprecated field has to agree
+		for _, architecture := range flavor.Capabilities[capability.Architecture] {
+			if !slices.Contains(version.Architectures, architecture) {
+				version.Architectures = append(slices.Clone(version.Architectures), architecture)
+				tree["architectures"] = texts(version.Architectures)
+			}
+		}
+	}
+}
+
+// declaring returns the flavors of an image version with a value of a capability, where they do not declare it. Without flavors it
+// has one that says nothing else.
+func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1beta1.MachineImageFlavor {
+	declared := version.CapabilityFlavors
+	if len(declared) == 0 {
+		declared = []v1beta1.MachineImageFlavor{{}}
+	}
+	flavors := make([]v1beta1.MachineImageFlavor, 0, len(declared))
+	for _, flavor := range declared {
+		capabilities := v1beta1.Capabilities{name: {value}}
+		maps.Copy(capabilities, flavor.Capabilities)
+		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: capabilities})
+	}
+	return flavors
+}
+
+// removeEntries removes a version from the provider config.
+func (p *profile) removeEntries(image, version string) {
+	for i, read := range p.decode() {
+		if read.Name != image {
+			continue
+		}
+		owner := p.providerImage(i)
+		var left []any
+		for k, tree := range asList(owner["versions"]) {
+			if k >= len(read.Versions) || read.Versions[k].Version != version {
+				left = append(left, tree)
+			}
+		}
+		owner["versions"] = left
+	}
+	p.refresh()
+}
+
+// setMachineTypes writes which machine types support which value: those whose name fits a pattern the value of the fold, and
+// others the plain one.
+func (p *profile) setMachineTypes(f *Fold, patterns []string) {
+	for i := range p.written.MachineTypes {
+		t := &p.written.MachineTypes[i]
+		tree := entry(p.spec["machineTypes"], i)
+		if tree == nil {
+			continue
+		}
+		value := f.Plain
+		if slices.ContainsFunc(patterns, func(pattern string) bool { fits, _ := path.Match(pattern, t.Name); return fits }) {
+			value = f.Value
+		}
+		capabilities, _ := tree["capabilities"].(map[string]any)
+		capabilities = maps.Clone(capabilities)
+		if capabilities == nil {
+			capabilities = map[string]any{}
+		}
+		if _, named := capabilities[capability.Architecture]; !named && len(architecturesIn(p.capabilities)) > 1 {
+			capabilities[capability.Architecture] = texts([]string{ptr.Deref(t.Architecture, constants.ArchitectureAMD64)})
+		}
+		capabilities[f.Capability] = texts([]string{value})
+		tree["capabilities"] = capabilities
+	}
+}

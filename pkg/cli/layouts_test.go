@@ -101,27 +101,41 @@ func layoutsOfRepositories(t *testing.T) []layout {
 		{name: "folders", files: map[string]string{"profiles/openstack.yml": profile, "projects/demo/shop.yaml": shoot}, says: []string{two}},
 		{name: "one file", files: map[string]string{"all.yaml": joined(profile, shoot)}, says: []string{two}},
 		{name: "other kinds", files: both(map[string]string{"cm.yaml": configMap}), says: []string{two + "; 1 manifest of other kinds skipped"}},
-		{name: "other kinds of Gardener", files: both(map[string]string{"p.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: Project\nmetadata: {name: a}\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "chart", files: both(map[string]string{"chart/Chart.yaml": chartYAML, "chart/values.yaml": valuesYAML, "chart/templates/profile.yaml": chartTemplate}),
+		{name: "other kinds of Gardener", files: both(map[string]string{
+			"p.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: Project\nmetadata: {name: a}\n"}),
+			says: []string{two + "; 1 manifest"}},
+		{name: "chart", files: both(map[string]string{
+			"chart/Chart.yaml": chartYAML, "chart/values.yaml": valuesYAML, "chart/templates/profile.yaml": chartTemplate}),
 			says: []string{two, "skipped: chart: a Helm chart"}},
-		{name: "chart with several values", files: both(map[string]string{"chart/Chart.yaml": chartYAML, "chart/values-dev.yaml": valuesYAML, "chart/values.prod.yaml": "a: [\n"}),
+		{name: "chart with several values", files: both(map[string]string{
+			"chart/Chart.yaml": chartYAML, "chart/values-dev.yaml": valuesYAML, "chart/values.prod.yaml": "a: [\n"}),
 			says: []string{two, "skipped: chart: a Helm chart"}},
 		{name: "chart alone", files: map[string]string{"Chart.yaml": chartYAML, "values.yaml": valuesYAML, "templates/a.yaml": chartTemplate}, status: 2,
 			says: []string{nothing, ": a Helm chart: its templates and values are no manifests, check what helm template renders"}},
-		{name: "chart with a plain template", files: both(map[string]string{"chart/Chart.yaml": chartYAML, "chart/templates/a.yaml": strings.ReplaceAll(profile, "openstack", "x")}),
+		{name: "chart with a plain template", files: both(map[string]string{
+			"chart/Chart.yaml": chartYAML, "chart/templates/a.yaml": strings.ReplaceAll(profile, "openstack", "x")}),
 			says: []string{two, "a Helm chart"}},
-		{name: "chart with helpers and tests", files: both(map[string]string{"chart/Chart.yaml": chartYAML, "chart/templates/_helpers.tpl": "{{ define }}", "chart/templates/tests/a.yaml": chartTemplate}),
+		{name: "chart with helpers and tests", files: both(map[string]string{
+			"chart/Chart.yaml": chartYAML, "chart/templates/_helpers.tpl": "{{ define }}", "chart/templates/tests/a.yaml": chartTemplate}),
 			says: []string{two, "a Helm chart"}},
-		{name: "chart within a chart", files: both(map[string]string{"c/Chart.yaml": chartYAML, "c/charts/d/Chart.yaml": chartYAML, "c/charts/d/templates/a.yaml": chartTemplate}),
+		{name: "chart within a chart", files: both(map[string]string{
+			"c/Chart.yaml": chartYAML, "c/charts/d/Chart.yaml": chartYAML, "c/charts/d/templates/a.yaml": chartTemplate}),
 			says: []string{two, "skipped: c: a Helm chart", "skipped: c/charts/d: a Helm chart"}},
-		{name: "manifests beside templates", files: map[string]string{"c/Chart.yaml": chartYAML, "c/examples/profile.yaml": profile}, says: []string{one, "a Helm chart"}},
-		{name: "templates without a chart", files: both(map[string]string{"tpl/a.yaml": chartTemplate}), says: []string{two, "skipped: tpl/a.yaml:1: a template"}},
-		{name: "template among documents", files: map[string]string{"all.yaml": joined(profile, chartTemplate)}, says: []string{one, "a template, with {{ }} in it"}},
+		{name: "manifests beside templates", files: map[string]string{"c/Chart.yaml": chartYAML, "c/examples/profile.yaml": profile},
+			says: []string{one, "a Helm chart"}},
+		{name: "templates without a chart", files: both(map[string]string{"tpl/a.yaml": chartTemplate}),
+			says: []string{two, "skipped: tpl/a.yaml:1: a template"}},
+		{name: "template among documents", files: map[string]string{"all.yaml": joined(profile, chartTemplate)},
+			says: []string{one, "a template, with {{ }} in it"}},
 		{name: "template that is named", files: map[string]string{"a.yaml": chartTemplate}, input: []string{"a.yaml"}, status: 1,
 			says: []string{"a.yaml:", "what has {{ }} in it may be a template: check what it renders to"}},
-		{name: "Jinja", files: both(map[string]string{"a.yaml.j2": "{% for %}", "b.yaml": "{% for p in profiles %}\n- {{ p }}\n{% endfor %}\n"}), says: []string{two, "skipped: b.yaml:1: a template"}},
-		{name: "kustomization", files: both(map[string]string{"kustomization.yaml": "resources: [profile.yaml, shoot.yaml]\n"}), says: []string{two, "kustomization.yaml: a kustomization"}},
-		{name: "kustomization with its kind", files: both(map[string]string{"kustomization.yml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [profile.yaml]\n"}), says: []string{two, "a kustomization"}},
+		{name: "Jinja", files: both(map[string]string{"a.yaml.j2": "{% for %}", "b.yaml": "{% for p in profiles %}\n- {{ p }}\n{% endfor %}\n"}),
+			says: []string{two, "skipped: b.yaml:1: a template"}},
+		{name: "kustomization", files: both(map[string]string{"kustomization.yaml": "resources: [profile.yaml, shoot.yaml]\n"}),
+			says: []string{two, "kustomization.yaml: a kustomization"}},
+		{name: "kustomization with its kind", files: both(map[string]string{
+			"kustomization.yml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [profile.yaml]\n"}),
+			says: []string{two, "a kustomization"}},
 		{name: "patches", files: both(map[string]string{
 			"overlay/kustomization.yaml": "resources: [..]\npatches:\n- path: patch.yaml\n- patch: |-\n    - op: remove\n  target: {kind: Shoot}\n",
 			"overlay/patch.yaml":         "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\nmetadata:\n  name: openstack\nspec:\n  regions: []\n",
@@ -130,31 +144,55 @@ func layoutsOfRepositories(t *testing.T) []layout {
 			"o/kustomization.yaml": "patchesStrategicMerge:\n- ../patches/a.yaml\n- |-\n  kind: Shoot\n",
 			"patches/a.yaml":       "apiVersion: core.gardener.cloud/v1beta1\nkind: Shoot\nmetadata:\n  name: shop\n  namespace: garden-demo\n",
 		}), says: []string{two, "a kustomization"}},
-		{name: "JSON patches", files: both(map[string]string{"o/kustomization.yaml": "patchesJson6902:\n- path: p.yaml\n  target: {kind: Shoot}\n", "o/p.yaml": "- op: remove\n  path: /spec\n"}), says: []string{two, "a kustomization"}},
-		{name: "JSON patch that nobody names", files: both(map[string]string{"p.yaml": "- op: add\n  path: /metadata/labels/core.gardener.cloud~1a\n  value: b\n"}), says: []string{two, "skipped: p.yaml:1: no Kubernetes object: this is a list"}},
-		{name: "replacements and generators", files: both(map[string]string{"kustomization.yaml": "replacements:\n- path: r.yaml\ngenerators: [g.yaml]\n", "r.yaml": "a: b\n", "g.yaml": "c: [\n"}), says: []string{two, "a kustomization"}},
-		{name: "kustomization that is broken", files: both(map[string]string{"kustomization.yaml": "patches: [\n"}), says: []string{two, "a kustomization"}},
-		{name: "Flux", files: both(map[string]string{"k.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec: {path: ./x}\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "Argo CD", files: both(map[string]string{"a.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "docker compose", files: both(map[string]string{"docker-compose.yaml": "services:\n  a:\n    image: b\n"}), says: []string{two + "; 1 manifest"}},
+		{name: "JSON patches", files: both(map[string]string{
+			"o/kustomization.yaml": "patchesJson6902:\n- path: p.yaml\n  target: {kind: Shoot}\n", "o/p.yaml": "- op: remove\n  path: /spec\n"}),
+			says: []string{two, "a kustomization"}},
+		{name: "JSON patch that nobody names", files: both(map[string]string{
+			"p.yaml": "- op: add\n  path: /metadata/labels/core.gardener.cloud~1a\n  value: b\n"}),
+			says: []string{two, "skipped: p.yaml:1: no Kubernetes object: this is a list"}},
+		{name: "replacements and generators", files: both(map[string]string{
+			"kustomization.yaml": "replacements:\n- path: r.yaml\ngenerators: [g.yaml]\n", "r.yaml": "a: b\n", "g.yaml": "c: [\n"}),
+			says: []string{two, "a kustomization"}},
+		{name: "kustomization that is broken", files: both(map[string]string{"kustomization.yaml": "patches: [\n"}),
+			says: []string{two, "a kustomization"}},
+		{name: "Flux", files: both(map[string]string{
+			"k.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec: {path: ./x}\n"}),
+			says: []string{two + "; 1 manifest"}},
+		{name: "Argo CD", files: both(map[string]string{"a.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: a}\n"}),
+			says: []string{two + "; 1 manifest"}},
+		{name: "docker compose", files: both(map[string]string{"docker-compose.yaml": "services:\n  a:\n    image: b\n"}),
+			says: []string{two + "; 1 manifest"}},
 		{name: "workflows", files: both(map[string]string{"ci/a.yml": "on: push\non: pull_request\njobs: {}\n"}), says: []string{two + "; 1 manifest"}},
 		{name: "GitLab", files: both(map[string]string{"ci.yml": "a:\n  script: !reference [b, script]\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "CloudFormation", files: both(map[string]string{"cf.yaml": "Resources:\n  A:\n    Value: !Sub \"${B}\"\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "Ansible", files: both(map[string]string{"play.yaml": "- hosts: all\n  tasks:\n  - name: \"{{ a }}\"\n"}), says: []string{two, "skipped: play.yaml:1: a template"}},
+		{name: "CloudFormation", files: both(map[string]string{"cf.yaml": "Resources:\n  A:\n    Value: !Sub \"${B}\"\n"}),
+			says: []string{two + "; 1 manifest"}},
+		{name: "Ansible", files: both(map[string]string{"play.yaml": "- hosts: all\n  tasks:\n  - name: \"{{ a }}\"\n"}),
+			says: []string{two, "skipped: play.yaml:1: a template"}},
 		{name: "vault", files: both(map[string]string{"v.yaml": "a: !vault |\n  $ANSIBLE_VAULT\n"}), says: []string{two + "; 1 manifest"}},
-		{name: "SOPS", files: both(map[string]string{"s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nsops: {version: 3.9.0}\n"}), says: []string{two + "; 1 manifest"}},
+		{name: "SOPS", files: both(map[string]string{"s.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nsops: {version: 3.9.0}\n"}),
+			says: []string{two + "; 1 manifest"}},
 		{name: "package.json", files: both(map[string]string{"package.json": `{"name": "a"}`}), says: []string{two + "; 1 manifest"}},
-		{name: "JSON with comments", files: both(map[string]string{"tsconfig.json": "{\n  // no comment\n  \"a\": 1,\n}\n"}), says: []string{two, "skipped: tsconfig.json:1: it cannot be read"}},
+		{name: "JSON with comments", files: both(map[string]string{"tsconfig.json": "{\n  // no comment\n  \"a\": 1,\n}\n"}),
+			says: []string{two, "skipped: tsconfig.json:1: it cannot be read"}},
 		{name: "dashboards", files: both(map[string]string{"d.json": "[1, 2]"}), says: []string{two + "; 1 manifest"}},
-		{name: "empty files", files: both(map[string]string{"a.yaml": "", "b.yaml": "---\n", "c.yaml": "# nothing\n", "d.json": "\n"}), says: []string{two + "\n"}},
+		{name: "empty files", files: both(map[string]string{"a.yaml": "", "b.yaml": "---\n", "c.yaml": "# nothing\n", "d.json": "\n"}),
+			says: []string{two + "\n"}},
 		{name: "scalars", files: both(map[string]string{"a.yaml": "hello\n"}), says: []string{two + "; 1 manifest"}},
 		{name: "binary", files: both(map[string]string{"a.yaml": "\x00\x01"}), says: []string{two, "skipped: a.yaml:1: it cannot be read"}},
 		{name: "links of git", files: both(map[string]string{"a.yaml": "../profile.yaml"}), says: []string{two + "; 1 manifest"}},
-		{name: "git large files", files: both(map[string]string{"a.yaml": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"}), says: []string{two}},
-		{name: "conflict of git", files: both(map[string]string{"a.yaml": "<<<<<<< HEAD\n" + profile + "=======\n"}), status: 1, says: []string{"a.yaml:", "[syntax]"}},
-		{name: "values that mention Gardener", files: both(map[string]string{"v/values.yaml": "providerConfig:\n  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n"}), says: []string{two, "skipped: v/values.yaml:1: no Kubernetes object: apiVersion and kind are missing"}},
-		{name: "a kind that is missing", files: both(map[string]string{"a.yaml": "apiVersion: core.gardener.cloud/v1beta1\nmetadata: {name: a}\n"}), status: 1, says: []string{"kind is missing [not-an-object]"}},
-		{name: "a mistake in one of Gardener's", files: both(map[string]string{"a.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\n  metadata: {}\n"}), status: 1, says: []string{"a.yaml:3:", "[syntax]"}},
+		{name: "git large files", files: both(map[string]string{"a.yaml": "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n"}),
+			says: []string{two}},
+		{name: "conflict of git", files: both(map[string]string{"a.yaml": "<<<<<<< HEAD\n" + profile + "=======\n"}), status: 1,
+			says: []string{"a.yaml:", "[syntax]"}},
+		{name: "values that mention Gardener", files: both(map[string]string{
+			"v/values.yaml": "providerConfig:\n  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n"}),
+			says: []string{two, "skipped: v/values.yaml:1: no Kubernetes object: apiVersion and kind are missing"}},
+		{name: "a kind that is missing", files: both(map[string]string{
+			"a.yaml": "apiVersion: core.gardener.cloud/v1beta1\nmetadata: {name: a}\n"}), status: 1,
+			says: []string{"kind is missing [not-an-object]"}},
+		{name: "a mistake in one of Gardener's", files: both(map[string]string{
+			"a.yaml": "apiVersion: core.gardener.cloud/v1beta1\nkind: CloudProfile\n  metadata: {}\n"}), status: 1,
+			says: []string{"a.yaml:3:", "[syntax]"}},
 		{name: "hidden folders", files: both(map[string]string{".terraform/a.yaml": "a: [\n", "node/.cache/b.yaml": "a: [\n"}), says: []string{two + "\n"}},
 		{name: "ignored", files: both(map[string]string{".capkitignore": "drafts\n", "drafts/a.yaml": "kind: [\n"}), says: []string{two + "\n"}},
 		{name: "no manifests at all", files: map[string]string{"README.md": "# a\n", "a/b.txt": "c"}, status: 2, says: []string{nothing, "--allow-empty"}},
@@ -166,7 +204,8 @@ func layoutsOfRepositories(t *testing.T) []layout {
 func layoutsOfDumps(t *testing.T) []layout {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
 	live := strings.Replace(shoot, "  namespace: garden-demo\n",
-		"  namespace: garden-demo\n  uid: a\n  resourceVersion: \"1\"\n  generation: 2\n  managedFields:\n  - {manager: a, operation: Update, apiVersion: core.gardener.cloud/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {}}}\n", 1) +
+		"  namespace: garden-demo\n  uid: a\n  resourceVersion: \"1\"\n  generation: 2\n"+
+			"  managedFields:\n  - {manager: a, operation: Update, apiVersion: core.gardener.cloud/v1beta1, fieldsType: FieldsV1, fieldsV1: {\"f:spec\": {}}}\n", 1) +
 		"status:\n  technicalID: shoot--demo--shop\n  ofTomorrow: {a: b}\n  conditions:\n  - {type: A, status: \"True\", ofTomorrow: 1}\n"
 	file := func(text string) map[string]string { return map[string]string{"dump.yaml": text} }
 	js := func(text string) map[string]string { return map[string]string{"dump.json": text} }
@@ -185,7 +224,8 @@ func layoutsOfDumps(t *testing.T) []layout {
 		{name: "several Lists", files: file(joined(kubectl(profile), kubectl(live))), says: []string{two}},
 		{name: "from another system", files: file(strings.ReplaceAll(joined(profile, live), "\n", "\r\n")), says: []string{two}},
 		{name: "byte order mark", files: map[string]string{"p.yaml": "\ufeff" + profile, "s.json": "\ufeff" + asJSON(t, live)}, says: []string{two}},
-		{name: "UTF-16", files: map[string]string{"p.yaml": profile, "u.yaml": "\xff\xfea\x00"}, says: []string{one, "skipped: u.yaml:1: it cannot be read"}},
+		{name: "UTF-16", files: map[string]string{"p.yaml": profile, "u.yaml": "\xff\xfea\x00"},
+			says: []string{one, "skipped: u.yaml:1: it cannot be read"}},
 		{name: "markers all over", files: file("---\n---\n" + profile + "...\n---\n" + live + "---\n...\n"), says: []string{two}},
 		{name: "directives", files: file("%YAML 1.1\n---\n" + profile + "...\n%YAML 1.1\n---\n" + live), says: []string{two}},
 		{name: "no line end", files: file(strings.TrimSuffix(joined(profile, live), "\n")), says: []string{two}},
@@ -198,7 +238,9 @@ func layoutsOfDumps(t *testing.T) []layout {
 		{name: "gzip that is named", files: map[string]string{"s.yaml.gz": gzipped(t, shoot)}, input: []string{"s.yaml.gz"}, status: 1,
 			says: []string{"s.yaml.gz:1:1: error: the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}},
 		{name: "anchors in a List", files: file(strings.Replace(kubectl(profile, live), "region: europe", "region: &r europe", 1)), says: []string{two}},
-		{name: "what a status needs", files: map[string]string{"p.yaml": profile, "n.yaml": read(t, examples+"/namespacedcloudprofile.yaml") + "status:\n  cloudProfileSpec: {ofTomorrow: 1}\n  ofTomorrow: 2\n"}, says: []string{two}},
+		{name: "what a status needs", files: map[string]string{
+			"p.yaml": profile, "n.yaml": read(t, examples+"/namespacedcloudprofile.yaml") + "status:\n  cloudProfileSpec: {ofTomorrow: 1}\n  ofTomorrow: 2\n"},
+			says: []string{two}},
 	}
 }
 

@@ -149,7 +149,9 @@ func (s *source) load(stdin io.Reader) error {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
 	case size > maxDocument:
-		s.tooLarge(place{1, 1}, fmt.Sprintf("the input is larger than %d MiB", maxDocument>>20))
+		begin := text.String()
+		s.expanded, s.searched = maxExpanded, maxSearched
+		return s.stream(io.MultiReader(strings.NewReader(begin), from), []byte(begin[:1<<10]))
 	case compressed(text.String()):
 		s.fault(&fault{place{1, 1}, RuleSyntax, "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
 	default:

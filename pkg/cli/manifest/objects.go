@@ -18,7 +18,7 @@ func (s *source) take(w *writer, limited bool) {
 	if !usable || d.isNull(0) {
 		return
 	}
-	if f := s.object(d, 0, Identity{}, limited); f != nil {
+	if f := s.object(d, 0, s.list, limited); f != nil {
 		s.fault(f, who)
 	}
 }

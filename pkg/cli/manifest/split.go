@@ -30,6 +30,8 @@ type source struct {
 	group   string
 	skipped []Skipped
 	foreign int
+	// list is what a List says of itself whose items are read one by one; empty for documents.
+	list Identity
 
 	expanded int // what is left of maxExpanded
 	searched int // what is left of maxSearched
@@ -43,7 +45,13 @@ type chunk struct {
 
 func (s *source) parse(data string) {
 	s.expanded, s.searched = maxExpanded, maxSearched
+	s.parseFrom(data, 0)
+}
+
+// parseFrom reads a part of the input that begins behind some lines.
+func (s *source) parseFrom(data string, line int) {
 	for _, c := range split(data) {
+		c.line += line
 		objects, first := len(s.objects), len(s.problems)
 		switch {
 		case parts(c.text) > maxParts:

@@ -50,12 +50,9 @@ type OpenStack struct {
 	// Quota is how many server groups there can be.
 	Quota int
 	// Page is how many server groups are in one answer at the most.
-	Page int
-	// Fault says what becomes of a request of the compute service; nil, or an answer of nil: nothing. number
-	// counts the requests from 1 on.
-	Fault func(number int, method, path string) *Fault
-
+	Page     int
 	mutex    sync.Mutex
+	fault    func(number int, method, path string) *Fault
 	created  int
 	number   int
 	groups   []*Group
@@ -79,6 +76,13 @@ const (
 
 // New starts an OpenStack, over TLS if secure, and stops it at the end of the test.
 func New(t testing.TB, secure bool) *OpenStack {
+	o := Start(secure)
+	t.Cleanup(o.Close)
+	return o
+}
+
+// Start starts an OpenStack, over TLS if secure, which is stopped by Close.
+func Start(secure bool) *OpenStack {
 	o := &OpenStack{Region: "europe", Minor: 93, Quota: 1000, Page: 1000, servers: map[string]map[string]string{}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /identity/v3/auth/tokens", o.login)
@@ -94,7 +98,6 @@ func New(t testing.TB, secure bool) *OpenStack {
 	} else {
 		o.Start()
 	}
-	t.Cleanup(o.Close)
 	return o
 }
 
@@ -107,6 +110,14 @@ func (o *OpenStack) Secret() map[string][]byte {
 		"domainName": []byte(Domain), "tenantName": []byte(Tenant), "username": []byte(User), "password": []byte(Password),
 		"authURL": []byte(o.Keystone()),
 	}
+}
+
+// Break says what becomes of a request of the compute service from now on; nil, or an answer of nil: nothing special.
+// number counts the requests from 1 on. It is called for one request at a time, and must not call methods.
+func (o *OpenStack) Break(fault func(number int, method, path string) *Fault) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.fault = fault
 }
 
 // Put puts a server group there, as somebody else would, and returns its ID.
@@ -288,8 +299,8 @@ func (o *OpenStack) compute(handle func(r *http.Request, minor int) answer) http
 		o.number++
 		path := strings.TrimPrefix(r.URL.Path, "/compute/v2.1")
 		o.requests = append(o.requests, r.Method+" "+path)
-		if o.Fault != nil {
-			if f := o.Fault(o.number, r.Method, path); f != nil {
+		if o.fault != nil {
+			if f := o.fault(o.number, r.Method, path); f != nil {
 				f.become(w, func() { handle(r, minor) })
 				return
 			}

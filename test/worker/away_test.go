@@ -129,12 +129,12 @@ func TestNovaIsAway(t *testing.T) {
 	t.Parallel()
 	openstack := fakenova.New(t, false)
 	var away atomic.Bool
-	openstack.Fault = func(int, string, string) *fakenova.Fault {
+	openstack.Break(func(int, string, string) *fakenova.Fault {
 		if away.Load() {
 			return &fakenova.Fault{Status: http.StatusServiceUnavailable, Body: "no backend"}
 		}
 		return nil
-	}
+	})
 	shoot := newShoot(t, inOpenStack(t, openstack))
 	run(t, shoot, ours)
 	create(t, shoot, pool("group", "virt", "1.0.0", grouped("soft-anti-affinity")))

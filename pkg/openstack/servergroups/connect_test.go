@@ -219,11 +219,11 @@ func TestContext(t *testing.T) {
 	compute := connect(t, o)
 	ctx, cancel := context.WithCancel(t.Context())
 	reached := make(chan struct{})
-	o.Fault = func(int, string, string) *fakenova.Fault {
+	o.Break(func(int, string, string) *fakenova.Fault {
 		close(reached)
 		<-ctx.Done()
 		return &fakenova.Fault{Status: 503}
-	}
+	})
 	go func() {
 		<-reached
 		cancel()
@@ -271,12 +271,12 @@ func TestAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := fakenova.New(t, false)
 			compute := connect(t, o)
-			o.Fault = func(_ int, method, _ string) *fakenova.Fault {
+			o.Break(func(_ int, method, _ string) *fakenova.Fault {
 				if method == http.MethodPost {
 					return &c.fault
 				}
 				return nil
-			}
+			})
 			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{"a", hard}, {"b", soft}}, nil)
 			wantCode(t, err, c.codes...)
 			wantWords(t, err, `"a"`, `"b"`, c.words, strings.TrimPrefix(o.URL, "http://"))

@@ -94,12 +94,12 @@ func TestInterrupted(t *testing.T) {
 						o, compute, record := plan.begin(t)
 						equal(t, "record from before", record, before)
 						count := 0
-						o.Fault = func(_ int, _, _ string) *fakenova.Fault {
+						o.Break(func(_ int, _, _ string) *fakenova.Fault {
 							if count++; count == number+1 {
 								return &fault
 							}
 							return nil
-						}
+						})
 						after, err := reconcile(t, compute, plan.after, slices.Clone(record))
 						if err == nil {
 							t.Error("there is no error")
@@ -108,7 +108,7 @@ func TestInterrupted(t *testing.T) {
 						if written {
 							record = after
 						}
-						o.Fault = nil
+						o.Break(nil)
 						if record, err = reconcile(t, compute, plan.after, record); err != nil {
 							t.Fatal(err)
 						}
@@ -191,8 +191,8 @@ func TestRandom(t *testing.T) {
 			members := rapid.SliceOfN(rapid.Just(server.Boot(nil)), 0, 1).Draw(t, "members of "+name)
 			w.foreign = append(w.foreign, server.Put(name, hard, members...))
 		}
-		server.Fault = w.next
-		defer func() { server.Fault = nil }()
+		server.Break(w.next)
+		defer server.Break(nil)
 		t.Repeat(map[string]func(*rapid.T){
 			"change":    w.change,
 			"reconcile": func(t *rapid.T) { w.reconcile(t, w.draw(t)) },

@@ -400,13 +400,13 @@ func TestManyPools(t *testing.T) {
 		t.Errorf("requests: %v", requests)
 	}
 
-	o.Fault = func(_ int, method, path string) *fakenova.Fault {
+	o.Break(func(_ int, method, path string) *fakenova.Fault {
 		if method+" "+path == "GET /os-server-groups" && len(others) > 0 {
 			go o.Remove(others[0])
 			others = others[1:]
 		}
 		return nil
-	}
+	})
 	again, same = ensure(t, compute, pools, record)
 	equal(t, "IDs while others remove groups", again, ids)
 	equal(t, "record while others remove groups", same, record)

@@ -140,7 +140,7 @@ func TestOnlyTheConfigHasANodeTemplate(t *testing.T) {
 	create(t, shoot, pool("web", "virt", "1.0.0", func(p *extensionsv1alpha1.WorkerPool) {
 		p.ProviderConfig = &runtime.RawExtension{Raw: []byte(`{
 			"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
-			"nodeTemplate": {"capacity": {"cpu": "4", "gpu": "0", "memory": "8Gi", "example.com/card": "2"}}
+			"nodeTemplate": {"capacity": {"example.com/card": "2"}}
 		}`)}
 	}))
 	expectMachines(t, shoot, map[string][]string{"web": {"amd-1"}})

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
@@ -60,6 +61,7 @@ type zoned struct {
 	*situation
 
 	pool           *extensionsv1alpha1.WorkerPool
+	machineType    *v1beta1.MachineType
 	config         *v1alpha1.WorkerConfig
 	infrastructure *infrastructure
 	disk           disk
@@ -122,8 +124,8 @@ var notInMetadata = regexp.MustCompile(`[^a-zA-Z0-9-_:. ]`)
 
 func metadataKey(label string) string { return notInMetadata.ReplaceAllLiteralString(label, "-") }
 
-// nodeTemplate tells the cluster autoscaler what a node has: what the pool says, and on top of it what its config says. Nil
-// if neither says anything.
+// nodeTemplate tells the cluster autoscaler what a node has: what the pool says, or else the machine type, and on top of
+// it what the pool's config says. Nil if neither pool nor config says anything.
 func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
 	if z.pool.NodeTemplate == nil && z.config.NodeTemplate == nil {
 		return nil
@@ -131,6 +133,11 @@ func (z *zoned) nodeTemplate() *machinev1alpha1.NodeTemplate {
 	template := &machinev1alpha1.NodeTemplate{
 		Capacity: corev1.ResourceList{}, InstanceType: z.pool.MachineType, Region: z.worker.Spec.Region, Zone: z.zone,
 		Architecture: ptr.To(ptr.Deref(z.pool.Architecture, v1beta1constants.ArchitectureAMD64)),
+	}
+	if z.pool.NodeTemplate == nil { // machine-controller-manager takes none without these
+		template.Capacity = corev1.ResourceList{
+			corev1.ResourceCPU: z.machineType.CPU, "gpu": z.machineType.GPU, corev1.ResourceMemory: z.machineType.Memory,
+		}
 	}
 	for _, from := range []*extensionsv1alpha1.NodeTemplate{z.pool.NodeTemplate, z.config.NodeTemplate} {
 		if from == nil {

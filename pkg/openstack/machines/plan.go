@@ -161,7 +161,7 @@ func (s *situation) pool(
 			pool.UserDataSecretRef.Name, pool.UserDataSecretRef.Key)
 	}
 	for i, zone := range pool.Zones {
-		made := zoned{s, pool, config, infrastructure, disk, planned.image.Reference, group, zone}
+		made := zoned{s, pool, machineType, config, infrastructure, disk, planned.image.Reference, group, zone}
 		class, err := made.class(names[i])
 		if err != nil {
 			return failed("%w", err)

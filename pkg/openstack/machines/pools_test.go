@@ -63,6 +63,10 @@ var poolCases = map[string]poolCase{
 		pool:  `{nodeTemplate: {virtualCapacity: {example.com/seat: 5}}}`,
 		class: `{nodeTemplate: {virtualCapacity: {example.com/seat: "5"}}}`,
 	},
+	"node template of the config alone": {
+		pool:  `{nodeTemplate: null, providerConfig: {` + workerConfig + `, nodeTemplate: {capacity: {memory: 16Gi, example.com/card: 2}}}}`,
+		class: `{nodeTemplate: {capacity: {memory: 16Gi, example.com/card: "2"}}}`,
+	},
 	"a + in a version": {
 		pool:  `{machineImage: {version: 1.0.0+x}}`,
 		class: `{metadata: {labels: {operatingSystemVersion: 1.0.0_x}}, providerSpec: {spec: {imageID: PLUS}}}`,

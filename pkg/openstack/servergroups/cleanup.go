@@ -92,7 +92,7 @@ func (r *removal) need(ctx context.Context, pool Pool) error {
 
 // forget removes the group of an entry, and reports whether there is no such group any more, or never was.
 func (r *removal) forget(ctx context.Context, entry v1alpha1.ServerGroupDependency) bool {
-	subject := fmt.Sprintf("%q of worker pool %q", entry.Name, entry.PoolName)
+	subject := fmt.Sprintf("%q of worker pool %s", entry.Name, entry.PoolName)
 	gone := false
 	r.try(subject, func() error {
 		group, err := r.Get(ctx, entry.ID)

@@ -197,7 +197,7 @@ func TestAway(t *testing.T) {
 		wantCode(t, err)
 		equal(t, "IDs", ids, map[string]string{})
 		equal(t, "record", record, have)
-		want = `worker pools "a", "b": cannot read server group "n": the compute service at ` + host + " cannot be reached: connect: connection refused; " +
+		want = `worker pools a, b: cannot read server group "n": the compute service at ` + host + " cannot be reached: connect: connection refused; " +
 			"check the service catalog of the identity service, and that it is up"
 		if err.Error() != want {
 			t.Errorf("%v\nwant %s", err, want)
@@ -279,7 +279,7 @@ func TestAnswers(t *testing.T) {
 			})
 			_, record, err := servergroups.Ensure(t.Context(), compute, s1, []Pool{{"a", hard}, {"b", soft}}, nil)
 			wantCode(t, err, c.codes...)
-			wantWords(t, err, `"a"`, `"b"`, c.words, strings.TrimPrefix(o.URL, "http://"))
+			wantWords(t, err, ` a`, ` b`, c.words, strings.TrimPrefix(o.URL, "http://"))
 			equal(t, "record", record, records(nil))
 		})
 	}
@@ -341,7 +341,7 @@ func TestMicroversions(t *testing.T) {
 			}
 		} else {
 			wantCode(t, err, v1beta1.ErrorConfigurationProblem)
-			wantWords(t, err, `worker pool "b"`, soft)
+			wantWords(t, err, `worker pool b`, soft)
 		}
 		if left := cleanUp(t, compute, nil, record); len(left)+len(o.Groups()) > 0 {
 			t.Errorf("2.%d: left %v", c.minor, left)

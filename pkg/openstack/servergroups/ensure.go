@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
@@ -50,7 +49,7 @@ func Ensure(
 		e.each(ctx, pool, e.keep)
 	}
 	for _, pool := range pools {
-		if _, has := e.ids[pool.Name]; !has && !e.errs.has(strconv.Quote(pool.Name)) {
+		if _, has := e.ids[pool.Name]; !has && !e.errs.has(pool.Name) {
 			e.each(ctx, pool, e.find)
 		}
 	}
@@ -104,7 +103,7 @@ func (e *ensuring) recorded(pools []Pool) int {
 
 // each does a step for a pool and takes down its error.
 func (e *ensuring) each(ctx context.Context, pool Pool, step func(context.Context, Pool) error) {
-	e.try(strconv.Quote(pool.Name), func() error { return step(ctx, pool) })
+	e.try(pool.Name, func() error { return step(ctx, pool) })
 }
 
 // try does a step and takes down its error, as one about the subject. After an error that says that the service is away

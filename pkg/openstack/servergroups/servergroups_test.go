@@ -369,7 +369,7 @@ func TestEmptyPolicy(t *testing.T) {
 	o := fakenova.New(t, false)
 	ids, record, err := servergroups.Ensure(t.Context(), connect(t, o), s1, []Pool{{"a", ""}, {"b", hard}}, nil)
 	wantCode(t, err, v1beta1.ErrorConfigurationProblem)
-	if !strings.HasPrefix(err.Error(), `worker pool "a": serverGroup.policy of its providerConfig is empty`) {
+	if !strings.HasPrefix(err.Error(), `worker pool a: serverGroup.policy of its providerConfig is empty`) {
 		t.Error(err)
 	}
 	if len(ids) != 1 || len(record) != 1 || len(o.Groups()) != 1 {

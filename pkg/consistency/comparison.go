@@ -33,6 +33,8 @@ type Comparison[R any] struct {
 	versions map[imageVersion]bool
 	// vocabulary says that the vocabulary is not as it was.
 	vocabulary bool
+	// images has, for those that were asked about, whether the same worker pools boot the same versions of them.
+	images map[string]bool
 }
 
 type flavorIndex struct {
@@ -68,7 +70,7 @@ func NewComparison[R any](before, after *Profile[R]) *Comparison[R] {
 	c := &Comparison[R]{
 		before: before, after: after,
 		pools: map[provider.Shape]*Change[R]{}, same: map[flavorIndex][]int{}, locks: map[lockable]bool{},
-		types: map[string]bool{}, versions: map[imageVersion]bool{},
+		types: map[string]bool{}, versions: map[imageVersion]bool{}, images: map[string]bool{},
 	}
 	c.vocabulary = !reflect.DeepEqual(before.spec.MachineCapabilities, after.spec.MachineCapabilities)
 	for name, m := range after.machines {
@@ -194,6 +196,53 @@ func (c *Comparison[R]) Locks(pool provider.Pool) Lock {
 		return LockedByFlavors
 	}
 	return NoLock
+}
+
+// SameVersions reports whether worker pools on a machine type are certain to boot the same versions of an image before and
+// after the update, whatever they ask for, and whether core says the same of these: then Gardener chooses the same among
+// them. That references are others does not matter.
+func (c *Comparison[R]) SameVersions(image, machineType string) bool {
+	_, has := c.after.machines[machineType]
+	if c.vocabulary || !has || c.types[machineType] || !c.before.offered.Equal(c.after.offered) {
+		return false
+	}
+	same, done := c.images[image]
+	if !done {
+		was, flavorsBefore := c.before.shapeOf(image)
+		is, flavorsAfter := c.after.shapeOf(image)
+		same = reflect.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
+		c.images[image] = same
+	}
+	return same
+}
+
+// flavorShape is what decides whether a flavor can be booted, and where.
+type flavorShape struct {
+	declared, implied v1beta1.Capabilities
+	regions           []string
+	global            bool
+}
+
+// shapeOf returns what core says of an image, and which flavors its versions have.
+func (p *Profile[R]) shapeOf(image string) (core []v1beta1.MachineImage, flavors [][]flavorShape) {
+	for i := range p.spec.MachineImages {
+		if p.spec.MachineImages[i].Name != image {
+			continue
+		}
+		core = append(core, p.spec.MachineImages[i])
+		for k := range p.spec.MachineImages[i].Versions {
+			var shapes []flavorShape
+			for _, f := range p.all.Flavors(image, p.spec.MachineImages[i].Versions[k].Version) {
+				shape := flavorShape{f.Capabilities, f.Implied, nil, f.Global != nil}
+				for _, r := range f.Regional {
+					shape.regions = append(shape.regions, r.Region)
+				}
+				shapes = append(shapes, shape)
+			}
+			flavors = append(flavors, shapes)
+		}
+	}
+	return core, flavors
 }
 
 // decide compares what two questions about a combination get.

@@ -6,6 +6,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -157,8 +158,14 @@ func (p *planner[R]) lookAt(s *sight[R], shoot, index int, pool *provider.Pool) 
 	entry.pools = append(entry.pools, named)
 }
 
-// forecast takes down what maintenance chooses for the worker pools of a Shoot.
+// forecast takes down what maintenance chooses for the worker pools of a Shoot. Where none of them can be chosen anything else
+// than before, there is nothing to look at.
 func (p *planner[R]) forecast(s *sight[R], shoot *Shoot, pools []provider.Pool) {
+	if !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
+		return pool.Image != "" && !s.comparison.SameVersions(pool.Image, pool.MachineType)
+	}) {
+		return
+	}
 	before := sync.OnceValue(func() []maintenance.Blocked { return s.was.Blocked(shoot.Object, pools) })
 	for i, now := range s.is.Blocked(shoot.Object, pools) {
 		if now != (maintenance.Blocked{}) && now != before()[i] {

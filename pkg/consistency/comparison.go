@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -72,12 +73,12 @@ func NewComparison[R any](before, after *Profile[R]) *Comparison[R] {
 		pools: map[provider.Shape]*Change[R]{}, same: map[flavorIndex][]int{}, locks: map[lockable]bool{},
 		types: map[string]bool{}, versions: map[imageVersion]bool{}, images: map[string]bool{},
 	}
-	c.vocabulary = !reflect.DeepEqual(before.spec.MachineCapabilities, after.spec.MachineCapabilities)
+	c.vocabulary = !equality.Semantic.DeepEqual(before.spec.MachineCapabilities, after.spec.MachineCapabilities)
 	for name, m := range after.machines {
-		c.types[name] = !reflect.DeepEqual(before.machines[name].written, m.written)
+		c.types[name] = !equality.Semantic.DeepEqual(before.machines[name].written, m.written)
 	}
 	for id, version := range after.core {
-		c.versions[id] = !reflect.DeepEqual(before.core[id], version)
+		c.versions[id] = !equality.Semantic.DeepEqual(before.core[id], version)
 	}
 	return c
 }
@@ -210,7 +211,7 @@ func (c *Comparison[R]) SameVersions(image, machineType string) bool {
 	if !done {
 		was, flavorsBefore := c.before.shapeOf(image)
 		is, flavorsAfter := c.after.shapeOf(image)
-		same = reflect.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
+		same = equality.Semantic.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
 		c.images[image] = same
 	}
 	return same

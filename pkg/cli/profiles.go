@@ -43,14 +43,19 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := g.filled(s)
 	gardener.SetDefaults(object)
-	if s.old != nil && len(s.old.Spec.MachineCapabilities) > 0 {
+	again := s.old != nil && len(s.old.Spec.MachineCapabilities) > 0
+	if again {
 		forgetCapabilities(&object.Spec)
-		return object
 	}
 	types := gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
 	}})
-	object.Spec.MachineTypes = types.Spec.MachineTypes
+	for i := range object.Spec.MachineTypes {
+		// Once there are capabilities, an update gives none to a machine type that has none.
+		if !again || len(object.Spec.MachineTypes[i].Capabilities) > 0 {
+			object.Spec.MachineTypes[i] = types.Spec.MachineTypes[i]
+		}
+	}
 	return object
 }
 

@@ -98,8 +98,11 @@ func pick(allowed *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, aut
 
 // unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.
 func unreadable(constraint *string) bool {
-	_, err := semver.NewConstraint(ptr.Deref(constraint, ""))
-	return constraint != nil && err != nil
+	if constraint == nil {
+		return false
+	}
+	_, err := semver.NewConstraint(*constraint)
+	return err != nil
 }
 
 // isDue reports whether the version of a worker pool is to be updated, and whether by force.

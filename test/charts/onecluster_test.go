@@ -57,10 +57,8 @@ func start(ctx context.Context, args []string) (address string) {
 	GinkgoHelper()
 	program, err := extension.Build(ctx)
 	Expect(err).NotTo(HaveOccurred())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err = extension.FreeAddress()
 	Expect(err).NotTo(HaveOccurred())
-	address = listener.Addr().String()
-	Expect(listener.Close()).To(Succeed())
 	_, port, _ := net.SplitHostPort(address)
 
 	// The API server has heard of the rights.

@@ -9,6 +9,7 @@
 //   - component.go: which component it is
 //   - install.go: the charts, and who the component is in a garden
 //   - extension.go: its processes
+//   - address.go: where they listen
 package extension
 
 import (
@@ -65,15 +66,6 @@ func (i *Installation) New(path string) (Replica, error) {
 	return Replica{
 		Path: path, Address: address, HealthAddress: health, CertificateFolder: filepath.Join(i.folder, "certificates-"+port), installation: i,
 	}, nil
-}
-
-// FreeAddress returns an address on loopback that is free.
-func FreeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }
 
 // Program returns how to start the replica: like the container of the Deployment, but for the addresses.

@@ -6,6 +6,7 @@ package program_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -75,18 +76,27 @@ func leader(ctx context.Context) (string, error) {
 	return *object.Spec.HolderIdentity, nil
 }
 
-// get returns what is at a path of an address.
-func get(ctx context.Context, address, path string) string {
+// get returns what is at a path of an address, once that answers with success.
+func get(ctx context.Context, address, path string) (content string) {
 	GinkgoHelper()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
-	Expect(err).NotTo(HaveOccurred())
-	response, err := http.DefaultClient.Do(request)
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = response.Body.Close() }()
-	content, err := io.ReadAll(response.Body)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(response.StatusCode).To(Equal(http.StatusOK), "%s", content)
-	return string(content)
+	Eventually(ctx, func() error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			return err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(response.Body)
+		if err == nil && response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s", response.Status, body)
+		}
+		content = string(body)
+		return err
+	}).Should(Succeed())
+	return content
 }
 
 var _ = Describe("A replica of the worker controller", func() {

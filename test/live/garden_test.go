@@ -163,6 +163,7 @@ var _ = Describe("The rights that the docs list", func() {
 			ObjectMeta: metav1.ObjectMeta{Name: "profiles"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "profiles"},
 			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: "member", Namespace: "garden-demo"}},
 		})).To(Succeed())
+		waitForRights(ctx, "member", "", list("cloudprofiles"))
 		a := capkit([]string{"maintenance", "-n", "garden-demo", "--kubeconfig", path})
 		Expect(a.status).To(Equal(0), a.stderr)
 		a = capkit([]string{"maintenance", "-A", "--kubeconfig", path})

@@ -18,6 +18,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,9 +102,30 @@ func account(ctx context.Context, name, namespace string, rules ...rbacv1.Policy
 			ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, RoleRef: ref, Subjects: subjects,
 		})).To(Succeed())
 	}
+	waitForRights(ctx, name, namespace, rules...)
 	request := &authenticationv1.TokenRequest{}
 	Expect(g.Client().SubResource("token").Create(ctx, user, request)).To(Succeed())
 	return kubeconfig(request.Status.Token)
+}
+
+// waitForRights waits until the API server has heard that a service account has the rights to list, in all namespaces or in
+// one.
+func waitForRights(ctx context.Context, name, namespace string, rules ...rbacv1.PolicyRule) {
+	GinkgoHelper()
+	for _, rule := range rules {
+		for _, resource := range rule.Resources {
+			Eventually(ctx, func() (bool, error) {
+				review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+					User: "system:serviceaccount:garden-demo:" + name,
+					ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Namespace: namespace, Verb: "list", Group: rule.APIGroups[0], Resource: resource,
+					},
+				}}
+				err := g.Client().Create(ctx, review)
+				return review.Status.Allowed, err
+			}).Should(BeTrue(), "%s may list %s", name, resource)
+		}
+	}
 }
 
 // kubeconfig writes a kubeconfig for the garden with a token, and returns its path.

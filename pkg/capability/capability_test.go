@@ -171,8 +171,9 @@ func TestMessagesAboutReservedCapabilities(t *testing.T) {
 			"list values of gardener-bootType, or leave the capability out if the image does not support it",
 		`at.gardener-gpuSupport[0]: Unsupported value: "voodoo": gardener-gpuSupport is a capability of Gardener, ` +
 			`with the values [nvidia, amd, intel, none]; "voodoo" is none of them`,
-		`at.gardener-boot: Unsupported value: "gardener-boot": names with gardener- are Gardener's own, ` +
-			`and "gardener-boot" is none of them, which are [gardener-bootType, gardener-updateType, gardener-gpuSupport]`,
+		`at.gardener-boot: Unsupported value: "gardener-boot": unknown capability "gardener-boot"; ` +
+			`names with gardener- are Gardener's own, which has [gardener-bootType, gardener-updateType, gardener-gpuSupport]; ` +
+			"did you mean gardener-bootType?",
 	}
 	var got []string
 	for _, err := range errs {

@@ -34,7 +34,7 @@ func ExampleCompile() {
 	// 0 false {architecture: [amd64, arm64], hypervisor: [baremetal, virtualized]}
 	// true {architecture: [amd64, arm64]}
 	// spec.machineCapabilities[0].values[1]
-	// Duplicate value: "amd64": value "amd64" of capability "architecture" is registered already, as number 1; remove one of the two
+	// Duplicate value: "amd64": value "amd64" of capability "architecture" is registered already, as values[0]; remove one of the two
 }
 
 func ExampleVocabulary_Set() {

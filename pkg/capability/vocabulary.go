@@ -5,6 +5,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // Architecture is the name of the one capability that every vocabulary has (GEP-0033).
@@ -103,10 +106,10 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 	r := &entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
 	var errs field.ErrorList
 	for i, value := range def.Values {
-		if first, found := r.byValue[value]; found {
+		if _, found := r.byValue[value]; found {
 			err := field.Duplicate(at.Index(i), value)
-			err.Detail = fmt.Sprintf("value %q of capability %q is registered already, as number %d; remove one of the two",
-				value, def.Name, first+1)
+			err.Detail = fmt.Sprintf("value %q of capability %q is registered already, as values[%d]; remove one of the two",
+				value, def.Name, slices.Index(def.Values, value))
 			errs = append(errs, err.WithOrigin(RuleValueDuplicate))
 		}
 		r.add(value)
@@ -262,13 +265,40 @@ func (r *entry) valueMissing(at *field.Path) *field.Error {
 func (r *entry) unknownValue(value string, at *field.Path) *field.Error {
 	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value}
 	if !r.registered() {
-		err.Detail = fmt.Sprintf("%s is a capability of Gardener, with the values %s; %q is none of them",
-			r.name, list(r.values[r.flags:]), value)
+		values := r.values[r.flags:]
+		err.Detail = fmt.Sprintf("%s is a capability of Gardener, with the values %s; %q is none of them%s",
+			r.name, list(values), value, strictjson.DidYouMean(meant(value, values)))
 		return err.WithOrigin(RuleReservedValue)
 	}
-	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s",
-		value, r.name, list(r.values))
+	known := meant(value, r.values)
+	if alias := otherNames[strings.ToLower(value)]; r.name == Architecture && slices.Contains(r.values, alias) {
+		known = alias
+	}
+	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s%s",
+		value, r.name, list(r.values), strictjson.DidYouMean(known))
 	return err.WithOrigin(RuleValueUnregistered)
+}
+
+// otherNames are those that others have for Gardener's architectures.
+var otherNames = map[string]string{
+	"x86_64": constants.ArchitectureAMD64, "x86-64": constants.ArchitectureAMD64, "x64": constants.ArchitectureAMD64,
+	"aarch64": constants.ArchitectureARM64,
+}
+
+// meant returns the known name that was probably meant by another one: one that is almost the same, or the only one of which
+// the other is a part. It is empty if there is none.
+func meant(name string, known []string) string {
+	if closest := strictjson.Closest(name, known); closest != "" {
+		return closest
+	}
+	partOf := func(k string) bool {
+		return len(name) > 3 && (strings.HasPrefix(k, name) || len(k) > 3 && strings.HasPrefix(name, k))
+	}
+	i := slices.IndexFunc(known, partOf)
+	if i < 0 || slices.ContainsFunc(known[i+1:], partOf) {
+		return ""
+	}
+	return known[i]
 }
 
 func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
@@ -278,15 +308,15 @@ func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
 		for _, d := range Reserved() {
 			known = append(known, d.Name)
 		}
-		err.Detail = fmt.Sprintf("names with %s are Gardener's own, and %q is none of them, which are %s",
-			ReservedPrefix, name, list(known))
+		err.Detail = fmt.Sprintf("unknown capability %q; names with %s are Gardener's own, which has %s%s",
+			name, ReservedPrefix, list(known), strictjson.DidYouMean(meant(name, known)))
 		return err.WithOrigin(RuleReservedUnknown)
 	}
 	for _, r := range v.capabilities[:v.registered] {
 		known = append(known, r.name)
 	}
-	err.Detail = fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s",
-		name, list(known))
+	err.Detail = fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s%s",
+		name, list(known), cmp.Or(strictjson.DidYouMean(meant(name, known)), "; register it there, or remove it here"))
 	return err.WithOrigin(RuleUnregistered)
 }
 

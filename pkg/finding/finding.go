@@ -35,6 +35,9 @@ type Finding struct {
 	// Parts are the findings that this one stands for, if it says at once what could be said of several places. In two
 	// versions of an object it is then known by them.
 	Parts List
+	// Instead are findings that nobody is told about, because they follow from this one. Who does not want to hear of this one
+	// has to be told them.
+	Instead List
 }
 
 // New returns the finding of a rule at a path; nil stands for the whole document. value is what the user wrote, nil if there
@@ -146,8 +149,33 @@ type Rule struct {
 	Means string
 	// Repair says what to do about a finding.
 	Repair string
+	// Object is what the rule is about: one of the Object constants, or the kind of another object. Empty if nobody says.
+	Object string
 	// Online rules look at older versions of an object, at its users, at credentials, as only admission can.
 	Online bool
+	// Command names the command which alone finds what the rule is about. Empty: lint or admission do.
+	Command string
+}
+
+// InManifests reports whether lint finds what the rule is about, in manifests alone.
+func (r *Rule) InManifests() bool { return !r.Online && r.Command == "" }
+
+// What a [Rule] is about: a kind of objects, any of them, or what is no object yet.
+const (
+	ObjectCloudProfile           = "CloudProfile"
+	ObjectNamespacedCloudProfile = "NamespacedCloudProfile"
+	ObjectShoot                  = "Shoot"
+	ObjectSecret                 = "Secret"
+	ObjectAny                    = "any object"
+	ObjectFile                   = "file"
+)
+
+// On returns the rules as those about an object, but for those that name another one. They are changed in place.
+func On(object string, rules ...Rule) []Rule {
+	for i := range rules {
+		rules[i].Object = cmp.Or(rules[i].Object, object)
+	}
+	return rules
 }
 
 // Denies returns a rule whose findings are errors.

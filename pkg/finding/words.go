@@ -29,6 +29,20 @@ func JoinFirst(n int, first []string, separator string) string {
 	return fmt.Sprintf("%s%sand %d more", joined, separator, n-len(first))
 }
 
+// Or joins names of which one is enough: "a", "a or b", "a, b or c".
+func Or(names []string) string { return join(names, " or ") }
+
+// And joins names that are all meant: "a", "a and b", "a, b and c".
+func And(names []string) string { return join(names, " and ") }
+
+func join(names []string, beforeLast string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + beforeLast + names[last]
+}
+
 // Plural returns the noun for as many things as there are names.
 func Plural(names []string, noun string) string {
 	if len(names) == 1 {

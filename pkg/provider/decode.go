@@ -61,6 +61,10 @@ var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
 func explain(err *field.Error, at *field.Path, changes []Change) {
+	if inside := insideCapabilities.FindStringSubmatch(err.Field); inside != nil && err.Origin == strictjson.OriginFieldType {
+		err.Detail = inside[1] + " is no capability: write it beside capabilities, not under it; look at the indentation"
+		return
+	}
 	if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden {
 		return
 	}
@@ -71,7 +75,13 @@ func explain(err *field.Error, at *field.Path, changes []Change) {
 			return
 		}
 	}
+	if flavor, _, in := strings.Cut(place, "capabilityFlavors."); in && flavor == "machineImages.versions." && !strings.Contains(err.Detail, "did you mean") {
+		err.Detail += "; if " + place[strings.LastIndexByte(place, '.')+1:] + " is a capability, move it under capabilities"
+	}
 }
+
+// insideCapabilities matches the path of what says where an image is, written among the capabilities of a flavor.
+var insideCapabilities = regexp.MustCompile(`\.capabilities\[(regions|image|id|urn)\]`)
 
 // fieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
 func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
@@ -82,7 +92,11 @@ func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 			continue
 		}
 		err.Origin = RuleWorkerFieldUnknown
-		err.Detail += "; known are the fields up to " + knownUpTo + ", and one that a later version has added asks for nothing here"
+		separator := "; "
+		if strings.HasSuffix(err.Detail, "?") {
+			separator = " "
+		}
+		err.Detail += separator + "if a version after " + knownUpTo + " has this field, keep it: it is not known here yet"
 		report.Warnings = append(report.Warnings, err)
 	}
 	return report

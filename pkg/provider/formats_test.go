@@ -18,13 +18,13 @@ import (
 func TestReadyMadeFindings(t *testing.T) {
 	at := field.NewPath("x")
 	for got, want := range map[string]string{
-		provider.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing",
+		provider.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing; write it as x, or remove the entry",
 		provider.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not possible here; write one of a, b`,
 		provider.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not possible here; write one of a`,
-		provider.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id, urn exclude each other: keep one of them",
-		provider.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: the field is ignored, because there is a flavor; remove it",
+		provider.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id and urn exclude each other: keep one of them",
+		provider.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: x is ignored, because there is a flavor; remove it",
 		provider.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +
-			"write capabilities: {architecture: [arm64]} and remove it here",
+			"remove it here, and write capabilities: {architecture: [arm64]} if the flavor has none",
 		provider.FlavorArchitecture(at, "ignore").String(): `x: Forbidden: the architecture of a flavor is a capability: ` +
 			"remove it here, and write the one that the image has, as in capabilities: {architecture: [amd64]}",
 	} {

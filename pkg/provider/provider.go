@@ -98,6 +98,13 @@ type ReferenceDescriber interface {
 	ReferenceForm() string
 }
 
+// ReferenceSharer is a [Provider] of whose references one may stand for images of several architectures, or for several
+// versions: the name of a container image, for example. Other providers' users are warned about those that stand twice.
+type ReferenceSharer interface {
+	// SharesReferences reports whether they are like that.
+	SharesReferences() bool
+}
+
 // RuleDescriber is a [Provider] that describes its own rules, for the documentation, SARIF output and metrics.
 type RuleDescriber interface {
 	// Rules is the catalogue, in any order. The caller owns it.

@@ -35,19 +35,17 @@ const (
 // Rules returns the catalogue of the rules about reading, in any order. The caller owns it.
 func Rules() []finding.Rule { return slices.Clone(rules) }
 
-var rules = []finding.Rule{
+var rules = slices.Concat(finding.On(finding.ObjectFile,
 	finding.Denies(strictjson.OriginSyntax,
 		"The document is not valid YAML or JSON. The other documents of the file are still checked.",
 		"Look at the line, and at the one before it: indentation, a missing colon, an unclosed quote or bracket."),
+), finding.On(finding.ObjectAny,
 	finding.Denies(strictjson.OriginDuplicateKey,
 		"A key stands twice in one mapping. One of the two values would be lost without a word.",
 		"Remove or rename one of the two. Often the second is meant for a place elsewhere: check its indentation."),
 	finding.Denies(strictjson.OriginUnknownField,
 		"A field does not exist where it stands, in Gardener's API or in the provider config.",
 		"Correct the spelling, or the indentation. Field names are case-sensitive."),
-	finding.Warns(RuleWorkerFieldUnknown,
-		"The `providerConfig` of a worker pool has a field that is not known here. What reads the config is the extension of the cloud, and a later version of it may have the field. If it has not, it refuses the Shoot.",
-		"Correct the spelling, or the indentation. If the field is right, nothing has to be done: no image depends on it."),
 	finding.Denies(strictjson.OriginFieldType,
 		"A value has the wrong type or form: a string where a list belongs, an amount that is no quantity.",
 		"Write what the message says is expected. Versions and IDs that look like numbers need quotes."),
@@ -57,6 +55,11 @@ var rules = []finding.Rule{
 	finding.Denies(RuleConfigKind,
 		"The provider config carries an `apiVersion` or `kind` that the extension does not read.",
 		"Write the `apiVersion` and `kind` that the message names. A config of another provider does not belong here: look at `spec.type`, too."),
+), finding.On(finding.ObjectShoot,
+	finding.Warns(RuleWorkerFieldUnknown,
+		"The `providerConfig` of a worker pool has a field that is not known here. What reads the config is the extension of the cloud, and a later version of it may have the field. If it has not, it refuses the Shoot.",
+		"Correct the spelling, or the indentation. If the field is right, nothing has to be done: no image depends on it."),
+), finding.On(finding.ObjectCloudProfile,
 	finding.Denies(RuleFormatMixed,
 		"One version entry has the fields of both formats: `regions`, say, or what else names the image in the legacy one, and `capabilityFlavors`.",
 		"Move the regions into the flavors and remove `regions`. An architecture is a capability of a flavor. Only different versions may differ in format."),
@@ -69,21 +72,26 @@ var rules = []finding.Rule{
 	finding.Denies(RuleReferenceMissing,
 		"A flavor, or a version in the legacy format, refers to no image at all.",
 		"Add a reference, or remove the entry."),
-}
+))
 
 // The findings below are for implementations of [Provider]: what only they can see, in the words that all share.
 
 // ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID of the region".
 func ReferenceMissing(at *field.Path, what string) *field.Error {
-	return field.Required(at, what+" is missing").WithOrigin(RuleReferenceMissing)
+	name := at.String()
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return field.Required(at, what+" is missing; write it as "+name+", or remove the entry").WithOrigin(RuleReferenceMissing)
 }
 
 // FormatMixed returns the error for a legacy field that stands beside capabilityFlavors, and says where images are, such as
 // regions (semantics S7). A field that a flavor writes as a capability cannot be moved into it: use [Exclusive], or a finding
 // that says as what capability to write it.
 func FormatMixed(at *field.Path, legacy string) finding.Finding {
-	return finding.New(RuleFormatMixed, field.ErrorTypeForbidden, at, nil,
-		legacy+" and capabilityFlavors exclude each other: move the "+legacy+" into the flavors they belong to")
+	into := " into the flavor that it belongs to, or remove it"
+	if strings.HasSuffix(legacy, "s") {
+		into = " into the flavors that they belong to, or remove them"
+	}
+	return finding.New(RuleFormatMixed, field.ErrorTypeForbidden, at, nil, legacy+" and capabilityFlavors exclude each other: move "+legacy+into)
 }
 
 // VersionArchitecture returns the error for a version's architecture beside capabilityFlavors (semantics S7).
@@ -114,7 +122,7 @@ func ImageIgnored(at *field.Path, image string) finding.Finding {
 
 // FlavorArchitecture returns the error for an architecture that is written into a region of a flavor (semantics S6).
 func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
-	write := "write capabilities: {architecture: [" + architecture + "]} and remove it here"
+	write := "remove it here, and write capabilities: {architecture: [" + architecture + "]} if the flavor has none"
 	if !slices.Contains(constants.ValidArchitectures, architecture) {
 		write = "remove it here, and write the one that the image has, as in capabilities: {architecture: [amd64]}"
 	}
@@ -133,10 +141,12 @@ func NotSupported(rule string, at *field.Path, value string, possible []string) 
 // Exclusive returns the error of a rule for fields of which only one can be set; at is the path of the second one that is
 // set, where the error is reported. names are those of all fields of which one can be set. [finding.Of] makes a finding of it.
 func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
-	return field.Forbidden(at, strings.Join(names, ", ")+" exclude each other: keep one of them").WithOrigin(rule)
+	return field.Forbidden(at, finding.And(names)+" exclude each other: keep one of them").WithOrigin(rule)
 }
 
 // FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.
 func FieldIgnored(rule string, at *field.Path, because string) finding.Finding {
-	return finding.New(rule, field.ErrorTypeForbidden, at, nil, "the field is ignored, because "+because+"; remove it")
+	name := at.String()
+	name = name[strings.LastIndexByte(name, '.')+1:]
+	return finding.New(rule, field.ErrorTypeForbidden, at, nil, name+" is ignored, because "+because+"; remove it")
 }

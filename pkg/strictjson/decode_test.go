@@ -150,23 +150,23 @@ func TestDecodeFindsEveryProblem(t *testing.T) {
 
 func TestDecodeMessages(t *testing.T) {
 	for data, want := range map[string]string{
-		`{"texts":"a"}`:    `texts: Invalid value: "a": expected a list of strings, got a string`,
-		`{"sizes":{}}`:     `sizes: Invalid value: "{}": expected a list of quantities like 4Gi, got an object`,
-		`{"lists":true}`:   `lists: Invalid value: "true": expected a list of lists, got a boolean`,
-		`{"self":[1, 2]}`:  `self: Invalid value: "[1, 2]": expected an object, got a list`,
-		`{"text":5}`:       `text: Invalid value: "5": expected a string, got a number; put it in quotes`,
-		`{"flag":"yes"}`:   `flag: Invalid value: "yes": expected true or false, got a string`,
-		`{"count":"5"}`:    `count: Invalid value: "5": expected a whole number, got a string`,
-		`{"ratio":"5"}`:    `ratio: Invalid value: "5": expected a number, got a string`,
-		`{"small":300}`:    `small: Invalid value: "300": must be a whole number between -128 and 127`,
-		`{"unsigned":-3}`:  `unsigned: Invalid value: "-3": must be a whole number between 0 and 65535`,
-		`{"ratio":1e99}`:   `ratio: Invalid value: "1e99": must be a number within the range of the field`,
-		`{"wait":"5"}`:     `wait: Invalid value: "5": must be a duration like 60s or 1h30m: missing unit in duration "5"`,
-		`{"wait":5}`:       `wait: Invalid value: "5": expected a duration like 60s or 1h30m, got a number`,
-		`{"when":"today"}`: `when: Invalid value: "today": must be a time like 2006-01-02T15:04:05Z`,
-		`{"size":[]}`:      `size: Invalid value: "[]": expected a quantity like 4Gi, got a list`,
-		`{"size":"x"}`: `size: Invalid value: "x": must be a quantity like 4Gi: ` +
-			`quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`,
+		`{"texts":"a"}`:         `texts: Invalid value: "a": expected a list of strings, got a string; write it in brackets: [a]`,
+		`{"sizes":{}}`:          `sizes: Invalid value: "{}": expected a list of quantities like 4Gi, got an object`,
+		`{"texts":"a b"}`:       `texts: Invalid value: "a b": expected a list of strings, got a string; write it in brackets`,
+		`{"lists":true}`:        `lists: Invalid value: "true": expected a list of lists, got a boolean`,
+		`{"self":[1, 2]}`:       `self: Invalid value: "[1, 2]": expected an object, got a list`,
+		`{"text":5}`:            `text: Invalid value: "5": expected a string, got a number; put it in quotes`,
+		`{"flag":"yes"}`:        `flag: Invalid value: "yes": expected true or false, got a string`,
+		`{"count":"5"}`:         `count: Invalid value: "5": expected a whole number, got a string`,
+		`{"ratio":"5"}`:         `ratio: Invalid value: "5": expected a number, got a string`,
+		`{"small":300}`:         `small: Invalid value: "300": must be a whole number between -128 and 127`,
+		`{"unsigned":-3}`:       `unsigned: Invalid value: "-3": must be a whole number between 0 and 65535`,
+		`{"ratio":1e99}`:        `ratio: Invalid value: "1e99": must be a number within the range of the field`,
+		`{"wait":"5"}`:          `wait: Invalid value: "5": must be a duration like 60s or 1h30m: missing unit in duration "5"`,
+		`{"wait":5}`:            `wait: Invalid value: "5": expected a duration like 60s or 1h30m, got a number`,
+		`{"when":"today"}`:      `when: Invalid value: "today": must be a time like 2006-01-02T15:04:05Z`,
+		`{"size":[]}`:           `size: Invalid value: "[]": expected a quantity like 4Gi, got a list`,
+		`{"size":"x"}`:          `size: Invalid value: "x": must be a quantity like 4Gi`,
 		`{"byNumber":{"a":""}}`: `byNumber[a]: Invalid value: "a": the key must be a whole number between -9223372036854775808 and 9223372036854775807`,
 		`{"quoted":3}`: `quoted: Invalid value: "3": expected a whole number ` +
 			`between -9223372036854775808 and 9223372036854775807 in quotes, got a number`,
@@ -294,4 +294,49 @@ func ExampleDecode() {
 func accepts(data []byte, into any) bool {
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return err == nil && len(strict) == 0
+}
+
+// Of two names that are equally near neither is suggested.
+func TestClosest(t *testing.T) {
+	for _, c := range []struct{ name, known, want string }{
+		{"europe-1c", "europe-1a europe-1b", ""},
+		{"europe-1c", "europe-1a", "europe-1a"},
+		{"hypervizor", "architecture hypervisor", "hypervisor"},
+		{"hypervizor", "hypervisor hypervisor", "hypervisor"},
+		{"regios", "region regions", "regions"},
+		{"abcde", "abcdx abcdy abcdef", "abcdef"},
+	} {
+		if got := strictjson.Closest(c.name, strings.Fields(c.known)); got != c.want {
+			t.Errorf("%s among %s: %q, want %q", c.name, c.known, got, c.want)
+		}
+	}
+}
+
+// Names that are often alike are suggested for slips only.
+func TestSlip(t *testing.T) {
+	for _, c := range []struct {
+		name, known, want string
+	}{
+		{"eurpoe", "europe asia", "europe"},
+		{"Europe", "europe asia", "europe"},
+		{"europ", "europe asia", "europe"},
+		{"eu-frankfrt-1", "eu-frankfurt-1 eu-frankfurt-2", "eu-frankfurt-1"},
+		{"eu-de-2", "eu-de-1", ""},
+		{"eu-nl-1", "eu-de-1", ""},
+		{"us-west", "us-east", ""},
+		{"region-a", "region-b", ""},
+		{"north", "forth worth", ""},
+		{"nortx", "north norty", ""},
+		{"eurpeo1", "europe", ""},
+		{"garden-linux", "gardenlinux ubuntu", "gardenlinux"},
+		{"Standard_D4sv5", "Standard_D4s_v4 Standard_D4s_v5", "Standard_D4s_v5"},
+		{"medium48", "medium_4_8 medium_48", ""},
+		{"1.1", "11", ""},
+		{"", "europe", ""},
+		{strings.Repeat("e", 100), strings.Repeat("e", 99), ""},
+	} {
+		if got := strictjson.Slip(c.name, strings.Fields(c.known)); got != c.want {
+			t.Errorf("%s among %s: %q, want %q", c.name, c.known, got, c.want)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -148,6 +149,9 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 		problem = misfit(elem, raw, err)
 	}
 	if problem != "" {
+		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(spell(at), ".version") {
+			problem = strings.TrimSuffix(problem, inQuotes) + `; put the full version in quotes, as in "1.2.3"`
+		}
 		end := int(w.tokens.InputOffset())
 		w.misfits = append(w.misfits, value{end - len(raw), end, t})
 		w.misfit(at, raw, problem)

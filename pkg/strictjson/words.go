@@ -6,10 +6,15 @@ package strictjson
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -31,7 +36,7 @@ type wording struct {
 
 // wordings are the types that read their JSON themselves and occur in Kubernetes API types.
 var wordings = map[reflect.Type]wording{
-	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", true),
+	reflect.TypeFor[resource.Quantity](): like("a quantity", "quantities", "4Gi", "a string, a number", false),
 	reflect.TypeFor[metav1.Duration]():   like("a duration", "durations", "60s or 1h30m", "a string", true),
 	reflect.TypeFor[metav1.Time]():       like("a time", "times", "2006-01-02T15:04:05Z", "a string", false),
 	reflect.TypeFor[metav1.MicroTime]():  like("a time", "times", "2006-01-02T15:04:05.000000Z", "a string", false),
@@ -85,13 +90,64 @@ func misfit(t reflect.Type, raw []byte, err error) string {
 			want.one = "a whole number"
 		}
 		problem = fmt.Sprintf("expected %s, got %s", strings.TrimSuffix(want.one, " within the range of the field"), got)
-		if want.one == "a string" && (got == "a number" || got == "a boolean") {
-			problem += "; put it in quotes" // a version like 1.33, or in YAML the letter n
+		switch {
+		case want.one != "a string":
+		case got == "a number":
+			problem += inQuotes
+		case got == "a boolean":
+			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
+		problem += inBrackets(want.one, raw)
 	case want.cause:
-		problem += because(err)
+		problem = within(problem, err, raw)
 	}
 	return problem
+}
+
+// inQuotes ends what is wrong with a number where a string is expected.
+const inQuotes = "; put it in quotes"
+
+// inBrackets says how a list of strings is written, if raw is the only one.
+func inBrackets(want string, raw []byte) string {
+	if want != "a list of strings" || raw[0] != '"' {
+		return ""
+	}
+	if value := unquote(raw); plain.MatchString(value) {
+		return "; write it in brackets: [" + value + "]"
+	}
+	return "; write it in brackets"
+}
+
+// plain matches values that need no quotes in a list.
+var plain = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,39}$`)
+
+// within says what a value that reads its JSON itself does not like within it, or what else is the problem.
+func within(problem string, err error, raw []byte) string {
+	var inner *json.UnmarshalTypeError
+	if !errors.As(err, &inner) || raw[0] != '{' {
+		return problem + because(err)
+	}
+	want := describe(indirect(inner.Type)).one
+	problem = fmt.Sprintf("a value in it has the wrong type: expected %s, got a %s", want, inner.Value)
+	if key, value := noList(raw); want == "a list of strings" && key != "" {
+		problem = fmt.Sprintf("%s: expected %s, got %s%s", short(key), want, kindOf(value), inBrackets(want, value))
+	}
+	return problem
+}
+
+// noList returns the first key, in the order of the alphabet, of an object of lists whose value is none, with the value; no key
+// if all are lists.
+func noList(object []byte) (string, json.RawMessage) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return "", nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if value := members[key]; kindOf(value) != "a list" && kindOf(value) != "null" {
+			return key, value
+		}
+	}
+	return "", nil
 }
 
 func isList(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }
@@ -162,22 +218,85 @@ func unknownField(name string, known []string) string {
 
 // Closest returns the known name that was probably meant by another one: the one that differs from name in case only,
 // or else the one with the fewest edits (at most maxDistance and fewer than half its letters; of several the longest,
-// because leaving a letter out is the usual slip), or "".
+// because leaving a letter out is the usual slip). It is "" if there is none, or two that are equally near.
 func Closest(name string, known []string) string {
 	if len(name) > maxSuggest {
 		return ""
 	}
-	best, least := "", maxDistance
+	best, least, tie := "", maxDistance, false
 	for _, k := range known {
 		if strings.EqualFold(name, k) {
 			return k
 		}
 		d := distance([]rune(name), []rune(k), maxDistance)
-		if 2*d < utf8.RuneCountInString(k) && (d < least || d == least && len(k) > len(best)) {
-			best, least = k, d
+		switch {
+		case 2*d >= utf8.RuneCountInString(k) || d > least:
+		case d < least || len(k) > len(best):
+			best, least, tie = k, d, false
+		case len(k) == len(best) && k != best:
+			tie = true
 		}
 	}
+	if tie {
+		return ""
+	}
 	return best
+}
+
+// Slip returns the known name that was probably meant by another one where names are often alike, as those of regions are: one
+// that differs in case only; or else the only one that differs in separators, like gardenlinux from garden-linux, or by one
+// edit, and that within a word of at least four letters, so that eu-de-2 is no slip for eu-de-1. It is "" if there is none.
+func Slip(name string, known []string) string {
+	if len(name) > maxSuggest {
+		return ""
+	}
+	meant, several := "", false
+	for _, k := range known {
+		switch {
+		case strings.EqualFold(name, k):
+			return k
+		case differsInSeparators(name, k) || differsInOneWord(name, k):
+			meant, several = k, meant != "" && meant != k
+		}
+		if several {
+			return ""
+		}
+	}
+	return meant
+}
+
+// DidYouMean returns the end of a message about an unknown name: "; did you mean NAME?". It is empty if no name was meant.
+func DidYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+var (
+	letters    = regexp.MustCompile(`\pL+`)
+	separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
+)
+
+func differsInSeparators(a, b string) bool {
+	return strings.ContainsFunc(a, unicode.IsLetter) && strings.EqualFold(separators.Replace(a), separators.Replace(b))
+}
+
+func differsInOneWord(a, b string) bool {
+	x, y := letters.FindAllString(a, -1), letters.FindAllString(b, -1)
+	if len(x) != len(y) || letters.ReplaceAllString(a, "x") != letters.ReplaceAllString(b, "x") {
+		return false
+	}
+	differing := 0
+	for i := range x {
+		if x[i] == y[i] {
+			continue
+		}
+		if differing++; min(len(x[i]), len(y[i])) < 4 || distance([]rune(x[i]), []rune(y[i]), 1) > 1 {
+			return false
+		}
+	}
+	return differing == 1
 }
 
 // distance counts the insertions, deletions, replacements and swaps of neighbours that turn a into b, up to limit+1.

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,8 +24,10 @@ type Comparison[R any] struct {
 	before, after *Profile[R]
 	// pools has what is known of worker pools that are alike.
 	pools map[provider.Shape]*Change[R]
-	// same has, for flavors before the update, the indices of those that they are after it.
-	same map[flavorIndex][]int
+	// formerly is what Renamed was given, or nil.
+	formerly func(Combination) (version string, counts bool)
+	// same has, for flavors before the update and a version after it, the indices of those that they are of that.
+	same map[formerFlavor][]int
 	// locks has what is known of machine types with image versions.
 	locks map[lockable]bool
 	// types and versions are those that are not as they were, for Gardener's own comparison of the two.
@@ -41,6 +42,12 @@ type Comparison[R any] struct {
 type flavorIndex struct {
 	imageVersion
 	flavor int
+}
+
+// formerFlavor is a flavor before the update, and the image version after it of which it may be one.
+type formerFlavor struct {
+	flavorIndex
+	of imageVersion
 }
 
 type lockable struct {
@@ -70,7 +77,7 @@ type Combination struct{ Image, Version, MachineType, Region string }
 func NewComparison[R any](before, after *Profile[R]) *Comparison[R] {
 	c := &Comparison[R]{
 		before: before, after: after,
-		pools: map[provider.Shape]*Change[R]{}, same: map[flavorIndex][]int{}, locks: map[lockable]bool{},
+		pools: map[provider.Shape]*Change[R]{}, same: map[formerFlavor][]int{}, locks: map[lockable]bool{},
 		types: map[string]bool{}, versions: map[imageVersion]bool{}, images: map[string]bool{},
 	}
 	c.vocabulary = !equality.Semantic.DeepEqual(before.spec.MachineCapabilities, after.spec.MachineCapabilities)
@@ -83,6 +90,13 @@ func NewComparison[R any](before, after *Profile[R]) *Comparison[R] {
 	return c
 }
 
+// Renamed makes [Comparison.Combinations] compare with another version before the update: the one that formerly returns for
+// a combination after it. Those for which counts is false are left out. Nil, as without Renamed: each is compared with itself.
+// Worker pools are always compared with themselves, since it is they who name their version.
+func (c *Comparison[R]) Renamed(formerly func(Combination) (version string, counts bool)) {
+	c.formerly = formerly
+}
+
 // Pool returns what the update does to a worker pool. It belongs to the comparison: it must not be changed, and is the same
 // for pools that are alike.
 func (c *Comparison[R]) Pool(pool provider.Pool) *Change[R] {
@@ -92,7 +106,7 @@ func (c *Comparison[R]) Pool(pool provider.Pool) *Change[R] {
 		was, is := c.before.question(pool), c.after.question(pool)
 		change = &Change[R]{Requested: is.requested, Unreadable: was.unreadable || is.unreadable}
 		if !change.Unreadable {
-			*change = c.decide(was, is, Combination{pool.Image, pool.Version, pool.MachineType, pool.Region})
+			*change = c.decide(was, is, Combination{pool.Image, pool.Version, pool.MachineType, pool.Region}, pool.Version)
 		}
 		c.pools[shape] = change
 	}
@@ -111,8 +125,8 @@ func (c *Comparison[R]) Combinations() iter.Seq2[Combination, Change[R]] {
 			for _, template := range templates {
 				pool := provider.Pool{MachineType: name, Worker: template.worker}
 				was, is := c.before.question(pool, template.more...), c.after.question(pool, template.more...)
-				for combination := range c.with(name) {
-					change := c.decide(was, is, combination)
+				for combination, former := range c.with(name) {
+					change := c.decide(was, is, combination, former)
 					if !change.Same() && !yield(combination, change) {
 						return
 					}
@@ -122,13 +136,17 @@ func (c *Comparison[R]) Combinations() iter.Seq2[Combination, Change[R]] {
 	}
 }
 
-// with yields the combinations with a machine type.
-func (c *Comparison[R]) with(machineType string) iter.Seq[Combination] {
+// with yields the combinations with a machine type, each with the version that it is compared with.
+func (c *Comparison[R]) with(machineType string) iter.Seq2[Combination, string] {
 	versions, regions := union(c.after.listed(), c.before.listed()), union(c.after.regions, c.before.regions)
-	return func(yield func(Combination) bool) {
+	return func(yield func(Combination, string) bool) {
 		for _, id := range versions {
 			for _, region := range regions {
-				if !yield(Combination{id.image, id.version, machineType, region}) {
+				combination, former, counts := Combination{id.image, id.version, machineType, region}, id.version, true
+				if c.formerly != nil {
+					former, counts = c.formerly(combination)
+				}
+				if counts && !yield(combination, former) {
 					return
 				}
 			}
@@ -246,11 +264,13 @@ func (p *Profile[R]) shapeOf(image string) (core []v1beta1.MachineImage, flavors
 	return core, flavors
 }
 
-// decide compares what two questions about a combination get.
-func (c *Comparison[R]) decide(was, is question, of Combination) Change[R] {
-	id := imageVersion{of.Image, of.Version}
+// decide compares what two questions about a combination get, which had the version former.
+func (c *Comparison[R]) decide(was, is question, of Combination, former string) Change[R] {
+	id, formerID := imageVersion{of.Image, of.Version}, imageVersion{of.Image, former}
 	change := Change[R]{Requested: is.requested}
-	before, after := c.before.answer(&was, of), c.after.answer(&is, of)
+	after := c.after.answer(&is, of)
+	of.Version = former
+	before := c.before.answer(&was, of)
 	if after >= 0 {
 		ref, _ := c.after.all.Flavors(id.image, id.version)[after].Reference(of.Region)
 		change.After = &ref
@@ -258,7 +278,7 @@ func (c *Comparison[R]) decide(was, is question, of Combination) Change[R] {
 	if before < 0 {
 		return change
 	}
-	flavor := &c.before.all.Flavors(id.image, id.version)[before]
+	flavor := &c.before.all.Flavors(formerID.image, formerID.version)[before]
 	ref, _ := flavor.Reference(of.Region)
 	change.Before = &ref
 	if after < 0 {
@@ -268,14 +288,14 @@ func (c *Comparison[R]) decide(was, is question, of Combination) Change[R] {
 		change.Kept = change.After
 		return change
 	}
-	change.Kept = c.kept(is.request, flavorIndex{id, before}, ref, after)
+	change.Kept = c.kept(is.request, formerFlavor{flavorIndex{formerID, before}, id}, ref, after)
 	return change
 }
 
 // kept returns the reference that a flavor has after the update, if it can be booted then: a flavor is known by its
 // reference or, if no flavor has that any more, by its capabilities. Of several it is the one that is chosen after the update.
-func (c *Comparison[R]) kept(request imageselector.Request, flavor flavorIndex, ref R, chosen int) *R {
-	flavors := c.after.all.Flavors(flavor.image, flavor.version)
+func (c *Comparison[R]) kept(request imageselector.Request, flavor formerFlavor, ref R, chosen int) *R {
+	flavors := c.after.all.Flavors(flavor.of.image, flavor.of.version)
 	var indices []int
 	for i := range flavors {
 		if now, found := flavors[i].Reference(request.Region); found && reflect.DeepEqual(now, ref) {
@@ -297,7 +317,7 @@ func (c *Comparison[R]) kept(request imageselector.Request, flavor flavorIndex, 
 }
 
 // sameFlavors returns the indices of those flavors that a flavor before the update is after it, by its capabilities.
-func (c *Comparison[R]) sameFlavors(flavor flavorIndex, flavors []imageselector.Flavor[R]) []int {
+func (c *Comparison[R]) sameFlavors(flavor formerFlavor, flavors []imageselector.Flavor[R]) []int {
 	indices, done := c.same[flavor]
 	if !done {
 		was := c.before.all.Flavors(flavor.image, flavor.version)[flavor.flavor].Capabilities
@@ -316,14 +336,15 @@ func (c *Comparison[R]) sameFlavors(flavor flavorIndex, flavors []imageselector.
 type question struct {
 	request   imageselector.Request
 	requested []capability.Requirement
-	// refused says that there can be no image, and unreadable that it is not known what is asked for.
-	refused, unreadable bool
+	// refused says that there can be no image, unmet that no image can ever meet what is asked for, and unreadable that it
+	// is not known what that is.
+	refused, unmet, unreadable bool
 }
 
 // question returns what a pool asks, and more.
 func (p *Profile[R]) question(pool provider.Pool, more ...capability.Requirement) question {
-	r, request, _ := p.ask(pool, more...)
-	q := question{request: request, refused: r.Reason != "", unreadable: len(r.Further) > 0}
+	r, request, unmet := p.ask(pool, more...)
+	q := question{request: request, refused: r.Reason != "", unmet: len(unmet) > 0, unreadable: len(r.Further) > 0}
 	for _, requirement := range r.Requirements {
 		if !requirement.Implied {
 			q.requested = append(q.requested, requirement)
@@ -342,35 +363,10 @@ func (p *Profile[R]) answer(q *question, of Combination) int {
 	return p.all.Choose(q.request)
 }
 
-// template is what worker pools may ask for.
-type template struct {
-	worker capability.Worker
-	more   []capability.Requirement
-}
-
 // templates returns what pools may ask for: nothing; and each thing that is offered before or after the update, by itself.
 func (c *Comparison[R]) templates() []template {
-	templates, settings := []template{{}}, c.after.provider.Workers().Settings()
 	offers := func(name string) bool { return c.before.offers(name) || c.after.offers(name) }
-	if offers(capability.BootType) {
-		templates = append(templates, template{worker: capability.Worker{SecureBoot: true}})
-	}
-	if offers(capability.UpdateType) {
-		templates = append(templates, template{worker: capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}})
-	}
-	for _, setting := range settings {
-		// What follows from the pool, such as its machine type, is asked for wherever it is so.
-		if strings.HasPrefix(setting.Because.String(), "providerConfig") && offers(setting.Capability) {
-			templates = append(templates, template{more: []capability.Requirement{setting}})
-		}
-	}
-	bySetting := func(q capability.Requirement) bool { return q.Capability == capability.GPUSupport }
-	if offers(capability.GPUSupport) && !slices.ContainsFunc(settings, bySetting) {
-		for _, gpu := range capability.GPUTypes() {
-			templates = append(templates, template{worker: capability.Worker{GPU: &gpu}})
-		}
-	}
-	return templates
+	return templates(c.after.provider.Workers().Settings(), offers)
 }
 
 // offers reports whether a worker capability is registered, or declared by a flavor or a version.

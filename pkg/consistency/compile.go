@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Compile checks a CloudProfile's spec, which stands at the path at, against its provider config, one to one (semantics
+// Compile checks a CloudProfile's spec, which stands at the path at, nil if nobody has written it as it is, against its provider config, one to one (semantics
 // S6 to S8) and by the provider's own rules, and returns the compiled profile together with everything that is wrong,
 // ordered by path. The profile is never nil. After errors it holds what could be understood, so that a caller may go on
 // to ask about worker pools.
@@ -42,6 +42,11 @@ type compiler[R any] struct {
 	images []imageselector.Image[R]
 	// unread holds the places of the provider config that could not be read.
 	unread provider.Unread
+	// empty holds the regions for which flavors have an empty reference, by the paths of the flavors.
+	empty map[*field.Path][]string
+	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.
+	slips    slips
+	followed map[string]finding.List
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
 	parent *parent[R]
 }
@@ -54,7 +59,7 @@ func newCompiler[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSp
 	for _, region := range spec.Regions {
 		p.regions = append(p.regions, region.Name)
 	}
-	return &compiler[R]{Profile: p}
+	return &compiler[R]{Profile: p, empty: map[*field.Path][]string{}}
 }
 
 // compileProfile compiles a CloudProfile.
@@ -67,6 +72,11 @@ func compileProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfil
 	p.compile()
 	p.all = p.catalog
 	p.faults = finding.Report{Errors: p.report.Errors, Silenced: p.report.Silenced}
+	if len(p.report.Errors) > 0 {
+		p.mapped = p.images
+		p.blame(p.report.Errors)
+		p.findLost()
+	}
 	return p
 }
 
@@ -86,7 +96,7 @@ func (p *compiler[R]) compile() {
 	for reference := range regionsOf(p.images) {
 		p.imageRegions.Insert(reference.Region)
 	}
-	p.catalog = imageselector.NewCatalog(p.vocabulary, p.correspond())
+	p.catalog = imageselector.NewCatalog(p.vocabulary, p.withoutEmpty(p.correspond()))
 	p.checkReferences()
 }
 

@@ -13,7 +13,7 @@
 //     [ValidateCloudProfileUpdate] and [ValidateNamespacedCloudProfileUpdate] compare it with what is stored: package
 //     ratchet says which errors it may keep, and [Profile.Compare] what it does to the Shoots with the profile.
 //   - [Profile.ResolvePool] finds the image of one worker pool, [Profile.ExplainPool] does so with the record of the
-//     choice, and [Profile.ValidateShoot] asks for all pools of a Shoot.
+//     choice, and [Profile.ValidateShoot] asks for all pools of a Shoot. [Matrix] asks for all that a pool could be.
 //   - [FillCloudProfile] and [FillNamespacedCloudProfile] return the core flavors that follow from a provider config.
 //   - [ConvertNamespaced] returns the versions of a NamespacedCloudProfile in the format of its parent. Package render, which
 //     merges the two provider configs, starts from that.

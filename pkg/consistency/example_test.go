@@ -81,7 +81,9 @@ func ExampleValidateCloudProfile() {
 }
 
 func ExampleProfile_ResolvePool() {
-	profile, _ := consistency.ValidateCloudProfile(local.Provider{}, exampleProfile(virtualized))
+	object := exampleProfile(virtualized)
+	object.Spec.MachineImages[0].Versions[0].CapabilityFlavors = object.Spec.MachineImages[0].Versions[0].CapabilityFlavors[:1]
+	profile, _ := consistency.ValidateCloudProfile(local.Provider{}, object)
 	answer := profile.ResolvePool(provider.Pool{
 		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
 		Path: field.NewPath("spec", "provider", "workers").Index(0),
@@ -112,7 +114,7 @@ func ExampleProfile_ValidateShoot() {
 	// Output:
 	// spec.provider.workers[1].machine.type
 	//   Unsupported value: "huge": worker pool bad: machine type huge is not in the profile;
-	//   would work: machine type metal, machine type small
+	//   would work: machine type metal or small
 }
 
 // exampleChild has one image version of its own, in the legacy format.

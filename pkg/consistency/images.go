@@ -6,6 +6,9 @@ package consistency
 
 import (
 	"iter"
+	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -116,21 +119,43 @@ func (p *compiler[R]) checkReferences() {
 				"the version has no image: add capabilityFlavors, or a reference in the legacy format").In(p.placesOf(id)...))
 		}
 		for i := range version.Flavors {
-			errs = append(errs, checkFlavorReferences(p.provider, &version.Flavors[i])...)
+			errs = append(errs, checkFlavorReferences(p.provider, &version.Flavors[i], p.regions)...)
 		}
 		reportUnless(p.unread.Touches(version.Path), &p.report, about(id.String(), errs)...)
 	}
 }
 
-func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselector.Flavor[R]) finding.List {
+// withoutEmpty takes the empty references out of images, which it changes: nothing could be booted by one (semantics S6).
+func (p *compiler[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
+	isEmpty := func(ref R) bool { return reflect.ValueOf(&ref).Elem().IsZero() }
+	for _, version := range mappingsOf(images) {
+		for i := range version.Flavors {
+			flavor := &version.Flavors[i]
+			if flavor.Global != nil && isEmpty(flavor.Global.Ref) {
+				flavor.Global = nil
+			}
+			var filled []imageselector.Regional[R]
+			for _, r := range flavor.Regional {
+				if isEmpty(r.Ref) {
+					p.empty[flavor.Path] = append(p.empty[flavor.Path], r.Region)
+				} else {
+					filled = append(filled, r)
+				}
+			}
+			if len(filled) < len(flavor.Regional) {
+				flavor.Regional = filled
+			}
+		}
+	}
+	return images
+}
+
+// checkFlavorReferences checks the references of a flavor in a profile that has some regions.
+func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselector.Flavor[R], regions []string) finding.List {
 	var report finding.Report
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
-		form := "one"
-		if describer, describes := cloud.(provider.ReferenceDescriber); describes {
-			form = describer.ReferenceForm()
-		}
 		return finding.List{finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
-			"the flavor has no reference to an image; add "+form+", or remove the flavor")}
+			"the flavor has no reference to an image; add "+referenceForm(cloud)+", or remove the flavor")}
 	}
 	if flavor.Global != nil {
 		report.Errors = finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))
@@ -141,14 +166,46 @@ func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselec
 		first, found := seen[r.Region]
 		switch {
 		case r.Region == "":
-			report.Errors = append(report.Errors, nameMissing(r.Path, "name", "region"))
+			missing := nameMissing(r.Path, "name", "region")
+			if len(regions) > 0 {
+				missing.Detail = "every region needs a name; write one of the profile's regions (" + finding.Few(regions) + "), or remove the entry"
+			}
+			report.Errors = append(report.Errors, missing)
 		case found:
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region,
-				"region %s has a reference in %s already; remove one of the two", r.Region, first)
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", r.Region, first, only(without(flavor, regions)))
 		default:
 			seen[r.Region] = r.Path
 		}
-		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(r.Ref, r.Path))...)
+		for _, err := range finding.Of(cloud.ValidateReference(r.Ref, r.Path)) {
+			if err.Origin == provider.RuleReferenceMissing && r.Region != "" {
+				err.Detail = strings.Replace(err.Detail, "of the region", "of region "+r.Region, 1)
+			}
+			report.Errors = append(report.Errors, err)
+		}
 	}
 	return report.Errors
+}
+
+// referenceForm says how a provider's references are written; "one" if it does not say so.
+func referenceForm[R any](cloud provider.Provider[R]) string {
+	if describer, describes := cloud.(provider.ReferenceDescriber); describes {
+		return describer.ReferenceForm()
+	}
+	return "one"
+}
+
+// without returns those of some regions for which a flavor has no reference of their own.
+func without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
+	return slices.DeleteFunc(slices.Clone(regions), func(region string) bool {
+		return slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region })
+	})
+}
+
+// only names the region without a reference, if there is only one.
+func only(regions []string) string {
+	if len(regions) != 1 {
+		return ""
+	}
+	return ": " + regions[0] + " has none"
 }

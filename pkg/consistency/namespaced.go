@@ -163,8 +163,9 @@ func (p *compiler[R]) checkMappings() {
 		}
 		if _, possible := p.inFormatOfParent(id, version); !possible {
 			p.report.Found(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil,
-				"%s: the parent, CloudProfile %s, registers no capabilities, and these flavors cannot be told in the legacy "+
-					"format; write the version without capabilityFlavors", id, p.parent.name)
+				"%s: the parent, CloudProfile %s, registers no capabilities, and the legacy format has one image for each "+
+					"architecture only; write %s, each with architecture: ARCHITECTURE, instead of these capabilityFlavors; those of spec.machineImages may stay",
+				id, p.parent.name, referenceForm(p.provider))
 		}
 	}
 }
@@ -211,7 +212,7 @@ func (p *compiler[R]) checkEntries(list provider.List, value any) {
 			p.report.Errors = append(p.report.Errors, nameMissing(at, list.Key, "entry of "+list.Field))
 		case first[key] != nil:
 			p.report.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key,
-				"%s is what %s is about already; remove one of the two", key, first[key])
+				"%s is already in %s; remove one of the two", key, first[key])
 		default:
 			first[key] = at
 		}

@@ -97,6 +97,11 @@ func (p *compiler[R]) correspondVersion(
 	c.entries = entries.versions[version.Version]
 	if len(c.entries) == 0 {
 		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
+		if entry := p.meantFor(id, entries); entry != nil {
+			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
+				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
+				id, entry.Version, entry.Path, id.version)
+		}
 		reportUnless(p.maybeUnreadVersion(entries), &c.report, missing)
 		return c
 	}
@@ -107,6 +112,20 @@ func (p *compiler[R]) correspondVersion(
 		c.report.Errors = c.report.Errors[:ofCore]
 	}
 	return c
+}
+
+// meantFor returns the entry of the provider config for an image version that core does not list, and that has more parts than
+// one that is missing, or fewer; nil if there is none.
+func (p *compiler[R]) meantFor(id imageVersion, entries *imageEntries[R]) *imageselector.Version[R] {
+	for _, image := range entries.images {
+		for i := range image.Versions {
+			entry := &image.Versions[i]
+			if p.core[imageVersion{id.image, entry.Version}] == nil && alike(id.version, entry.Version) {
+				return entry
+			}
+		}
+	}
+	return nil
 }
 
 // newCorrespondence compiles the core flavors of a version.
@@ -174,7 +193,7 @@ func (p *compiler[R]) byName() map[string]*imageEntries[R] {
 			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
 		case entry != nil:
 			p.report.Found(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
-				"image %s stands in %s already; put its versions there", image.Name, entry.images[0].Path)
+				"image %s is in %s already; put its versions there", image.Name, entry.images[0].Path)
 		default:
 			entry = &imageEntries[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
 			index[image.Name] = entry
@@ -193,7 +212,8 @@ func (p *compiler[R]) byName() map[string]*imageEntries[R] {
 }
 
 func nameMissing(at *field.Path, name, what string) finding.Finding {
-	return fault(ruleNameMissing, field.ErrorTypeRequired, at.Child(name), nil, "every %s needs a %s", what, name)
+	return fault(ruleNameMissing, field.ErrorTypeRequired, at.Child(name), nil,
+		"every %s needs a %s; write one, or remove the entry", what, name)
 }
 
 // maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a

@@ -271,7 +271,7 @@ func (c *correspondence[R]) matchLegacy(
 			core.ambiguous = true
 		}
 		c.reportAll(ruleLegacyAmbiguous, field.ErrorTypeRequired, entry,
-			"the legacy format knows architectures only, and core lists several flavors of %s: %s; "+
+			"the legacy format knows architectures only, and spec.machineImages lists several flavors of %s: %s; "+
 				"write this version with capabilityFlavors, one for each",
 			found.alike[0].architectures(), list(found.alike))
 	default:

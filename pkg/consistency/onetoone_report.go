@@ -41,7 +41,7 @@ func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], se
 func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
 	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
 	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
-		"%s: core does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
+		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
 }
 
 // reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
@@ -71,8 +71,7 @@ const maxUnclear = 16
 // maybeMeant reports whether a flavor with errors of its own could be the core flavor once it is repaired.
 func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
 	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
-		excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
-		return !slices.ContainsFunc(unclear.Conflicts(core, capability.Set{}), excludes)
+		return mayFit(unclear, core, capability.Set{})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // These reasons stand beside imageselector's, which knows nothing of machine types.
@@ -46,6 +47,8 @@ type Resolution[R any] struct {
 	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
 	// flavor that core and provider config agree on.
 	Reason imageselector.Reason
+	// cause says where the profile has an error that may be why no image was found; empty if there is none.
+	cause string
 	// open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
 	open bool
 	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
@@ -76,6 +79,12 @@ func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
 
 // ExplainPool answers as [Profile.ResolvePool] does, with the record of the choice in any case.
 func (p *Profile[R]) ExplainPool(pool provider.Pool) Resolution[R] { return p.resolve(pool, true) }
+
+// resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if
+// there is no image.
+func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
+	return suggester[R]{Profile: p}.resolve(pool, explain)
+}
 
 // Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
 // of its own: what [Profile.ResolvePool] answers for it, without its texts. It is for questions about many versions:
@@ -111,10 +120,9 @@ func requestOf(pool provider.Pool, machine, worker capability.Set) imageselector
 	}
 }
 
-// resolve does the work of [Profile.ResolvePool]. It keeps the record of the choice if that is to be explained, or if
-// there is no image.
-func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
-	r, request, unmet := p.ask(pool)
+// resolve is [Profile.resolve] for a pool that asks for more, whatever it says.
+func (p suggester[R]) resolve(pool provider.Pool, explain bool, more ...capability.Requirement) Resolution[R] {
+	r, request, unmet := p.ask(pool, more...)
 	errs := p.unmet(pool, unmet)
 	registered := len(errs) == 0 // else nothing helps, whatever else is changed
 	switch {
@@ -141,7 +149,7 @@ func (p *Profile[R]) resolve(pool provider.Pool, explain bool) Resolution[R] {
 		r.Err = &refusal
 	}
 	r.Message = r.Err.Detail
-	r.Err.Detail += wouldWork(r.Suggestions)
+	r.Err.Detail += p.advice(&r, request)
 	return r
 }
 
@@ -188,22 +196,26 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 	switch {
 	case r.Reason == ReasonUnknownMachineType:
 		return unknown(ruleUnknownMachineType, machine.Child("type"), r.Pool.MachineType,
-			"machine type "+finding.Quoted(r.Pool.MachineType)+" is not in the profile")
+			"machine type "+finding.Quoted(r.Pool.MachineType)+" is not in the profile"+p.misnamedType(r))
 	case !suits(r.Machine, r.Pool.Architecture):
+		has := r.Machine.Values(capability.Architecture)
 		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
-			"the pool asks for %s, and machine type %s has architecture [%s]",
-			r.Pool.Architecture, r.Pool.MachineType, finding.Few(r.Machine.Values(capability.Architecture)))
+			"the pool asks for %s, and machine type %s has architecture [%s]; write %s, or leave architecture out",
+			r.Pool.Architecture, r.Pool.MachineType, finding.Few(has), finding.Or(has))
 	case id.image == "":
 		return unknown(ruleUnknownImage, image, "", "no image is named")
 	case id.version == "":
 		return unknown(ruleUnknownVersion, version, "", "no version of image "+id.image+" is named")
 	case r.Reason == imageselector.ReasonUnknownImage:
 		return unknown(ruleUnknownImage, image.Child("name"), id.image,
-			"image "+id.image+" is not in the profile"+p.unmapped(id.image, ""))
+			"image "+id.image+" is not in the profile"+p.unmapped(r, false))
 	case r.Reason == imageselector.ReasonUnknownVersion:
 		return unknown(ruleUnknownVersion, version, id.version,
-			"image "+id.image+" has no version "+id.version+" in the profile"+p.unmapped(id.image, id.version))
+			"image "+id.image+" has no version "+id.version+" in the profile"+p.unmapped(r, true))
 	case len(r.Decision.Verdicts) == 0:
+		if r.cause = p.causeOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
+			return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.version, "%s has no image to boot: %s", id, repairFirst(r.cause))
+		}
 		return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.version,
 			"%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image "+
 				"to boot; its operator has to make the two agree", id)
@@ -219,7 +231,20 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
 }
 
+// misnamedType says of a machine type that the profile lacks if one there has a wrong name.
+func (p *Profile[R]) misnamedType(r *Resolution[R]) string {
+	if p.causes == nil || p.causes().typeName == "" {
+		return ""
+	}
+	r.cause = p.causes().typeName
+	return ", which has an error " + r.cause + "; repair that first"
+}
+
+// rejections says why the flavors are out, or which error of the profile may be why.
 func (p *Profile[R]) rejections(r *Resolution[R]) string {
+	if r.cause = p.causeOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
+		return repairFirst(r.cause)
+	}
 	rejections := make([]string, 0, len(r.Decision.Verdicts))
 	for i := range r.Decision.Verdicts {
 		rejections = append(rejections, p.vocabulary.Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
@@ -233,18 +258,24 @@ func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding
 	if len(p.regions) == 0 || slices.Contains(p.regions, region) {
 		return nil
 	}
+	meant := strictjson.DidYouMean(strictjson.Slip(region, p.regions))
 	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
-		"region %s is not in the profile, which has %s", finding.Quoted(region), finding.Few(p.regions))
+		"region %s is not in the profile, which has %s%s", finding.Quoted(region), finding.Few(p.regions), meant)
 	return &err
 }
 
-// unmapped says that core lists an image or, unless it is empty, a version of it, so that it is the provider config
-// which lacks it.
-func (p *Profile[R]) unmapped(image, version string) string {
+// unmapped says that core lists the image of a pool, or its version, so that it is the provider config which lacks it: or
+// seems to, where it could not be read.
+func (p *Profile[R]) unmapped(r *Resolution[R], version bool) string {
 	for v := range versionsOf(p.spec) {
-		if v.id.image == image && (version == "" || v.Version == version) {
-			return "'s provider config, though core lists it"
+		if v.id.image != r.Pool.Image || version && v.Version != r.Pool.Version {
+			continue
 		}
+		lacks := "'s provider config, though core lists it"
+		if r.cause = p.lost[imageVersion{r.Pool.Image, r.Pool.Version}]; r.cause != "" {
+			lacks += "; " + repairFirst(r.cause)
+		}
+		return lacks
 	}
 	return ""
 }

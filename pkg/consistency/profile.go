@@ -50,6 +50,12 @@ type Profile[R any] struct {
 	doubtful map[*field.Path]bool
 	// faults are the errors of a CloudProfile, those silenced included.
 	faults finding.Report
+	// causes returns the errors for which worker pools may get no image; nil if there are none.
+	causes func() causes
+	// lost has, for image versions that the provider config seems to lack, where something could not be read.
+	lost map[imageVersion]string
+	// mapped are the images of the provider config as written; nil in a profile without errors.
+	mapped []imageselector.Image[R]
 }
 
 type machine struct {

@@ -82,13 +82,13 @@ func (r *Resolution[R]) Unreadable() finding.List {
 // warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
 func (p *Profile[R]) warnIgnored(r *Resolution[R], report *finding.Report) {
 	for _, q := range r.Ignored {
-		why, remedy := "which the profile does not register", fmt.Sprintf(
-			"register it in spec.machineCapabilities, with the values [%s]", strings.Join(p.valuesOf(q.Capability), ", "))
+		why, remedy := "which the profile does not register", fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
+			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.valuesOf(q.Capability), ", "))
 		if q.OnlyIfRegistered {
-			why, remedy = "which no flavor of the profile declares", "declare it on the flavors of images that support it"
+			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in spec.providerConfig only"
 		}
 		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, settingOf(&r.Pool, &q), field.OmitValueType{},
-			"%s%s, %s, so it counts for nothing in the choice of an image; the operator can %s",
+			"%s%s, %s, so an image is chosen that may not support it; if all do, nothing has to be done; if not, the operator can %s",
 			poolName(r.Pool), asks(&q), why, remedy)
 	}
 }
@@ -104,14 +104,14 @@ func (p *Profile[R]) unmet(pool provider.Pool, requirements []capability.Require
 		if p.vocabulary.IsRegistered(q.Capability) {
 			registers = fmt.Sprintf("registers with [%s] only", finding.Few(p.vocabulary.Registered(q.Capability)))
 		}
-		err := fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingOf(&pool, &q), field.OmitValueType{},
-			"%s%s, which the profile %s; the operator has to register it in spec.machineCapabilities, "+
-				"with the values [%s], and to declare it on the flavors of images that support it",
-			poolName(pool), asks(&q), registers, strings.Join(p.valuesOf(q.Capability), ", "))
-		if !q.Implied {
-			err.Detail += "; until then leave the setting out"
+		leave := "leave the setting out, or "
+		if q.Implied {
+			leave = ""
 		}
-		errs = append(errs, err.In(decisive(&pool)...))
+		errs = append(errs, fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, settingOf(&pool, &q), field.OmitValueType{},
+			"%s%s, which the profile %s; %shave its operator register it in spec.machineCapabilities, with the values [%s], "+
+				"and declare it on the flavors that support it, in spec.machineImages and spec.providerConfig",
+			poolName(pool), asks(&q), registers, leave, strings.Join(p.valuesOf(q.Capability), ", ")).In(decisive(&pool)...))
 	}
 	return errs
 }
@@ -183,9 +183,10 @@ func (p *Profile[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) f
 	has := r.Machine.Values(q.Capability)
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", asks(q), r.Pool.MachineType, finding.Few(has))
 	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		detail = fmt.Sprintf("%s, and no flavor of %s@%s that fits machine type %s in region %s supports that%s: %s",
+		known := fmt.Sprintf(", the worker pool asks for [%s]", finding.Few(q.Values)) // which the message begins with
+		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, finding.Quoted(r.Pool.Region),
-			others(r.Requirements, q), p.rejections(r))
+			others(r.Requirements, q), strings.ReplaceAll(p.rejections(r), known, ""))
 	}
 	return finding.New(ruleRequestUnmet.Name, field.ErrorTypeInvalid, settingOf(&r.Pool, q), field.OmitValueType{}, detail)
 }

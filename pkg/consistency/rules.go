@@ -23,20 +23,21 @@ const RuleProfileMissing = "profile-missing"
 // Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
 // capability and provider. It is sorted by name, and the caller owns it.
 func Rules() []finding.Rule {
-	rules := slices.Concat(provider.Rules(), []finding.Rule{
-		ruleNameMissing, ruleSize, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleImageUnused,
-		ruleVersionUnused, ruleUnknownImage, ruleUnknownVersion, ruleFlavorMissing, ruleFlavorUnexpected,
-		ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleNoImage,
-		ruleOrderDiffers, ruleRegionDuplicate, ruleRegionUncovered, ruleRegionUnknown, ruleUnknownRegion,
-		ruleProviderType, ruleFallback, ruleMachineArchitecture, ruleMachineWithoutImage, RuleArchitecture,
-		ruleUnknownMachineType, ruleUnregistered, ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate,
-		ruleForeignPrefix, ruleReservedUnknown, ruleReservedValue, ruleWorkerValueUnknown, ruleWorkerValueUnasked,
-		ruleWorkerMisspelt, ruleOnlyOnRequest, RuleRequestUnregistered, ruleRequestUnmet, RuleRequestIgnored,
+	rules := slices.Concat(provider.Rules(), finding.On(finding.ObjectCloudProfile,
+		ruleNameMissing, RuleSize, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleImageUnused,
+		ruleVersionUnused, ruleFlavorMissing, ruleFlavorUnexpected, ruleFlavorDuplicate, ruleCoreFlavorDuplicate,
+		ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleOrderDiffers, ruleRegionDuplicate, ruleRegionUncovered,
+		ruleRegionUnknown, ruleFallback, ruleMachineArchitecture, ruleMachineWithoutImage, ruleUnregistered,
+		ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate, ruleReferenceCopied, ruleForeignPrefix, ruleReservedUnknown,
+		ruleReservedValue, ruleWorkerValueUnknown, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
+	), finding.On(finding.ObjectShoot,
+		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, ruleProviderType, RuleArchitecture,
+		ruleUnknownMachineType, RuleRequestUnregistered, ruleRequestUnmet, RuleRequestIgnored,
+	), finding.On(finding.ObjectNamespacedCloudProfile,
 		RuleVersionInherited, ruleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
-	}, finding.Online([]finding.Rule{
-		RuleCredentialsMissing, RuleCredentialsKind, ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse,
-		ruleMappingInUse, RuleMaintenanceBlocked,
-	}))
+	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
+		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, RuleMaintenanceBlocked,
+	), finding.On(finding.ObjectSecret, RuleCredentialsMissing, RuleCredentialsKind))))
 	slices.SortFunc(rules, func(a, b finding.Rule) int { return strings.Compare(a.Name, b.Name) })
 	return rules
 }
@@ -54,8 +55,8 @@ var (
 	ruleNameMissing = finding.Denies("name-missing",
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry.")
-	ruleSize = finding.Warns("cloudprofile-size",
-		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted.",
+	RuleSize = finding.Warns("cloudprofile-size",
+		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted; lint takes that for an error.",
 		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses.")
 
 	// Images.
@@ -111,6 +112,9 @@ var (
 			"choice no longer depends on the order; `capkit explain` shows both.")
 
 	// Regions.
+	ruleReferenceCopied = finding.Warns("reference-copied",
+		"One reference stands for images of two architectures, or for two versions of an image. An artifact has one architecture and one version, so the entry was probably copied, and the reference in it left as it was: machines boot the wrong image, or none.",
+		"Write the reference of the right artifact. If two versions are one artifact on purpose, list it once.")
 	ruleRegionDuplicate = finding.Denies("region-duplicate",
 		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
 		"Remove one of the two.")
@@ -185,7 +189,7 @@ var (
 	RuleRequestUnregistered = finding.Denies("worker-capability-not-registered",
 		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
 		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that "+
-			"support it, in core and in the provider config: see docs/worker-capabilities.md. Until then, remove the setting "+
+			"support it, in core and in the provider config: see docs/concepts/worker-capabilities.md. Until then, remove the setting "+
 			"from the worker pool.")
 	ruleRequestUnmet = finding.Denies("worker-request-unmet",
 		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",

@@ -73,10 +73,10 @@ func (p *Profile[R]) NeedsScope(shoot *v1beta1.Shoot) bool {
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
 }
 
-// lacksRegion reports whether flavors are out for no other reason than that they have no image in the region.
+// lacksRegion reports whether some flavor is out for no other reason than that it has no image in the region.
 func (r *Resolution[R]) lacksRegion() bool {
-	return len(r.Decision.Verdicts) > 0 && !slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
-		return v.Reason != imageselector.ReasonRegion
+	return slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
+		return v.Reason == imageselector.ReasonRegion
 	})
 }
 

@@ -6,6 +6,7 @@ package consistency
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,8 +15,10 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // Suggestion is one change to a worker pool after which an image would be found.
@@ -24,14 +27,49 @@ type Suggestion struct {
 	Kind string `json:"kind"`
 	// Value to change it to: a version, an image as name@version, or the name of a machine type.
 	Value string `json:"value"`
+	// remark is what a user has to know of a version: that it is deprecated, or a preview. Empty for all others.
+	remark string
+}
+
+// String returns the suggestion as messages say it: version 1592.9.0 (deprecated).
+func (s Suggestion) String() string {
+	return s.kind() + " " + s.value()
+}
+
+// kind returns what to change, in words: "machine type".
+func (s Suggestion) kind() string { return strings.ReplaceAll(s.Kind, "-", " ") }
+
+// value returns what to change it to, with the remark.
+func (s Suggestion) value() string {
+	if s.remark == "" {
+		return s.Value
+	}
+	return s.Value + " (" + s.remark + ")"
 }
 
 // maxSuggestions is how many things that would work an error names (semantics S13).
 const maxSuggestions = 3
 
+// suggester looks for what would help worker pools. For many of them it keeps what it has found out; with nil maps it
+// keeps nothing.
+type suggester[R any] struct {
+	*Profile[R]
+	// distances between what machine types support.
+	distances map[[2]capability.Set]int
+	// versions of images that boot, by a request without a version; types by one without a machine type.
+	versions map[imageselector.Request][]*v1beta1.MachineImageVersion
+	types    map[imageselector.Request][]bootingType
+}
+
+// bootingType is a usable machine type that meets a request, and what it supports.
+type bootingType struct {
+	name string
+	set  capability.Set
+}
+
 // suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
 // the pool asks for; its Machine is the zero Set if there is no such machine type.
-func (p *Profile[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
+func (p suggester[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
 	kinds := [][]Suggestion{p.suggestMachineTypes(pool, request)}
 	if suits(request.Machine, pool.Architecture) { // else only another machine type can help
 		versions, images := p.suggestImages(request)
@@ -50,63 +88,180 @@ func (p *Profile[R]) suggest(pool provider.Pool, request imageselector.Request) 
 
 // suggestImages returns the other active versions of the image asked for that fit, newest first, and the newest fitting
 // version of other images, in the profile's order.
-func (p *Profile[R]) suggestImages(request imageselector.Request) (versions, images []Suggestion) {
+func (p suggester[R]) suggestImages(request imageselector.Request) (versions, images []Suggestion) {
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
 		if image.Name == request.Image {
 			for _, version := range p.fittingVersions(image, request) {
-				versions = append(versions, Suggestion{"version", version})
+				versions = append(versions, Suggestion{"version", version.Version, remarkOn(version)})
 			}
 		} else if len(images) < maxSuggestions {
 			if fitting := p.fittingVersions(image, request); len(fitting) > 0 {
-				images = append(images, Suggestion{"image", image.Name + "@" + fitting[0]})
+				images = append(images, Suggestion{"image", image.Name + "@" + fitting[0].Version, remarkOn(fitting[0])})
 			}
 		}
 	}
 	return versions, images
 }
 
+// remarkOn returns the classification of a version, which is active; empty for one that is supported.
+func remarkOn(version *v1beta1.MachineImageVersion) string {
+	switch c := helper.CurrentLifecycleClassification(version.ExpirableVersion); c {
+	case v1beta1.ClassificationDeprecated, v1beta1.ClassificationPreview:
+		return string(c)
+	}
+	return ""
+}
+
 // fittingVersions returns the active versions of an image that would meet a request, newest first; versions that are
 // not semantic come last.
-func (p *Profile[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) []string {
-	var fitting []string
+func (p suggester[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) []*v1beta1.MachineImageVersion {
+	request.Image, request.Version = image.Name, ""
+	key := request
+	fitting, done := p.versions[key]
+	if done {
+		return fitting
+	}
 	parsed := map[string]*semver.Version{}
-	request.Image = image.Name
-	for _, v := range image.Versions {
+	for i := range image.Versions {
+		v := &image.Versions[i]
 		request.Version = v.Version
-		if !helper.VersionIsActive(v.ExpirableVersion) || !p.boots(request) {
+		if !helper.VersionIsActive(v.ExpirableVersion) || !p.boots(request) || p.causeOf("", request) != "" {
 			continue
 		}
 		version, err := semver.NewVersion(v.Version)
 		if err != nil {
 			version = &semver.Version{}
 		}
-		fitting, parsed[v.Version] = append(fitting, v.Version), version
+		fitting, parsed[v.Version] = append(fitting, v), version
 	}
-	slices.SortFunc(fitting, func(a, b string) int { return cmp.Or(parsed[b].Compare(parsed[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(fitting, func(a, b *v1beta1.MachineImageVersion) int {
+		return cmp.Or(parsed[b.Version].Compare(parsed[a.Version]), cmp.Compare(a.Version, b.Version))
+	})
+	if p.versions != nil {
+		p.versions[key] = fitting
+	}
 	return fitting
 }
 
-// suggestMachineTypes returns usable machine types that would meet a request, those of the architecture of the pool's
-// first, else in the profile's order.
-func (p *Profile[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request) []Suggestion {
-	var alike, others []Suggestion
-	own := request.Machine.Values(capability.Architecture)
-	for _, name := range p.usable {
-		other := pool
-		other.MachineType = name
-		request.Machine, _ = p.machineOf(other)
-		if name == pool.MachineType || !suits(request.Machine, pool.Architecture) || !p.boots(request) {
-			continue
-		}
-		suggestion := Suggestion{"machine-type", name}
-		if slices.Equal(request.Machine.Values(capability.Architecture), own) {
-			alike = append(alike, suggestion)
-		} else {
-			others = append(others, suggestion)
+// suggestMachineTypes returns usable machine types that would meet a request: first the one that is meant if that of the
+// pool is misspelt, then those of its architecture, then those that differ from it in fewer capabilities, else in the
+// profile's order.
+func (p suggester[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request) []Suggestion {
+	meant := ""
+	if _, found := p.machines[pool.MachineType]; !found {
+		meant = p.meantType(pool.MachineType)
+	}
+	booting := p.bootingTypes(pool, request)
+	byRank := make([]ranked, 0, len(booting))
+	for _, other := range booting {
+		switch other.name {
+		case pool.MachineType:
+		case meant:
+			byRank = append(byRank, ranked{other.name, -1})
+		default:
+			byRank = append(byRank, ranked{other.name, p.differences(request.Machine, other.set)})
 		}
 	}
-	return slices.Concat(alike, others)
+	slices.SortStableFunc(byRank, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	var suggestions []Suggestion
+	for _, other := range byRank[:min(len(byRank), maxSuggestions)] {
+		suggestions = append(suggestions, Suggestion{Kind: "machine-type", Value: other.name})
+	}
+	return suggestions
+}
+
+// ranked is a machine type with its rank among the suggestions, the lowest first.
+type ranked struct {
+	name string
+	rank int
+}
+
+// meantType returns the machine type of the profile that a name was probably meant to be; empty if none.
+func (p *Profile[R]) meantType(name string) string {
+	return strictjson.Slip(name, slices.Sorted(maps.Keys(p.machines)))
+}
+
+// meantImage returns the image of the profile that a name was probably meant to be, which may be the same; empty if none.
+func (p *Profile[R]) meantImage(name string) string {
+	var names []string
+	for i := range p.spec.MachineImages {
+		names = append(names, p.spec.MachineImages[i].Name)
+	}
+	return strictjson.Slip(name, names)
+}
+
+// differences counts the registered capabilities of which two machine types support other values. The architecture counts
+// for more than all others together.
+func (p suggester[R]) differences(a, b capability.Set) int {
+	count, known := p.distances[[2]capability.Set{a, b}]
+	if known {
+		return count
+	}
+	definitions := p.vocabulary.Definitions()
+	for _, d := range definitions {
+		switch {
+		case slices.Equal(a.Values(d.Name), b.Values(d.Name)):
+		case d.Name == capability.Architecture:
+			count += len(definitions)
+		default:
+			count++
+		}
+	}
+	if p.distances != nil {
+		p.distances[[2]capability.Set{a, b}] = count
+	}
+	return count
+}
+
+// bootingTypes returns the usable machine types that would meet a request, in the profile's order.
+func (p suggester[R]) bootingTypes(pool provider.Pool, request imageselector.Request) []bootingType {
+	request.Machine = capability.Set{}
+	key := request
+	keep := p.types != nil && pool.Architecture == ""
+	if booting, done := p.types[key]; keep && done {
+		return booting
+	}
+	var booting []bootingType
+	for _, name := range p.usable {
+		pool.MachineType = name
+		request.Machine, _ = p.machineOf(pool)
+		if suits(request.Machine, pool.Architecture) && p.boots(request) && p.causeOf(name, request) == "" {
+			booting = append(booting, bootingType{name, request.Machine})
+		}
+	}
+	if keep {
+		p.types[key] = booting
+	}
+	return booting
+}
+
+// advice says, to follow the error about a pool, which name was probably meant, unless that is all it takes what would work, and
+// nothing if the profile has to be repaired first.
+func (p *Profile[R]) advice(r *Resolution[R], request imageselector.Request) string {
+	if r.cause != "" {
+		return ""
+	}
+	meant := ""
+	switch r.Reason {
+	case ReasonUnknownMachineType:
+		if meant = p.meantType(r.Pool.MachineType); meant != "" {
+			pool := r.Pool
+			pool.MachineType = meant
+			request.Machine, _ = p.machineOf(pool)
+		}
+	case imageselector.ReasonUnknownImage:
+		meant = p.meantImage(r.Pool.Image)
+		request.Image = meant
+	}
+	switch work := wouldWork(r.Suggestions); {
+	case meant == "" || meant == r.Pool.Image: // which the provider config lacks
+		return work
+	case work == "" || p.boots(request) && suits(request.Machine, r.Pool.Architecture):
+		return strictjson.DidYouMean(meant)
+	default:
+		return strictjson.DidYouMean(meant) + strings.TrimPrefix(work, ";")
+	}
 }
 
 // boots reports whether some flavor meets a request.
@@ -117,9 +272,19 @@ func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 0 {
 		return ""
 	}
-	words := make([]string, 0, len(suggestions))
+	kinds, values := []string{}, map[string][]string{}
 	for _, s := range suggestions {
-		words = append(words, strings.ReplaceAll(s.Kind, "-", " ")+" "+s.Value)
+		if values[s.Kind] == nil {
+			kinds = append(kinds, s.Kind)
+		}
+		values[s.Kind] = append(values[s.Kind], s.value())
 	}
-	return "; would work: " + strings.Join(words, ", ")
+	for i, kind := range kinds {
+		kinds[i] = Suggestion{Kind: kind}.kind() + " " + finding.Or(values[kind])
+	}
+	separator := "; or " // none of them is for another one
+	if len(suggestions) == 2 {
+		separator = " or "
+	}
+	return "; would work: " + strings.Join(kinds, separator)
 }

@@ -5,7 +5,9 @@
 package consistency
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // withWarnings adds the warnings of semantics S9 that concern one profile alone, and returns the report, sorted. Those
@@ -25,15 +28,20 @@ func (p *compiler[R]) withWarnings() finding.Report {
 	if p.parent == nil {
 		p.foreignPrefixes()
 	}
-	if len(p.unread) == 0 {
+	p.findSlips()
+	read := !p.unread.Touches(p.at.Child("providerConfig", "machineImages"))
+	if read {
 		p.unused()
 		p.uncovered()
-		p.unknownRegions()
+		p.copied()
 	}
 	if len(p.report.Errors) == 0 {
 		p.withoutImage()
 		p.onlyOnRequest()
 		p.differingOrders()
+	}
+	if read {
+		p.unknownRegions() // which has what follows from it
 	}
 	return p.report.Sorted()
 }
@@ -49,23 +57,54 @@ func (p *compiler[R]) unused() {
 		listed.Insert(image.Name)
 	}
 	list := p.at.Child("machineImages")
+	isMapped := func(name string) bool {
+		return slices.ContainsFunc(p.images, func(image imageselector.Image[R]) bool { return image.Name == name })
+	}
 	for _, image := range p.images {
 		if !listed.Has(image.Name) {
+			meant := p.meantImage(image.Name)
+			if isMapped(meant) {
+				meant = ""
+			}
 			p.report.Found(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name,
-				"image %s is not listed in %s: nobody can use it", image.Name, list)
+				"image %s is not listed in %s: nobody can use it%s", image.Name, list,
+				cmp.Or(strictjson.DidYouMean(meant), "; list it there, or remove it here"))
 		}
 	}
 	for id, v := range mappingsOf(p.images) {
 		if listed.Has(id.image) && id.image != "" && p.core[id] == nil {
 			p.report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.version,
-				"%s is not listed in %s: nobody can use it", id, list)
+				"%s is not listed in %s: nobody can use it; %s", id, list, p.meantBy(id))
 		}
 	}
 }
 
+// meantBy says which image version of core, of those without a mapping, an entry of the provider config may be for. It is the one
+// that has more parts, or fewer. If there is none, it says what else can be done.
+func (p *compiler[R]) meantBy(id imageVersion) string {
+	mapped := sets.New[string]()
+	for other := range mappingsOf(p.images) {
+		if other.image == id.image {
+			mapped.Insert(other.version)
+		}
+	}
+	for v := range versionsOf(p.spec) {
+		if v.id.image == id.image && alike(v.id.version, id.version) && !mapped.Has(v.id.version) {
+			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", v.id.version)
+		}
+	}
+	return "list it there, or remove it here"
+}
+
+// alike reports whether one of two versions has the parts of the other, and more.
+func alike(a, b string) bool {
+	return a != "" && b != "" && (strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+"."))
+}
+
 // uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
 func (p *compiler[R]) uncovered() {
-	warned := sets.New[string]()
+	type said struct{ slip, at string }
+	warned := sets.New[said]()
 	for v := range versionsOf(p.spec) {
 		flavors := p.catalog.Flavors(v.id.image, v.id.version)
 		for i := range flavors {
@@ -74,21 +113,26 @@ func (p *compiler[R]) uncovered() {
 			if len(without) == 0 || p.doubtful[flavor.Path] {
 				continue
 			}
-			regions, written := counted("region", without), p.vocabulary.Format(flavor.Capabilities)
-			rule, at := ruleRegionUncovered, flavor.Path
-			says := fmt.Sprintf("flavor %s has no image in %s: worker pools there cannot use it", written, regions)
-			if flavor.Global != nil {
-				rule, at = ruleFallback, flavor.Global.Path
-				says = fmt.Sprintf("in %s flavor %s is found by its image name only, which need not be unique; "+
-					"add the image ID for the region", regions, written)
-			}
-			warning := fault(rule, field.ErrorTypeRequired, at, nil, "%s: %s", v.id, says)
-			if !warned.Has(warning.Field) { // a legacy flavor that stands for several core flavors is one to its writer
-				warned.Insert(warning.Field)
-				p.report.Warnings = append(p.report.Warnings, warning)
+			for slip, regions := range slipsOf(flavor.Regional, p.slips).explaining(without) {
+				warning := p.gap(v.id, flavor, regions)
+				if id := (said{slip, warning.Field}); !warned.Has(id) { // a legacy flavor that stands for several core flavors is one to its writer
+					warned.Insert(id)
+					p.warnUnless(slip, warning)
+				}
 			}
 		}
 	}
+}
+
+// gap is the warning that a flavor has no reference in some regions, or only a fallback.
+func (p *compiler[R]) gap(id imageVersion, flavor *imageselector.Flavor[R], without []string) finding.Finding {
+	regions, written := counted("region", without), p.vocabulary.Format(flavor.Capabilities)
+	if flavor.Global != nil {
+		return fault(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil,
+			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region under regions", id, regions, written)
+	}
+	return fault(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil,
+		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, unless that is meant", id, written, regions)
 }
 
 // regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
@@ -97,13 +141,9 @@ func (p *compiler[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	var without []string
-	for _, region := range p.regions {
-		if !slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region }) {
-			without = append(without, region)
-		}
-	}
-	return without
+	return slices.DeleteFunc(without(flavor, p.regions), func(region string) bool {
+		return slices.Contains(p.empty[flavor.Path], region) // which is an error already
+	})
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
@@ -123,33 +163,55 @@ func (p *compiler[R]) unknownRegions() {
 		if len(places) > 1 {
 			references = fmt.Sprintf("%d references", len(places))
 		}
-		p.report.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
-			"region %s is not in %s (%s): %s to it cannot be used", region, list, finding.Few(p.regions), references)
+		meant := strictjson.DidYouMean(p.slips[region])
+		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
+			"region %s is not in %s (%s): %s to it cannot be used%s", region, list, finding.Few(p.regions), references, meant)
+		warning.Instead = p.followed[region]
+		p.report.Warnings = append(p.report.Warnings, warning)
 	}
 }
 
 // withoutImage warns about machine types that no active image version fits in some region.
 func (p *compiler[R]) withoutImage() {
 	offers := p.activeOffers()
-	regionsWithout := remembering(func(machine capability.Set) []string {
+	regionsWithout := remembering(func(machine capability.Set) map[string][]string {
 		var without []string
 		for i, region := range p.regions {
 			if !fitsAny(machine, offers[i]) {
 				without = append(without, region)
 			}
 		}
-		return without
+		return p.slips.explaining(without)
 	})
 	for i := range p.spec.MachineTypes {
 		t := &p.spec.MachineTypes[i]
 		if !ptr.Deref(t.Usable, true) {
 			continue
 		}
-		if regions := regionsWithout(p.machines[t.Name].set); len(regions) > 0 {
-			p.report.Found(ruleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
-				"machine type %s: no image version fits it in %s", t.Name, counted("region", regions))
+		machine := p.machines[t.Name].set
+		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
+		for slip, regions := range regionsWithout(machine) {
+			p.warnUnless(slip, fault(ruleMachineWithoutImage, field.ErrorTypeInvalid, p.at.Child("machineTypes").Index(i), t.Name,
+				"machine type %s: %s", t.Name, p.nothingFits(t, regions, fitted)))
 		}
 	}
+}
+
+// nothingFits says that no image version fits a machine type in some regions, and what to do; fitted: some do in others.
+func (p *compiler[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitted bool) string {
+	if !fitted {
+		has := v1beta1.Capabilities{capability.Architecture: p.machines[t.Name].set.Values(capability.Architecture)}
+		if !p.vocabulary.Legacy() {
+			maps.Copy(has, t.Capabilities)
+		}
+		return fmt.Sprintf("no image version fits its %s in %s; add a flavor that does, in spec.machineImages and the provider config, or remove the machine type",
+			p.vocabulary.Format(has), counted("region", regions))
+	}
+	add := "one"
+	if len(regions) > 1 {
+		add = "one for each"
+	}
+	return fmt.Sprintf("no image version that fits it has an image in %s; add %s to the provider config", counted("region", regions), add)
 }
 
 func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
@@ -224,10 +286,35 @@ func (p *compiler[R]) differingOrders() {
 		})
 		if len(types) > 0 {
 			p.report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, p.pathOf(v), v.Version,
-				"%s: for machine %s the order of GEP-0033 and that of the gardener library pick different flavors",
-				v.id, counted("type", types))
+				"%s: for machine %s the order of GEP-0033, which is used here, prefers %s; for the first, change nothing; "+
+					"for the second, narrow the capabilities of the machine type until no other fits; capkit explain shows both",
+				v.id, counted("type", types), p.preferences(v.id, types))
 		}
 	}
+}
+
+// preferences says which flavors of an image version the two orders pick for the first of some machine types, where they differ:
+// "flavor A, and that of the gardener library B".
+func (p *compiler[R]) preferences(id imageVersion, types []string) string {
+	on := ""
+	if len(types) > 1 {
+		on = " on " + types[0]
+	}
+	for _, region := range p.regions {
+		var picks [2]string
+		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			request := imageselector.Request{
+				Image: id.image, Version: id.version, Region: region, Machine: p.machines[types[0]].set, Worker: p.ordinary, Order: order,
+			}
+			if chosen := p.catalog.Choose(request); chosen >= 0 {
+				picks[i] = p.vocabulary.Format(p.catalog.Flavors(id.image, id.version)[chosen].Capabilities)
+			}
+		}
+		if picks[0] != picks[1] {
+			return fmt.Sprintf("flavor %s%s, and that of the gardener library %s", picks[0], on, picks[1])
+		}
+	}
+	return "another flavor" + on + " than that of the gardener library"
 }
 
 // ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.
@@ -269,26 +356,27 @@ func (p *compiler[R]) foreignPrefixes() {
 			if strings.HasPrefix(def.Name, prefix) && prefix != p.provider.Type()+"-" {
 				at := p.at.Child("machineCapabilities").Index(i).Child("name")
 				p.report.Found(ruleForeignPrefix, field.ErrorTypeInvalid, at, def.Name,
-					"capability %s carries the prefix of provider %s, but this profile is for %s",
+					"capability %s carries the prefix of provider %s, but this profile is for %s; remove it, or choose a name without the prefix of a provider",
 					def.Name, strings.TrimSuffix(prefix, "-"), p.provider.Type())
 			}
 		}
 	}
 }
 
-// etcd refuses objects above sizeLimit bytes; GEP-0033 makes it a hard limit for CloudProfiles.
-const sizeLimit = 3 << 19
+// SizeLimit is how many bytes an object may have that etcd stores, as long as nobody has raised its limit; GEP-0033 makes it a hard
+// limit for CloudProfiles.
+const SizeLimit = 3 << 19
 
-// checkSize warns when a profile comes near the limit, or is above it.
+// checkSize warns when a profile comes near the limit, and above it: whoever runs etcd may have raised it.
 func (p *compiler[R]) checkSize(profile *v1beta1.CloudProfile) {
 	size, state := profile.Size(), "comes near"
-	if size <= sizeLimit*3/4 {
+	if size <= SizeLimit*3/4 {
 		return
 	}
-	if size > sizeLimit {
+	if size > SizeLimit {
 		state = "is above"
 	}
-	p.report.Found(ruleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
+	p.report.Warnings = append(p.report.Warnings, fault(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
 		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
-		size>>10, state, sizeLimit>>10)
+		size>>10, state, SizeLimit>>10))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -20,9 +21,15 @@ func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
-	lines := brief(report.Warnings)
-	for i := range lines {
-		lines[i] += ": " + report.Warnings[i].Detail
+	var lines []string
+	add := func(when string, list finding.List) {
+		for i, line := range brief(list) {
+			lines = append(lines, when+line+": "+list[i].Detail)
+		}
+	}
+	for _, warning := range report.Warnings {
+		add("", finding.List{warning})
+		add("instead: ", warning.Instead)
 	}
 	return lines
 }

@@ -41,8 +41,10 @@ func asking(machine, image, wishes string) provider.Pool {
 			features[i].wanted(&pool)
 		}
 	}
-	if strings.Contains(wishes, "asia") {
-		pool.Region = "asia"
+	for _, region := range []string{"asia", "africa"} {
+		if strings.Contains(wishes, region) {
+			pool.Region = region
+		}
 	}
 	if strings.Contains(wishes, "amd64") {
 		pool.Architecture = "amd64"

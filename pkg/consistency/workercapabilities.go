@@ -5,6 +5,7 @@
 package consistency
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -71,14 +73,19 @@ func (p *compiler[R]) checkWorkerCapability(d *capability.Definition, values []s
 	for i, value := range values {
 		if !slices.Contains(d.Values, value) {
 			p.report.Found(rule, field.ErrorTypeNotSupported, at.Index(i), value,
-				"worker capability %s has the values [%s]; nothing ever asks for %q", d.Name, strings.Join(d.Values, ", "), value)
+				"worker capability %s has the values [%s]; nothing ever asks for %q: remove it, or write one of those",
+				d.Name, strings.Join(d.Values, ", "), value)
 		}
 	}
 	asked := p.valuesAsked(d.Name)
 	if len(asked) > 0 && !slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
+		missing, add := asked[0]+" is not registered", "it"
+		if len(asked) > 1 {
+			missing, add = "none of these is registered", "them"
+		}
 		p.report.Found(ruleWorkerValueUnasked, field.ErrorTypeInvalid, at, strings.Join(values, ", "),
-			"worker pools ask for %s [%s], and none of that is registered, so they are refused; register it as well",
-			d.Name, strings.Join(asked, ", "))
+			"worker pools that ask for %s [%s] are refused, because %s; add %s to the values",
+			d.Name, strings.Join(asked, ", "), missing, add)
 	}
 }
 
@@ -119,11 +126,77 @@ func (p *compiler[R]) onlyOnRequest() {
 			})
 		})
 		if len(types) > 0 {
+			what, remedy := p.onRequest(v, types[0], special)
 			p.report.Found(ruleOnlyOnRequest, field.ErrorTypeInvalid, p.pathOf(v), v.Version,
-				"%s: worker pools that ask for nothing special cannot boot it on machine %s, and Gardener may choose it for them",
-				v.id, counted("type", types))
+				"%s: only worker pools that ask for %s can boot it on machine %s, and Gardener may choose it for others; add a flavor %s",
+				v.id, what, counted("type", types), remedy)
 		}
 	}
+}
+
+// onRequest says what a worker pool has to ask for to boot an image version on a machine type in some of the regions, where
+// ordinary ones do not, and what to add a flavor without, and where.
+func (p *compiler[R]) onRequest(v coreVersion, machineType string, regions []string) (what, remedy string) {
+	var asks, names []string
+	for _, region := range regions {
+		request := imageselector.Request{
+			Image: v.id.image, Version: v.id.version, Region: region, Machine: p.machines[machineType].set, Worker: p.ordinary,
+		}
+		decision := p.all.Decide(request)
+		request.Worker = capability.Set{}
+		for i := range decision.Verdicts {
+			if _, fits := p.all.Candidate(request, i); fits {
+				asked, declared := declaredConflicts(&decision.Verdicts[i])
+				asks, names = append(asks, strings.Join(asked, " and ")), append(names, declared...)
+			}
+		}
+	}
+	if slices.Contains(asks, "") { // what excludes a flavor is not what it declares
+		return "something special", "that declares no worker capability"
+	}
+	asks, names = distinct(asks), distinct(names)
+	remedy = "without " + finding.Or(names)
+	if lists := p.flavorLists(v, slices.ContainsFunc(names, p.vocabulary.IsRegistered)); len(lists) > 0 {
+		remedy += " under " + strings.Join(lists, " and ")
+	}
+	return finding.Or(asks), remedy
+}
+
+// declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.
+func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []string) {
+	for _, c := range v.Conflicts {
+		if _, declared := v.Flavor.Capabilities[c.Capability]; declared {
+			written = append(written, fmt.Sprintf("%s [%s]", c.Capability, finding.Few(c.Offer)))
+			names = append(names, c.Capability)
+		}
+	}
+	return written, names
+}
+
+// flavorLists returns where the flavors of an image version are listed in the provider config, unless that has the legacy
+// format; and in core, if they are wanted of that as well.
+func (p *compiler[R]) flavorLists(v coreVersion, ofCore bool) []string {
+	var lists []string
+	if ofCore {
+		lists = append(lists, p.pathOf(v).Child("capabilityFlavors").String())
+	}
+	for id, entry := range mappingsOf(p.images) {
+		if id == v.id && !entry.Legacy {
+			return append(lists, entry.Path.Child("capabilityFlavors").String())
+		}
+	}
+	return lists
+}
+
+// distinct returns names without repetitions, in the order of where they are first.
+func distinct(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
 }
 
 // regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+)
+
+// causes are the errors of a profile for which worker pools may get no image, each in the order of their paths. The zero causes
+// are those of a profile without errors.
+type causes struct {
+	versions map[imageVersion][]cause
+	// types says where the first one about each machine type is, and typeName where the first name of a machine type is wrong: that
+	// may be any that a worker pool asks for.
+	types    map[string]string
+	typeName string
+}
+
+// cause is an error of the profile about an image version.
+type cause struct {
+	// where it is, as messages say it: "at FIELD".
+	where string
+	// set is what the flavor supports that it is about, as far as that is understood. The zero Set: it is about the version
+	// as a whole.
+	set capability.Set
+	// regions are those in which it may be why; nil for all.
+	regions []string
+}
+
+// part is what stands at a path of a profile: one or more image versions as a whole, or a flavor of one, or what it has for some
+// regions; or a machine type.
+type part struct {
+	versions    []imageVersion
+	set         capability.Set
+	regions     []string
+	machineType string
+}
+
+// WithFaults returns the profile with errors that others have found in it, such as Gardener's own validation, at paths below the
+// one that [Compile] was given. What it answers is the same. But where nothing fits, an error is named that may be why; and
+// nothing is suggested that one is about.
+func (p *Profile[R]) WithFaults(errs field.ErrorList) *Profile[R] {
+	if len(errs) == 0 {
+		return p
+	}
+	faulty := *p
+	faulty.blame(slices.Concat(p.faults.Errors, finding.Of(errs)))
+	return &faulty
+}
+
+// blame makes errors known as those for which worker pools may get no image. They are looked at once somebody asks.
+func (p *Profile[R]) blame(errs finding.List) {
+	errs = slices.Clone(errs)
+	errs.Sort()
+	p.causes = sync.OnceValue(func() causes { return p.causesIn(errs) })
+}
+
+// findLost notes which image versions of core seem to be missing in the provider config, and may be what could not be read.
+func (p *compiler[R]) findLost() {
+	if len(p.unread) == 0 {
+		return
+	}
+	p.lost = map[imageVersion]string{}
+	parts := p.parts()
+	for _, f := range p.report.Silenced {
+		if f.Origin != ruleImageMissing.Name && f.Origin != ruleVersionMissing.Name {
+			continue
+		}
+		for _, id := range parts[f.Field].versions {
+			p.lost[id] = p.whereIs(p.unreadOf(id.image), id.image)
+		}
+	}
+}
+
+// unreadOf returns the first place that could not be read in an image of the provider config; if there is none, in one whose
+// name could not be read; or else at all.
+func (p *compiler[R]) unreadOf(image string) string {
+	for _, name := range []string{image, ""} {
+		for i := range p.images {
+			within := func(place string) bool { return finding.Above(p.images[i].Path.String(), place) }
+			if k := slices.IndexFunc(p.unread, within); k >= 0 && p.images[i].Name == name {
+				return p.unread[k]
+			}
+		}
+	}
+	return p.unread[0]
+}
+
+// causesIn sorts errors of the profile, in the order of their paths, by what they are about.
+func (p *Profile[R]) causesIn(errs finding.List) causes {
+	parts := p.parts()
+	found := causes{versions: map[imageVersion][]cause{}, types: map[string]string{}}
+	names := p.at.Child("machineTypes").String()
+	for _, err := range errs {
+		about := partAt(parts, err.Field)
+		for _, id := range about.versions {
+			c := cause{where: p.whereIs(err.Field, id.String()), set: about.set, regions: about.regions}
+			found.versions[id] = append(found.versions[id], c)
+		}
+		if _, known := found.types[about.machineType]; !known && about.machineType != "" {
+			found.types[about.machineType] = p.whereIs(err.Field, "machine type "+about.machineType)
+		}
+		if found.typeName == "" && strings.HasPrefix(err.Field, names) && strings.HasSuffix(err.Field, "].name") {
+			found.typeName = p.whereIs(err.Field, "the name of a machine type")
+		}
+	}
+	return found
+}
+
+// partAt returns what stands at a path, or next above it.
+func partAt(parts map[string]part, path string) part {
+	for end := len(path); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
+		if found, known := parts[path[:end]]; known {
+			return found
+		}
+	}
+	return part{}
+}
+
+// parts returns what stands where in the profile, by paths, on both sides.
+func (p *Profile[R]) parts() map[string]part {
+	parts := map[string]part{}
+	for i := range p.spec.MachineTypes {
+		parts[p.at.Child("machineTypes").Index(i).String()] = part{machineType: p.spec.MachineTypes[i].Name}
+	}
+	core := &compiler[R]{Profile: p}
+	for v := range versionsOf(p.spec) {
+		at := p.pathOf(v)
+		for _, flavor := range core.newCorrespondence(v.id, v.MachineImageVersion, at).core {
+			parts[flavor.at.String()] = part{versions: []imageVersion{v.id}, set: flavor.set}
+		}
+		parts[at.String()] = part{versions: []imageVersion{v.id}}
+		ofImage := p.at.Child("machineImages").Index(v.image).String()
+		parts[ofImage] = part{versions: append(parts[ofImage].versions, v.id)}
+	}
+	for id, version := range mappingsOf(p.mapped) {
+		parts[version.Path.String()] = part{versions: []imageVersion{id}}
+		for i := range version.Flavors {
+			p.addFlavor(parts, id, &version.Flavors[i])
+		}
+	}
+	return parts
+}
+
+// addFlavor adds a flavor of the provider config, and its references, to the parts of the profile.
+func (p *Profile[R]) addFlavor(parts map[string]part, id imageVersion, flavor *imageselector.Flavor[R]) {
+	set, _ := p.vocabulary.Flavor(flavor.Supported(p.vocabulary), undeclaredBy(p.core[id]), nil)
+	whole := part{versions: []imageVersion{id}, set: set}
+	within := whole
+	for i := range flavor.Regional {
+		r := &flavor.Regional[i]
+		parts[r.Path.Child("name").String()] = whole // any region may be meant
+		parts[r.Path.String()] = part{versions: whole.versions, set: set, regions: []string{r.Region}}
+		within.regions = append(within.regions, r.Region)
+	}
+	if flavor.Global != nil {
+		within.regions = nil
+	}
+	parts[flavor.Path.String()], parts[flavor.Path.Child("capabilities").String()] = whole, within
+}
+
+// causeOf says where there is an error of the profile that may be why a request gets no image: the first about the machine type of
+// this name or, if there is none, about the image version or a flavor of it that may fit. It is empty if there is none.
+func (p *Profile[R]) causeOf(machineType string, request imageselector.Request) string {
+	if p.causes == nil {
+		return ""
+	}
+	all := p.causes()
+	if where, found := all.types[machineType]; found {
+		return where
+	}
+	for _, c := range all.versions[imageVersion{request.Image, request.Version}] {
+		if (c.regions == nil || slices.Contains(c.regions, request.Region)) && mayFit(c.set, request.Machine, request.Worker) {
+			return c.where
+		}
+	}
+	return ""
+}
+
+// mayFit reports whether a flavor, of which not everything may be understood, meets a machine type and a request as far as it is.
+func mayFit(set, machine, worker capability.Set) bool {
+	excludes := func(c capability.Conflict) bool { return len(c.Offer) > 0 }
+	return !slices.ContainsFunc(set.Conflicts(machine, worker), excludes)
+}
+
+// whereIs says where an error about something is: at its path or, in a profile that nobody has written as it is, in that.
+func (p *Profile[R]) whereIs(path, about string) string {
+	if p.at == nil {
+		return "in " + about
+	}
+	return "at " + path
+}
+
+// repairFirst says that the profile has to be repaired before its users can do anything.
+func repairFirst(where string) string {
+	return "the profile has an error " + where + "; repair that first"
+}

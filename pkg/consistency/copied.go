@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package consistency
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// copies looks for references that stand for more than one artifact can be (semantics S9).
+type copies struct {
+	// seen has the uses of each reference so far, by what it is as JSON: the first of each version and set of architectures.
+	seen map[string][]referenceUse
+}
+
+// referenceUse is a flavor that has a reference.
+type referenceUse struct {
+	id      imageVersion
+	written string
+	// architectures that the flavor declares; empty if it leaves them out.
+	architectures sets.Set[string]
+}
+
+// isOtherRelease reports whether an image version is of the same image and of another release. One is of the same release that has
+// a suffix in addition, as 1.2.3-baremetal: from before there were flavors, or while it is folded into 1.2.3.
+func (v imageVersion) isOtherRelease(other imageVersion) bool {
+	return v.image == other.image && v.version != other.version &&
+		!strings.HasPrefix(v.version, other.version+"-") && !strings.HasPrefix(other.version, v.version+"-")
+}
+
+// alike reports whether one artifact can have the architectures of both flavors.
+func (u referenceUse) alike(other referenceUse) bool {
+	return u.architectures.Len() == 0 || other.architectures.Len() == 0 || u.architectures.HasAny(other.architectures.UnsortedList()...)
+}
+
+// copiedReference is a reference that another flavor has already: of another architecture, or of another version of the image.
+type copiedReference struct {
+	at    *field.Path
+	text  string
+	first referenceUse
+}
+
+// copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
+// image, once for each pair of versions. What a parent lists comes first.
+func (p *compiler[R]) copied() {
+	if sharer, shares := p.provider.(provider.ReferenceSharer); shares && sharer.SharesReferences() {
+		return
+	}
+	c := &copies{seen: map[string][]referenceUse{}}
+	if p.parent != nil && p.parent.profile != nil {
+		p.parent.profile.addReferences(c)
+	}
+	versions := map[[2]imageVersion][]copiedReference{}
+	var pairs [][2]imageVersion
+	for id, version := range mappingsOf(p.images) {
+		if p.core[id] == nil {
+			continue // nobody can use it, which is a warning already
+		}
+		for i := range version.Flavors {
+			flavor := &version.Flavors[i]
+			ofArchitectures, ofVersions := lookForCopies(c, id, flavor, p.vocabulary)
+			p.copiedArchitecture(id, flavor, ofArchitectures)
+			for _, found := range ofVersions {
+				pair := [2]imageVersion{id, found.first.id}
+				if versions[pair] == nil {
+					pairs = append(pairs, pair)
+				}
+				versions[pair] = append(versions[pair], found)
+			}
+		}
+	}
+	for _, pair := range pairs {
+		found := versions[pair]
+		p.report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
+			"%s: %s also used for %s, so that machines of both versions boot the same; write the images of %s here, or remove "+
+				"one of the two versions", pair[0], named(found), pair[1], pair[0])
+	}
+}
+
+// addReferences adds the references of all image versions that the profile lists.
+func (p *Profile[R]) addReferences(c *copies) {
+	for v := range versionsOf(p.spec) {
+		flavors := p.catalog.Flavors(v.id.image, v.id.version)
+		for i := range flavors {
+			lookForCopies(c, v.id, &flavors[i], p.vocabulary)
+		}
+	}
+}
+
+func (p *compiler[R]) copiedArchitecture(id imageVersion, flavor *imageselector.Flavor[R], found []copiedReference) {
+	if len(found) == 0 {
+		return
+	}
+	first := found[0].first
+	of := "flavor " + first.written
+	if first.id != id {
+		of += " of " + first.id.String()
+	}
+	p.report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
+		"%s: %s also used for %s, and an image has one architecture; write the image for %s here",
+		id, named(found), of, p.vocabulary.Format(flavor.Capabilities))
+}
+
+// named names the first reference, and says how many more there are: "id 1234 and 2 more are".
+func named(found []copiedReference) string {
+	distinct := sets.New[string]()
+	for _, one := range found {
+		distinct.Insert(one.text)
+	}
+	switch more := len(distinct) - 1; more {
+	case 0:
+		return found[0].text + " is"
+	default:
+		return fmt.Sprintf("%s and %d more are", found[0].text, more)
+	}
+}
+
+// lookForCopies adds the references of a flavor, and returns those that another flavor has already: one of another
+// architecture, or else of another version of the image.
+func lookForCopies[R any](
+	c *copies, id imageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
+) (ofArchitectures, ofVersions []copiedReference) {
+	use := referenceUse{id, vocabulary.Format(flavor.Capabilities), sets.New(flavor.Capabilities[capability.Architecture]...)}
+	look := func(ref R, at *field.Path) {
+		key, text := referenceText(ref)
+		if text == "" {
+			return
+		}
+		uses := c.seen[key]
+		k := slices.IndexFunc(uses, func(first referenceUse) bool { return first.id.isOtherRelease(id) && first.alike(use) })
+		switch {
+		case k >= 0:
+			ofVersions = append(ofVersions, copiedReference{at, text, uses[k]})
+		case len(uses) > 0 && !slices.ContainsFunc(uses, use.alike):
+			ofArchitectures = append(ofArchitectures, copiedReference{at, text, uses[0]})
+		}
+		if !slices.ContainsFunc(uses, func(known referenceUse) bool { return known.id == id && known.architectures.Equal(use.architectures) }) {
+			c.seen[key] = append(uses, use)
+		}
+	}
+	for i := range flavor.Regional {
+		look(flavor.Regional[i].Ref, flavor.Regional[i].Path)
+	}
+	if flavor.Global != nil {
+		look(flavor.Global.Ref, flavor.Global.Path)
+	}
+	return ofArchitectures, ofVersions
+}
+
+// referenceText returns a reference as JSON, and as messages print it, by its fields and their values: "id 1234". Both are
+// empty for one without content.
+func referenceText(ref any) (key, text string) {
+	raw, err := json.Marshal(ref)
+	if err != nil {
+		return "", ""
+	}
+	key = string(raw)
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return key, strings.Trim(key, `"`)
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if value := fmt.Sprint(fields[name]); value != "" {
+			words = append(words, name+" "+value)
+		}
+	}
+	return key, strings.Join(words, ", ")
+}

@@ -141,6 +141,9 @@ func isID(id string) bool {
 		strings.IndexByte(letters, id[0]) >= 0 && strings.Trim(id[:dot], letters+"_.-") == ""
 }
 
+// ReferenceForm names the list of regions.
+func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, id: ID}]" }
+
 // ValidateReference demands that a region has an image ID, and that it can be one.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
@@ -149,7 +152,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	case ref.ID == "":
 		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
-	return field.ErrorList{field.Invalid(at.Child("id"), ref.ID, finding.Quoted(ref.ID)+" is not the ID of an image, as in "+
+	return field.ErrorList{field.Invalid(at.Child("id"), ref.ID, finding.Quoted(ref.ID)+" is not the ID of an image; write one such as "+
 		"m-gw8iwwd6iqhi4cvkyjmg for a custom image, or aliyun_3_x64_20G_alibase_20240528.vhd for a public one").
 		WithOrigin(ruleImageID.Name)}
 }
@@ -159,7 +162,7 @@ var ruleImageID = finding.Denies("alicloud-image-id",
 	"Write the ID that `aliyun ecs DescribeImages` shows, in the region that the entry is for.")
 
 // Rules returns the catalogue of this provider's own rules.
-func (Provider) Rules() []finding.Rule { return []finding.Rule{ruleImageID} }
+func (Provider) Rules() []finding.Rule { return finding.On(finding.ObjectCloudProfile, ruleImageID) }
 
 // Workers returns nothing: worker pools have no WorkerConfig.
 func (Provider) Workers() provider.Workers { return provider.Workers{} }

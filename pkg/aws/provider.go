@@ -145,6 +145,9 @@ func isAMI(id string) bool {
 	return found && (len(digits) == 17 || len(digits) == 8) && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
+// ReferenceForm names the list of regions.
+func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, ami: AMI}]" }
+
 // ValidateReference demands that a region has an AMI, and that it is the ID of one.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
@@ -162,4 +165,4 @@ var ruleAMI = finding.Denies("aws-ami",
 	"Write the ID that `aws ec2 describe-images` shows, in the region that the entry is for.")
 
 // Rules returns the catalogue of this provider's own rules.
-func (Provider) Rules() []finding.Rule { return []finding.Rule{ruleAMI} }
+func (Provider) Rules() []finding.Rule { return finding.On(finding.ObjectCloudProfile, ruleAMI) }

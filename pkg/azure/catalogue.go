@@ -5,8 +5,6 @@
 package azure
 
 import (
-	"slices"
-
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -53,7 +51,7 @@ var (
 
 // Rules describes the rules that only this cloud has.
 func (Provider) Rules() []finding.Rule {
-	return slices.Concat([]finding.Rule{
+	return finding.On(finding.ObjectCloudProfile,
 		finding.Denies(RuleImageAmbiguous,
 			"An image on Azure is named in several ways: by two of `urn`, `id`, `communityGalleryImageID` and `sharedGalleryImageID`.",
 			"Keep the one that names the image, and remove the others."),
@@ -63,8 +61,7 @@ func (Provider) Rules() []finding.Rule {
 		finding.Warns(RuleFieldIgnored,
 			"A field about an image on Azure means nothing where it stands: `skipMarketplaceAgreement` of an image that is not from the Marketplace, or a legacy field of a version that has `capabilityFlavors`.",
 			"Remove it. If it was meant for a flavor, write it there: `acceleratedNetworking` as the capability `azure-networking`."),
-	}, []finding.Rule{
 		ruleDomainCount, ruleDuplicate, ruleRegionWithoutDomains, ruleMachineTypeUnknown, ruleMachineTypeNetworking,
 		ruleNetworkingValue, ruleCloud,
-	})
+	)
 }

@@ -93,18 +93,18 @@ func TestValidateReference(t *testing.T) {
 		{"urn", "sap:gardenlinux:greatest", []string{"it has 3, and not 4 parts", form["urn"]}},
 		{"urn", "sap::greatest:1877.5.0", []string{form["urn"]}},
 		{"urn", "sap:gardenlinux:{{ .sku }}:1", []string{form["urn"]}},
-		{"urn", community, []string{"belongs into communityGalleryImageID; write that field instead of urn"}},
-		{"urn", managed, []string{"belongs into id; write that field instead of urn"}},
-		{"communityGalleryImageID", shared, []string{"belongs into sharedGalleryImageID; write that field instead of communityGalleryImageID"}},
-		{"communityGalleryImageID", urn, []string{"belongs into urn; write that field"}},
+		{"urn", community, []string{"has the form of communityGalleryImageID; write it as that field instead of urn"}},
+		{"urn", managed, []string{"has the form of id; write it as that field instead of urn"}},
+		{"communityGalleryImageID", shared, []string{"has the form of sharedGalleryImageID; write it as that field instead of communityGalleryImageID"}},
+		{"communityGalleryImageID", urn, []string{"has the form of urn; write it as that field"}},
 		{"communityGalleryImageID", community + "/x", []string{form["communityGalleryImageID"]}},
 		{"communityGalleryImageID", "/CommunityGalleries/g/images/i", []string{form["communityGalleryImageID"]}},
 		{"communityGalleryImageID", "CommunityGalleries/g/Images/i/Versions/v", []string{form["communityGalleryImageID"]}},
-		{"sharedGalleryImageID", community, []string{"belongs into communityGalleryImageID; write that field instead of sharedGalleryImageID"}},
-		{"sharedGalleryImageID", private, []string{"belongs into id; write that field instead of sharedGalleryImageID"}},
+		{"sharedGalleryImageID", community, []string{"has the form of communityGalleryImageID; write it as that field instead of sharedGalleryImageID"}},
+		{"sharedGalleryImageID", private, []string{"has the form of id; write it as that field instead of sharedGalleryImageID"}},
 		{"sharedGalleryImageID", "/SharedGalleries/g/Image/i/Versions/v", []string{form["sharedGalleryImageID"]}},
-		{"id", shared, []string{"belongs into sharedGalleryImageID; write that field instead of id"}},
-		{"id", urn, []string{"belongs into urn; write that field instead of id"}},
+		{"id", shared, []string{"has the form of sharedGalleryImageID; write it as that field instead of id"}},
+		{"id", urn, []string{"has the form of urn; write it as that field instead of id"}},
 		{"id", "gardenlinux-1877", []string{form["id"]}},
 		{"id", managed + "/x", []string{form["id"]}},
 		{"id", " " + managed, []string{form["id"]}},
@@ -156,6 +156,38 @@ func TestConfigs(t *testing.T) {
 		report.Add(found)
 		return cases.Report(c.T(), report)
 	})
+}
+
+// What is to be added for regions without domains depends on whether they lack one number or both.
+func TestWhatToAddForRegions(t *testing.T) {
+	spec := v1beta1.CloudProfileSpec{Regions: []v1beta1.Region{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
+	for counts, want := range map[string]string{
+		"update a b c, fault a b": "region c is missing, so Shoots without zones get no machines there; add - {region: c, count: NUMBER} here",
+		"update a b, fault a b": "region c is missing, so Shoots without zones get no machines there; " +
+			"add - {region: c, count: NUMBER} here and in countUpdateDomains, each with its own number",
+		"update a b, fault a": "regions b, c are missing, so Shoots without zones get no machines there; " +
+			"add - {region: b, count: NUMBER} for each here, and for c in countUpdateDomains",
+	} {
+		config := map[string]any{"apiVersion": "azure.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}
+		for part := range strings.SplitSeq(counts, ", ") {
+			of := strings.Fields(part)
+			var list []any
+			for _, region := range of[1:] {
+				list = append(list, map[string]any{"region": region, "count": 3})
+			}
+			config[map[string]string{"update": "countUpdateDomains", "fault": "countFaultDomains"}[of[0]]] = list
+		}
+		raw, err := json.Marshal(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := field.NewPath("config")
+		decoded, _ := azure.Provider{}.Decode(&runtime.RawExtension{Raw: raw}, at)
+		found := decoded.Validator.ValidateCloudProfile(&spec, at)
+		if len(found.Errors) > 0 || len(found.Warnings) != 1 || found.Warnings[0].Detail != want {
+			t.Errorf("%s: %v", counts, found)
+		}
+	}
 }
 
 func TestWorkers(t *testing.T) {

@@ -94,7 +94,7 @@ func checkForm(name, value string, at *field.Path) field.ErrorList {
 	for _, f := range forms {
 		if f.field != name && f.begins.MatchString(value) {
 			return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
-				"%s belongs into %s; write that field instead of %s", finding.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
+				"%s has the form of %s; write it as that field instead of %s", finding.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
 		}
 	}
 	why := ""

@@ -5,6 +5,7 @@
 package azure
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // rules are those about what a CloudProfileConfig says besides its images.
@@ -64,7 +66,8 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 	var report finding.Report
 	if len(counts) == 0 {
 		report.Found(ruleDomainCount, field.ErrorTypeRequired, at, nil,
-			"add a number for each region, as in: - {region: %s, count: 3}", example(spec))
+			"%s is missing: add the number of domains of each region, as in: - {region: %s, count: NUMBER}",
+			last(at), example(spec))
 	}
 	first := map[string]*field.Path{}
 	for i, c := range counts {
@@ -74,7 +77,7 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 			report.Found(ruleNameMissing, field.ErrorTypeRequired, region, nil, "the region has no name")
 		case first[c.Region] != nil:
 			report.Found(ruleDuplicate, field.ErrorTypeDuplicate, region, c.Region,
-				"region %s has a number in %s already, which counts; remove one of the two", c.Region, first[c.Region])
+				"region %s is already in %s, and only that entry is used; remove this one, or correct its region", c.Region, first[c.Region])
 		default:
 			first[c.Region] = at.Index(i)
 			if !hasRegion(spec, c.Region) {
@@ -88,6 +91,12 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 		}
 	}
 	return report
+}
+
+// last returns the last field of a path.
+func last(at *field.Path) string {
+	whole := at.String()
+	return whole[strings.LastIndexByte(whole, '.')+1:]
 }
 
 func hasRegion(spec *v1beta1.CloudProfileSpec, name string) bool {
@@ -105,19 +114,38 @@ func example(spec *v1beta1.CloudProfileSpec) string {
 // regionsWithoutDomains warns about regions that have no number of fault domains, if any has.
 func (r rules) regionsWithoutDomains(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	var report finding.Report
-	var without []string
+	var without, updates []string // updates are those of them without a number of update domains, too
 	for _, region := range spec.Regions {
 		is := func(c v1alpha1.DomainCount) bool { return c.Region == region.Name }
-		if !slices.ContainsFunc(r.config.CountFaultDomains, is) {
-			without = append(without, region.Name)
+		if slices.ContainsFunc(r.config.CountFaultDomains, is) {
+			continue
+		}
+		without = append(without, region.Name)
+		if !slices.ContainsFunc(r.config.CountUpdateDomains, is) {
+			updates = append(updates, region.Name)
 		}
 	}
 	if len(without) > 0 && len(r.config.CountFaultDomains) > 0 {
-		report.Found(ruleRegionWithoutDomains, field.ErrorTypeRequired, at, nil,
-			"%s %s: Shoots without zones get no machines there; add a number for each",
-			finding.Plural(without, "region"), finding.Few(without))
+		report.Found(ruleRegionWithoutDomains, field.ErrorTypeRequired, at, nil, "%s", addDomains(without, updates))
 	}
 	return report
+}
+
+// addDomains says what to add for regions without a number of fault domains, of which some have no number of update domains.
+func addDomains(without, updates []string) string {
+	are, each := "is", ""
+	if len(without) > 1 {
+		are, each = "are", " for each"
+	}
+	text := fmt.Sprintf("%s %s %s missing, so Shoots without zones get no machines there; add - {region: %s, count: NUMBER}%s here",
+		finding.Plural(without, "region"), finding.Few(without), are, without[0], each)
+	switch len(updates) {
+	case 0:
+		return text
+	case len(without):
+		return text + " and in countUpdateDomains, each with its own number"
+	}
+	return text + ", and for " + finding.Few(updates) + " in countUpdateDomains"
 }
 
 // machineTypes checks what the config says of machine types.
@@ -135,13 +163,25 @@ func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) find
 				"machine type %s is there already; remove one of the two", written.Name)
 		case core < 0:
 			report.Found(ruleMachineTypeUnknown, field.ErrorTypeNotFound, name, written.Name,
-				"spec.machineTypes has no machine type %s; correct the name, or remove the entry", written.Name)
+				"spec.machineTypes has no machine type %s; %s", written.Name, meantType(written.Name, spec))
 		case written.AcceleratedNetworking != nil && len(spec.MachineCapabilities) > 0:
 			report.Add(compareNetworking(*written.AcceleratedNetworking, &spec.MachineTypes[core], spec, at.Index(i)))
 		}
 		known.Insert(written.Name)
 	}
 	return report
+}
+
+// meantType says what to do about a machine type that core does not have.
+func meantType(name string, spec *v1beta1.CloudProfileSpec) string {
+	var known []string
+	for i := range spec.MachineTypes {
+		known = append(known, spec.MachineTypes[i].Name)
+	}
+	if meant := strictjson.Slip(name, known); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "correct the name, or remove the entry"
 }
 
 // compareNetworking warns if a machine type of core says something else about accelerated networking than the config. In a
@@ -165,8 +205,8 @@ func compareNetworking(
 	}
 	if slices.Contains(values, networkingAccelerated) != written {
 		report.Found(ruleMachineTypeNetworking, field.ErrorTypeForbidden, at.Child("acceleratedNetworking"), written,
-			"the field counts for nothing in a profile with capabilities, and machine type %s has %s [%s]; "+
-				"write there what is right, and remove the field", core.Name, Networking, strings.Join(values, ", "))
+			"acceleratedNetworking is ignored in a profile with capabilities, where %s [%s] of machine type %s is used; "+
+				"remove it; if [%[2]s] is wrong, correct that in the capabilities of the type in spec.machineTypes", Networking, strings.Join(values, ", "), core.Name)
 	}
 	return report
 }
@@ -174,6 +214,16 @@ func compareNetworking(
 // registration returns the index of the capability Networking in spec.machineCapabilities, and -1 if it is not there.
 func registration(spec *v1beta1.CloudProfileSpec) int {
 	return slices.IndexFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == Networking })
+}
+
+// instead says what to write for a value of the capability Networking that the extension does not know.
+func instead(value string) string {
+	for _, known := range []string{networkingAccelerated, networkingBasic} {
+		if strings.EqualFold(value, known) {
+			return ", in lower case; write " + known
+		}
+	}
+	return "; write one of the two"
 }
 
 // networkingValues warns about values of the capability Networking that the extension does not know.
@@ -187,8 +237,8 @@ func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 	for i, value := range spec.MachineCapabilities[registered].Values {
 		if value != networkingAccelerated && value != networkingBasic {
 			report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
-				"the extension knows %s and %s; to it, %s is not %s", networkingAccelerated, networkingBasic,
-				finding.Quoted(value), networkingAccelerated)
+				"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
+				networkingAccelerated, networkingBasic, instead(value), finding.Quoted(value))
 		}
 	}
 	return report

@@ -131,6 +131,9 @@ const imageForm = "projects/<project>/global/images/<image>"
 var imagePath = regexp.MustCompile(
 	`^(https://(www|compute)\.googleapis\.com/compute/[a-z0-9]+/)?(projects/([a-z0-9.-]+:)?[a-z0-9-]+/)?global/images/(family/)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
 
+// ReferenceForm names the field of the path.
+func (Provider) ReferenceForm() string { return "image, " + imageForm }
+
 // ValidateReference demands that an image is named by its path.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
@@ -145,9 +148,9 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 
 // Rules describes the rule that only this cloud has.
 func (Provider) Rules() []finding.Rule {
-	return []finding.Rule{finding.Denies(RuleImagePath,
+	return finding.On(finding.ObjectCloudProfile, finding.Denies(RuleImagePath,
 		"What stands as the image of a version or flavor on Google Cloud is not the path of one: its name alone, for example. No machine could be created.",
-		"Write the path that `gcloud compute images describe` shows as `selfLink`, from `projects/` on.")}
+		"Write the path that `gcloud compute images describe` shows as `selfLink`, from `projects/` on."))
 }
 
 // workers says what a WorkerConfig asks for: a GPU asks for an image with its driver, in profiles where images are offered so.

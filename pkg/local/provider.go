@@ -28,10 +28,16 @@ type Image struct {
 // Provider implements [provider.Provider] for the provider type local. The zero value is ready for use.
 type Provider struct{}
 
-var _ provider.Provider[Image] = Provider{}
+var (
+	_ provider.Provider[Image] = Provider{}
+	_ provider.ReferenceSharer = Provider{}
+)
 
 // Type returns "local".
 func (Provider) Type() string { return "local" }
+
+// SharesReferences returns true: a container image may be one for several architectures, and have a tag that moves.
+func (Provider) SharesReferences() bool { return true }
 
 // Decode reads a CloudProfileConfig of group local.provider.extensions.gardener.cloud. A legacy version is one
 // container image that serves every architecture, so it becomes one flavor that declares none.

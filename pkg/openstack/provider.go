@@ -200,6 +200,9 @@ func writeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.Re
 	return regions, name, nil
 }
 
+// ReferenceForm names the list of regions.
+func (Provider) ReferenceForm() string { return "regions, as in regions: [{name: REGION, id: ID}]" }
+
 // ValidateReference demands that a region has an image ID, and that it can be one. An image name is never empty.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {

@@ -13,10 +13,10 @@ import (
 
 // Rules returns the catalogue: what a Shoot may have in its profile, what an update means, and what single objects are.
 func (Extension) Rules() []finding.Rule {
-	return slices.Concat(validation.Rules(), []finding.Rule{
+	return slices.Concat(validation.Rules(), finding.On(finding.ObjectShoot,
 		ruleRegionWithoutKeystone, ruleFloatingPool, ruleFloatingPoolDomain, ruleLoadBalancerProvider, ruleZone,
 		ruleVolumeType, ruleServerGroup,
-	}, finding.Online([]finding.Rule{ruleMachinesReplaced}))
+	), finding.Online(finding.On(finding.ObjectShoot, ruleMachinesReplaced)))
 }
 
 var (

@@ -5,6 +5,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,11 +23,26 @@ import (
 // keystone checks that the Shoot's region has an identity service, without which nothing can be created there.
 func (s *subject) keystone() {
 	region := s.Shoot.Spec.Region
-	if _, found := lookup.Keystone(s.config, region); !found {
-		s.Found(ruleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
-			"the profile has no identity service for region %s, so that nothing can be created there; "+
-				"choose another region, or ask its operator for one", region)
+	if _, found := lookup.Keystone(s.config, region); found {
+		return
 	}
+	var served []string
+	for _, r := range s.Profile.Regions {
+		if _, found := lookup.Keystone(s.config, r.Name); found {
+			served = append(served, r.Name)
+		}
+	}
+	choose := "have"
+	switch len(served) {
+	case 0:
+	case 1:
+		choose = "choose region " + served[0] + ", or have"
+	default:
+		choose = "choose one of the regions " + finding.Few(served) + ", or have"
+	}
+	s.Found(ruleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
+		"the profile has no identity service for region %s, so that nothing can be created there; "+
+			"%s one added for it in keystoneURLs of the profile", region, choose)
 }
 
 func (s *subject) loadBalancerProvider() {
@@ -114,7 +130,7 @@ func (d domains) of(all domains) string {
 func (s *subject) dependsOnDomain(at *field.Path, value any, what string, right, among domains) {
 	if len(right) < len(among) {
 		s.Found(ruleFloatingPoolDomain, field.ErrorTypeInvalid, at, value,
-			"%s only for credentials of %s, and of which domain those of the Shoot are is not known here; "+
+			"%s only for credentials of %s, and the domain of the Shoot's credentials is not known here; "+
 				"capkit lint --domain NAME checks it", what, right.of(s.domains))
 	}
 }
@@ -150,7 +166,7 @@ func (s *subject) loadBalancerClasses() {
 		allowed := of.where(func(domain string) bool { return allows(pool(domain).LoadBalancerClasses, class) })
 		if len(allowed) == 0 {
 			s.Found(validation.RuleLoadBalancerClass, field.ErrorTypeNotSupported, at, networksOf(class), "%s",
-				otherNetworks(class, pool(of[0]).LoadBalancerClasses))
+				otherNetworks(class, s.infrastructure.FloatingPoolName, pool(of[0]).LoadBalancerClasses))
 		} else {
 			s.dependsOnDomain(at, networksOf(class), "the networks of this class are allowed", allowed, of)
 		}
@@ -179,8 +195,8 @@ func allows(classes []v1alpha1.LoadBalancerClass, class *v1alpha1.LoadBalancerCl
 	})
 }
 
-// otherNetworks says in what a class differs from the first one of the floating pool that is closest to it.
-func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBalancerClass) string {
+// otherNetworks says in what a class differs from the first one of a floating pool that is closest to it.
+func otherNetworks(class *v1alpha1.LoadBalancerClass, pool string, classes []v1alpha1.LoadBalancerClass) string {
 	closest := slices.MinFunc(classes, func(a, b v1alpha1.LoadBalancerClass) int {
 		return len(differences(class, &a)) - len(differences(class, &b))
 	})
@@ -189,8 +205,9 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, classes []v1alpha1.LoadBal
 		others = fmt.Sprintf(", or use the networks of one of its %d other classes", len(classes)-1)
 	}
 	return fmt.Sprintf(
-		"the floating pool does not allow the networks of load balancer class %s; to use those of its class %s, %s%s",
-		finding.Quoted(class.Name), finding.Quoted(closest.Name), strings.Join(differences(class, &closest), " and "), others)
+		"load balancer class %s has %s, which floating pool %s does not allow; %s, as in its class %s%s",
+		finding.Quoted(class.Name), cmp.Or(strings.Trim(networksOf(class), "{}"), "no network of its own"), pool, strings.Join(differences(class, &closest), " and "),
+		finding.Quoted(closest.Name), others)
 }
 
 // classNetworks are the fields of a class that say which networks it uses, and the form in which they are compared.

@@ -64,21 +64,24 @@ func (s *subject) volumes() {
 	for _, volumeType := range s.Profile.VolumeTypes {
 		has = append(has, volumeType.Name)
 	}
-	check := func(name *string, at *field.Path) {
+	check := func(w worker, name *string, at *field.Path) {
 		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !validation.Full(&s.Report) {
 			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, has,
-				"the profile has no volume type "+finding.Quoted(*name))
+				"the profile has no volume type "+finding.Quoted(*name)+forPool(w))
 		}
 	}
 	for _, w := range s.workers {
 		if w.Volume != nil {
-			check(w.Volume.Type, w.at.Child("volume"))
+			check(w, w.Volume.Type, w.at.Child("volume"))
 		}
 		for i := range w.DataVolumes {
-			check(w.DataVolumes[i].Type, w.at.Child("dataVolumes").Index(i))
+			check(w, w.DataVolumes[i].Type, w.at.Child("dataVolumes").Index(i))
 		}
 	}
 }
+
+// forPool says for which worker pool the profile lacks something.
+func forPool(w worker) string { return " for worker pool " + w.Name }
 
 // workerConfigs warns about single configs. Who asks which image a worker pool boots reports their errors.
 func (s *subject) workerConfigs() {
@@ -148,7 +151,7 @@ func (s *subject) zones() {
 	}
 	for _, w := range s.workers {
 		if len(w.Zones) == 0 && !validation.Full(&s.Report) {
-			s.notAmong(ruleZone, w.at.Child("zones"), "", has, "zone", s.inRegion())
+			s.notAmong(ruleZone, w.at.Child("zones"), "", has, "zone", s.inRegion()+forPool(w))
 		}
 		for i, zone := range w.Zones {
 			if validation.Full(&s.Report) {
@@ -157,7 +160,7 @@ func (s *subject) zones() {
 			at, first := w.at.Child("zones"), slices.Index(w.Zones, zone)
 			switch {
 			case !slices.Contains(has, zone):
-				s.notAmong(ruleZone, at.Index(i), zone, has, "zone", s.inRegion())
+				s.notAmong(ruleZone, at.Index(i), zone, has, "zone", s.inRegion()+forPool(w))
 			case first < i:
 				s.Found(validation.RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Index(i), zone,
 					"%s is zone %s already; remove one of the two", at.Index(first), zone)

@@ -6,6 +6,7 @@ package servergroups_test
 
 import (
 	"context"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"net"
@@ -318,6 +319,32 @@ func TestTokenAnswers(t *testing.T) {
 		}
 		wantCode(t, err, c.codes...)
 		wantWords(t, err, c.words)
+	}
+}
+
+// TestRepeatedSecrets is about an identity service that repeats what it was sent: no part of a password is in the error.
+func TestRepeatedSecrets(t *testing.T) {
+	const password = "correct  horse\tbattery"
+	for name, message := range map[string]string{
+		"as it is":   "no such password: " + password,
+		"at the end": strings.Repeat("x", 290) + " " + password,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusUnauthorized)
+				_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]any{"message": message}})
+			}))
+			defer s.Close()
+			secret := with((&fakenova.OpenStack{Server: s}).Secret(), "authURL", s.URL, "password", password)
+			_, err := servergroups.Connect(t.Context(), servergroups.Credentials{Secret: secret}, "r")
+			wantCode(t, err, v1beta1.ErrorInfraUnauthenticated)
+			wantWords(t, err, "..; check the user")
+			for _, part := range []string{"corr", "horse"} {
+				if strings.Contains(err.Error(), part) {
+					t.Errorf("there is a part of the password in %v", err)
+				}
+			}
+		})
 	}
 }
 

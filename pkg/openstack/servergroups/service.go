@@ -51,10 +51,17 @@ func (s *service) failure(doing string, err error) error {
 	if doing != "" {
 		f.text = doing + ": " + f.text
 	}
-	for _, secret := range s.secrets {
-		f.text = strings.ReplaceAll(f.text, secret, "...")
-	}
+	f.text = s.withoutSecrets(f.text)
 	return f
+}
+
+// withoutSecrets returns a text with something else in place of secrets. It finds them as they are only, so it has to come before
+// anything that shortens the text, or changes the spaces in it.
+func (s *service) withoutSecrets(text string) string {
+	for _, secret := range s.secrets {
+		text = strings.ReplaceAll(text, secret, "...")
+	}
+	return text
 }
 
 func (s *service) explain(err error) *failure {
@@ -107,7 +114,7 @@ func causeOf(err error) string {
 
 // refusal returns the error for an answer with another status than that of success.
 func (s *service) refusal(answer *gophercloud.ErrUnexpectedResponseCode) *failure {
-	words := wordsOf(answer.Body)
+	words := s.wordsOf(answer.Body)
 	f := &failure{text: fmt.Sprintf("the %s at %s answers %d", s.name, s.host, answer.Actual)}
 	if words != "" {
 		f.text += ": " + words
@@ -171,8 +178,8 @@ func isMissing(answer *gophercloud.ErrUnexpectedResponseCode) bool {
 const maxWords = 300
 
 // wordsOf returns the message in the body of an answer in the format of OpenStack, an object with one field whose value
-// has a message; empty if there is none.
-func wordsOf(body []byte) string {
+// has a message; empty if there is none. There is no secret in it.
+func (s *service) wordsOf(body []byte) string {
 	var parsed map[string]json.RawMessage
 	if json.Unmarshal(body, &parsed) != nil {
 		return ""
@@ -185,7 +192,7 @@ func wordsOf(body []byte) string {
 			return ""
 		}
 	}
-	words := strings.Join(strings.FieldsFunc(fault.Message, func(r rune) bool {
+	words := strings.Join(strings.FieldsFunc(s.withoutSecrets(fault.Message), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
 	if utf8.RuneCountInString(words) > maxWords {

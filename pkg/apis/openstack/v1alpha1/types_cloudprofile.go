@@ -97,7 +97,7 @@ type Constraints struct {
 
 // FloatingPool is an external network, or several, that have floating IPs, for the shoots of a region, of a domain, of
 // both or of all. Entries that are more specific rule out those that are less, unless they are nonConstraining;
-// docs/openstack.md says how a shoot's entry is found.
+// docs/clouds/openstack.md says how a shoot's entry is found.
 type FloatingPool struct {
 	// Name is the name of the network, or a pattern for names: * alone, or a name with one * at its beginning or at its
 	// end. Shoots name the network itself.

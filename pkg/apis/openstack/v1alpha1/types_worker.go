@@ -36,7 +36,7 @@ type WorkerConfig struct {
 	// +optional
 	AdditionalSecurityGroups []string `json:"additionalSecurityGroups,omitzero"`
 	// TrustedLaunch asks for machines with trusted launch, which needs an image that supports it
-	// (docs/worker-capabilities.md). Nil: not asked for.
+	// (docs/concepts/worker-capabilities.md). Nil: not asked for.
 	// +optional
 	TrustedLaunch *TrustedLaunch `json:"trustedLaunch,omitempty"`
 }

@@ -5,21 +5,26 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/capkit/capkit/pkg/finding"
 )
 
 // Rules returns the catalogue of this package's rules, apart from those about images. The caller owns it.
 func Rules() []finding.Rule {
-	return append([]finding.Rule{
+	return slices.Concat(finding.On(finding.ObjectAny,
 		RuleSettingMissing, ruleValueEmpty, ruleValueFormat, ruleValueOutOfRange, ruleValueNotSupported, ruleOpenStackID,
-		ruleOpenStackIDFormat, RuleEntryDuplicate, ruleEntryRepeated, rulePurposeDuplicate, ruleSettingsExclusive,
-		ruleRegionUnserved, ruleFloatingPoolPattern, ruleNameSuspicious, ruleKeystoneURL, ruleKeystoneInsecure,
-		ruleCACertificate, ruleServerGroupPolicy, ruleResolvConfOption, RuleLoadBalancerClass, ruleMachineLabelReserved,
-		ruleNodeTemplate, ruleNetworkRange, ruleIPv6NotEnabled, ruleFeatureGate, ruleShareNetworkMissing,
-		ruleSettingDeprecated,
-	}, finding.Online([]finding.Rule{
-		RuleFieldImmutable, ruleCredentialsIncomplete, ruleCredentialsAmbiguous, ruleCredentialsValue,
-	})...)
+		ruleOpenStackIDFormat,
+	), finding.On(finding.ObjectCloudProfile,
+		RuleEntryDuplicate, ruleEntryRepeated, rulePurposeDuplicate, ruleSettingsExclusive, ruleRegionUnserved,
+		ruleFloatingPoolPattern, ruleNameSuspicious, ruleKeystoneURL, ruleKeystoneInsecure, ruleCACertificate,
+		ruleServerGroupPolicy, ruleResolvConfOption,
+	), finding.On(finding.ObjectShoot,
+		RuleLoadBalancerClass, ruleMachineLabelReserved, ruleNodeTemplate, ruleNetworkRange, ruleIPv6NotEnabled,
+		ruleFeatureGate, ruleShareNetworkMissing, ruleSettingDeprecated,
+	), finding.Online(slices.Concat(finding.On(finding.ObjectShoot, RuleFieldImmutable), finding.On(finding.ObjectSecret,
+		ruleCredentialsIncomplete, ruleCredentialsAmbiguous, ruleCredentialsValue,
+	))))
 }
 
 // These rules are about images as well, with the same meaning, and described where those are checked.

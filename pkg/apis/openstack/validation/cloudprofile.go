@@ -29,6 +29,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // CloudProfileConfig checks all of a CloudProfileConfig but its images. The config stands at the path at; regions are
@@ -64,7 +65,7 @@ func (c *cloudProfile) region(region *string, at *field.Path) {
 	if c.notEmpty(region, at) && c.trimmed(*region, at) && !c.known.Has(*region) {
 		c.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, at, *region,
 			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region),
-			finding.Few(c.regions), cmp.Or(didYouMean(*region, c.regions), "correct it, or remove the entry"))
+			finding.Few(c.regions), cmp.Or(question(strictjson.Slip(*region, c.regions)), "correct it, or remove the entry"))
 	}
 }
 
@@ -169,7 +170,7 @@ func (c *cloudProfile) dnsServers(at *field.Path) {
 		address, err := netip.ParseAddr(server)
 		if err != nil || address.Zone() != "" {
 			c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Index(i), server,
-				"%s is no IP address, such as 10.10.10.11", quote(server))
+				"%s is no IP address; write one such as 10.10.10.11", quote(server))
 		} else if before := servers.before(address.Unmap(), at.Index(i)); before != nil {
 			c.duplicate(RuleEntryDuplicate, at.Index(i), server, before, "is the address "+address.String())
 		}
@@ -233,7 +234,7 @@ func (c *cloudProfile) storageClasses(at *field.Path) {
 		switch isDefault := ptr.Deref(class.Default, false); {
 		case isDefault && standard != nil:
 			c.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, path.Child("default"), true,
-				"storage class %s would be the second default, after %s; there can be one only", class.Name, standard)
+				"storage class %s is a second default, after %s; remove default: true from one of the two", class.Name, standard)
 		case isDefault:
 			standard = path
 		}

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/utils/validation/features"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -58,6 +60,20 @@ func createsShareNetwork(networks *v1alpha1.Networks) bool {
 // anyVersion is one by which a feature gate can be looked up that need not be of it.
 const anyVersion = "1.0.0"
 
+// meantGate asks for the feature gate that differs from an unknown one in the case of its letters, if there is one.
+func meantGate(name string) string {
+	tries := []string{"AllAlpha", "AllBeta"}
+	if first, size := utf8.DecodeRuneInString(name); size > 0 {
+		tries = append(tries, string(unicode.ToUpper(first))+name[size:])
+	}
+	for _, meant := range tries {
+		if _, err := features.IsFeatureGateSupported(meant, anyVersion); err == nil && strings.EqualFold(meant, name) {
+			return "did you mean " + meant + "?"
+		}
+	}
+	return "mind upper and lower case"
+}
+
 // featureGates checks feature gates as Gardener does. What is wrong with the version Gardener itself reports.
 func (f *findings) featureGates(gates map[string]bool, version string, at *field.Path) {
 	for _, name := range slices.Sorted(maps.Keys(gates)) {
@@ -67,7 +83,7 @@ func (f *findings) featureGates(gates map[string]bool, version string, at *field
 		value := gates[name]
 		if _, err := features.IsFeatureGateSupported(name, anyVersion); err != nil {
 			f.Found(ruleFeatureGate, field.ErrorTypeInvalid, at.Key(name), value,
-				"Kubernetes has no feature gate %s; mind upper and lower case", quote(name))
+				"Kubernetes has no feature gate %s; %s", quote(name), meantGate(name))
 			continue
 		}
 		for _, err := range features.ValidateFeatureGates(map[string]bool{name: value}, version, at) {
@@ -127,9 +143,18 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 			"load balancer class %s would be the second %s one, after %s, and one is enough; "+
 				"remove the purpose from one of the two", quote(class.Name), purpose, before)
 	default:
+		first, byName := strings.CutSuffix(before.String(), ".name")
+		is, change := "has that purpose", "remove the purpose there"
+		if byName {
+			is, change = "is one already, by its name", "rename that class"
+		}
+		here := "remove purpose: " + purpose + " here"
+		if last(at) == "name" {
+			here = "rename this class"
+		}
 		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,
-			"load balancer class %s would be the second %s one, after %s; there can be one only",
-			class.Name, purpose, before)
+			"load balancer class %s is a second %s one, because %s %s; %s, or %s",
+			class.Name, purpose, strings.TrimSuffix(first, ".purpose"), is, here, change)
 	}
 }
 

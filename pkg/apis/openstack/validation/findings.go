@@ -169,13 +169,18 @@ func NotAmong(found *finding.Report, rule finding.Rule, at *field.Path, value st
 	}
 }
 
-// oneOf says which values there are, and which of them was probably meant.
+// oneOf says which values there are, at least one, and which of them was probably meant.
 func oneOf(value string, values []string) string {
-	supported := "supported are " + finding.Few(listed(values))
-	if question := didYouMean(value, values); question != "" {
-		return question + " " + supported
+	supported, question := finding.Few(listed(values)), didYouMean(value, values)
+	switch {
+	case len(values) > 1 && question != "":
+		return question + " supported are " + supported
+	case len(values) > 1:
+		return "supported are " + supported
+	case question != "":
+		return question
 	}
-	return supported
+	return "supported: " + supported
 }
 
 // listed returns names for a list of what there is. Patterns are named as such, and names with blanks quoted.
@@ -206,6 +211,11 @@ func didYouMean(value string, values []string) string {
 	if i := slices.IndexFunc(values, func(v string) bool { return beginsLike(value, v) }); i >= 0 && meant == "" {
 		meant = values[i]
 	}
+	return question(meant)
+}
+
+// question asks whether a value was meant; it is empty for none.
+func question(meant string) string {
 	if meant == "" {
 		return ""
 	}
@@ -240,11 +250,12 @@ func (f *findings) openStackID(id *string, at *field.Path, of string) {
 	}
 	if problem := idProblem(*id); problem != "" {
 		f.Found(ruleOpenStackID, field.ErrorTypeInvalid, at, *id,
-			"%s cannot be the ID of a %s: it %s", quote(*id), of, problem)
+			"%s cannot be the ID of a %s: it %s; %s", quote(*id), of, problem, writeID(*id))
 		return
 	}
 	f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
-		"%s is no UUID, such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, as the ID of a %s is; is it the name?", quote(*id), of)
+		"the ID of a %s is a UUID such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, not %s; if that is the name, %s",
+		of, quote(*id), insteadOfName(at))
 }
 
 func (f *findings) requiredID(id string, at *field.Path, of string) {
@@ -255,6 +266,22 @@ func (f *findings) requiredID(id string, at *field.Path, of string) {
 	f.openStackID(&id, at, of)
 }
 
+// insteadOfName says what to do with a name that stands in the field of an ID.
+func insteadOfName(at *field.Path) string {
+	if strings.HasSuffix(at.String(), ".floatingSubnetID") {
+		return "write it as floatingSubnetName"
+	}
+	return "write the ID instead"
+}
+
+// writeID says what to write instead of what can be no ID.
+func writeID(id string) string {
+	if strings.Contains(id, "{{") {
+		return "is it a template that was not rendered?"
+	}
+	return "write the ID, not the name"
+}
+
 // ImageID returns what is wrong with the ID of an image, if there is one, in a region at the path. It need be no UUID.
 func ImageID(id string, region *field.Path) field.ErrorList {
 	if id == "" || isUUID(id) { // there may be thousands
@@ -263,7 +290,7 @@ func ImageID(id string, region *field.Path) field.ErrorList {
 	var f findings
 	if problem := idProblem(id); problem != "" {
 		f.Found(ruleOpenStackID, field.ErrorTypeInvalid, region.Child("id"), id,
-			"%s cannot be the ID of an image: it %s", quote(id), problem)
+			"%s cannot be the ID of an image: it %s; %s", quote(id), problem, writeID(id))
 	}
 	return f.Errors.Errors()
 }

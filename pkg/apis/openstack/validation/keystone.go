@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func (c *cloudProfile) keystoneForceInsecure(at *field.Path) {
 	}
 	c.Found(ruleKeystoneInsecure, field.ErrorTypeInvalid, at, true,
 		"the certificate of the identity service is not verified, so that others can pose as it and get the credentials "+
-			"of every Shoot%s", useless)
+			"of every Shoot%s; remove keystoneForceInsecure; if a private CA signed the certificate, put that CA into keystoneCACert", useless)
 }
 
 func (c *cloudProfile) keystoneURLs(at *field.Path) {
@@ -99,7 +100,7 @@ func urlProblem(written string) string {
 	address, err := url.Parse(written)
 	switch {
 	case strings.Contains(written, "@") && (err != nil || address.User != nil):
-		return "a URL must not have a user or a password in it; these have keys of their own in the Secret of a Shoot"
+		return "remove user and password from the URL; the credentials Secret of a Shoot has keys of its own for them"
 	case err != nil:
 		return "this is no URL; write one with scheme and host" + exampleURL
 	case address.Scheme != "https" && address.Scheme != "http":
@@ -143,7 +144,7 @@ func bundleProblem(bundle string) string {
 		case block == nil && bytes.Contains(rest, begin), bytes.Count(passed, begin) > 1:
 			return fmt.Sprintf(unreadable, number)
 		case block == nil && number == 1:
-			return "there is no certificate in PEM format, which begins with -----BEGIN CERTIFICATE-----"
+			return "write the certificate itself in PEM format, from -----BEGIN CERTIFICATE----- on" + notThePath(bundle)
 		case block == nil:
 			return ""
 		case strings.Contains(block.Type, "PRIVATE KEY"):
@@ -156,6 +157,14 @@ func bundleProblem(bundle string) string {
 		}
 		rest = after
 	}
+}
+
+// notThePath ends what is said about a text that should be a certificate, if it looks like the path of a file.
+func notThePath(text string) string {
+	if text = strings.TrimSpace(text); strings.ContainsAny(text, " \t\r\n") || filepath.Ext(text) == "" && !filepath.IsAbs(text) {
+		return ""
+	}
+	return ", and not the path of a file"
 }
 
 // The keys in the data of a Secret with credentials. Authentication needs username and password, or else

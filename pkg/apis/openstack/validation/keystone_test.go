@@ -111,6 +111,9 @@ func TestCACertificates(t *testing.T) {
 			}
 			expect(t, found, want...)
 			for _, err := range found.Errors {
+				if of := strings.Contains(err.Detail, "not the path of a file"); of != (name == "text") {
+					t.Errorf("%v", err)
+				}
 				if err.BadValue != (field.OmitValueType{}) {
 					t.Errorf("%#v", err)
 				}

@@ -146,6 +146,21 @@ func TestWhatWasMeant(t *testing.T) {
 	}
 }
 
+// Of two load balancer classes with a purpose the message says what gives it to each.
+func TestAdviceAboutAPurpose(t *testing.T) {
+	const at = "config.constraints.floatingPools[0].loadBalancerClasses[0]"
+	for classes, want := range map[string]string{
+		"[{name: a, purpose: default}, {name: b, purpose: default}]": at + " has that purpose; remove purpose: default here, or remove the purpose there",
+		"[{name: a, purpose: private}, {name: private}]":             at + " has that purpose; rename this class, or remove the purpose there",
+		"[{name: default}, {name: b, purpose: default}]":             at + " is one already, by its name; remove purpose: default here, or rename that class",
+	} {
+		found := checked(sound(t, "{constraints: {floatingPools: [{name: fp, loadBalancerClasses: "+classes+"}]}}"))().Errors
+		if len(found) != 1 || !strings.HasSuffix(found[0].Detail, want) {
+			t.Errorf("%s: %v", classes, found)
+		}
+	}
+}
+
 func TestEverythingWrongInOrder(t *testing.T) {
 	expect(t, checked(sound(t, `
 keystoneURL: ftp://keystone.example.com

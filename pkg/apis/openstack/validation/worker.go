@@ -133,13 +133,12 @@ func (f *findings) reserved(name string, at *field.Path) {
 	if i < 0 {
 		return
 	}
-	inOpenStack := ""
+	becomes := ""
 	if key != name {
-		inOpenStack = ", in which / and other characters become - in OpenStack"
+		becomes = " becomes " + quote(key) + " in OpenStack, and"
 	}
 	f.Found(ruleMachineLabelReserved, field.ErrorTypeForbidden, at, name,
-		"machines are found by labels with %s, which Gardener sets itself; choose another name than %s%s",
-		reserved[i], quote(name), inOpenStack)
+		"label %s%s has %s in it, by which Gardener finds its machines; choose another name", quote(name), becomes, reserved[i])
 }
 
 // securityGroups checks the names, or IDs, of security groups.

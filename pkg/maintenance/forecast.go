@@ -5,11 +5,7 @@
 package maintenance
 
 import (
-	"strings"
-
-	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -26,36 +22,14 @@ type Blocked struct {
 // Forecast says of many Shoots what their maintenance would choose by one profile. Worker pools that are alike are
 // looked at once. It is not safe for concurrent use.
 type Forecast struct {
-	profile *v1beta1.CloudProfileSpec
-	workers provider.Workers
-	boots   func(provider.Pool) func(image, version string) bool
-	offers  map[question]offer
-	choices map[question]choice
-	blocked map[shaped]Blocked
+	choices  *choices
+	releases map[Image]*v1beta1.MachineImageVersion
+	workers  provider.Workers
+	boots    func(provider.Pool) func(image, version string) bool
+	blocked  map[shaped]Blocked
 }
 
-// question is what Gardener goes by when it chooses a version for a worker pool.
-type question struct {
-	machineType, image, version, architecture string
-	strategy                                  v1beta1.MachineUpdateStrategy
-	kubernetes, kubelet, runtime              string
-	autoUpdate                                bool
-}
-
-// offer is what Gardener chooses from: the question has no autoUpdate then, and a version only if that matters. The error is
-// one after which it looks at no further worker pool.
-type offer struct {
-	allowed *v1beta1.MachineImage
-	err     error
-}
-
-// choice is what Gardener chooses: empty if that is nothing new. ends says that it looks at no further worker pool.
-type choice struct {
-	version string
-	ends    bool
-}
-
-// shaped is what decides whether a worker pool boots that, and what it gets instead.
+// shaped is what decides whether a worker pool boots what Gardener chooses, and what it gets instead.
 type shaped struct {
 	question
 	provider.Shape
@@ -67,7 +41,15 @@ func NewForecast(
 	profile *v1beta1.CloudProfileSpec, workers provider.Workers,
 	boots func(provider.Pool) func(image, version string) bool,
 ) *Forecast {
-	return &Forecast{profile, workers, boots, map[question]offer{}, map[question]choice{}, map[shaped]Blocked{}}
+	return &Forecast{newChoices(profile), releasesOf(profile), workers, boots, map[shaped]Blocked{}}
+}
+
+// After returns a Forecast by an update of the profile, for the same provider. What both profiles say in the same way is
+// looked at once, so that the two must not be asked at the same time.
+func (f *Forecast) After(
+	update *v1beta1.CloudProfileSpec, boots func(provider.Pool) func(image, version string) bool,
+) *Forecast {
+	return &Forecast{f.choices.after(update), releasesOf(update), f.workers, boots, map[shaped]Blocked{}}
 }
 
 // Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
@@ -79,14 +61,9 @@ func (f *Forecast) Blocked(shoot *v1beta1.Shoot, pools []provider.Pool) []Blocke
 			continue
 		}
 		worker := &shoot.Spec.Provider.Workers[i]
-		q := ask(shoot, worker, &pools[i])
-		chosen, done := f.choices[q]
-		if !done {
-			chosen = f.choose(worker, q)
-			f.choices[q] = chosen
-		}
-		if chosen.version != "" {
-			blocked[i] = f.judge(worker, pools[i], q, chosen.version)
+		chosen := f.choices.of(shoot, worker)
+		if chosen.Version != "" {
+			blocked[i] = f.judge(shoot, worker, pools[i], chosen.Version)
 		}
 		if chosen.ends {
 			break
@@ -95,63 +72,20 @@ func (f *Forecast) Blocked(shoot *v1beta1.Shoot, pools []provider.Pool) []Blocke
 	return blocked
 }
 
-func (f *Forecast) choose(worker *v1beta1.Worker, q question) choice {
-	autoUpdate := q.autoUpdate
-	q.autoUpdate = false
-	if !v1beta1helper.IsUpdateStrategyInPlace(&q.strategy) {
-		q.version = ""
-	}
-	o, done := f.offers[q]
-	if !done {
-		o.allowed, o.err = allowedVersions(f.profile, worker, q.kubernetes, nil)
-		f.offers[q] = o
-	}
-	if o.err != nil {
-		return choice{ends: true}
-	}
-	update, _ := pick(o.allowed, worker.Machine.Image, autoUpdate) // there is no version if there is an error
-	return choice{version: update.Version}
-}
-
 // judge returns what becomes of a worker pool that does not boot the version chosen for it; the zero Blocked if it does, or
 // if nobody can tell.
-func (f *Forecast) judge(worker *v1beta1.Worker, pool provider.Pool, q question, chosen string) Blocked {
-	key := shaped{q, f.workers.ShapeOf(&pool)}
+func (f *Forecast) judge(shoot *v1beta1.Shoot, worker *v1beta1.Worker, pool provider.Pool, chosen string) Blocked {
+	key := shaped{ask(shoot, worker), f.workers.ShapeOf(&pool)}
 	blocked, done := f.blocked[key]
 	if done {
 		return blocked
 	}
 	if boots := f.boots(pool); boots != nil && !boots(pool.Image, chosen) {
-		works := Works(f.profile, worker, worker, q.kubernetes, boots)
+		works := worksOf(f.releases, worker, worker, shoot.Spec.Kubernetes.Version, boots)
 		// An error says that there is none, so that the pool keeps what it has.
-		instead, _ := Next(f.profile, worker, q.kubernetes, q.autoUpdate, works)
+		instead := f.choices.ofThose(shoot, worker, works)
 		blocked = Blocked{Image: Image{pool.Image, chosen}, Instead: instead.Version}
 	}
 	f.blocked[key] = blocked
 	return blocked
-}
-
-// ask returns what Gardener goes by.
-func ask(shoot *v1beta1.Shoot, worker *v1beta1.Worker, pool *provider.Pool) question {
-	q := question{
-		machineType: pool.MachineType, image: pool.Image, version: pool.Version, architecture: pool.Architecture,
-		strategy: pool.Worker.UpdateStrategy, kubernetes: shoot.Spec.Kubernetes.Version, runtime: runtimesOf(worker),
-		autoUpdate: UpdatesImages(shoot),
-	}
-	if worker.Kubernetes != nil {
-		q.kubelet = ptr.Deref(worker.Kubernetes.Version, "")
-	}
-	return q
-}
-
-// runtimesOf names the container runtimes of a worker.
-func runtimesOf(worker *v1beta1.Worker) string {
-	if worker.CRI == nil {
-		return ""
-	}
-	names := []string{string(worker.CRI.Name)}
-	for _, runtime := range worker.CRI.ContainerRuntimes {
-		names = append(names, runtime.Type)
-	}
-	return strings.Join(names, "/")
 }

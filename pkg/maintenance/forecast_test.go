@@ -26,7 +26,7 @@ func TestForecast(t *testing.T) {
 		shoot := drawShoot(t, profile)
 		boots := drawFilter(t, profile)
 		if rapid.Bool().Draw(t, "only one does not boot") {
-			boots = without(nil, ours.Maintain(&profile.Spec, shoot))
+			boots = without(nil, maintain(&profile.Spec, shoot))
 		}
 		forecast := ours.NewForecast(&profile.Spec, provider.Workers{}, func(provider.Pool) func(image, version string) bool {
 			return boots
@@ -39,9 +39,8 @@ func TestForecast(t *testing.T) {
 				shoot = drawShoot(t, profile)
 				profile.Spec.Kubernetes.Versions = versions
 			}
-			m := ours.Maintain(&profile.Spec, shoot)
 			var want []string
-			for k, image := range m.Images {
+			for k, image := range alone(&profile.Spec, shoot) {
 				worker := &shoot.Spec.Provider.Workers[k]
 				if image.Version == "" || boots == nil || boots(worker.Machine.Image.Name, image.Version) {
 					continue

@@ -50,8 +50,13 @@ func next(
 	if err != nil {
 		return Update{}, true, err
 	}
-	update, err = pick(allowed, worker.Machine.Image, autoUpdate)
+	update, err = pick(allowed, all(allowed), worker.Machine.Image, autoUpdate)
 	return update, false, err
+}
+
+// all says that every version may be needed.
+func all(image *v1beta1.MachineImage) func(*v1beta1.ShootMachineImage) *v1beta1.MachineImage {
+	return func(*v1beta1.ShootMachineImage) *v1beta1.MachineImage { return image }
 }
 
 // allowedVersions returns the image of a worker pool with the versions that the pool can have. Of the version that it has
@@ -83,11 +88,18 @@ func allowedVersions(
 	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
 }
 
-// pick returns what becomes of the version that a worker pool has, of those that it can have.
-func pick(allowed *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (Update, error) {
+// pick returns what becomes of the version that a worker pool has, of those that it can have: some of these are enough for
+// an update that is not forced.
+func pick(
+	allowed *v1beta1.MachineImage, enough func(*v1beta1.ShootMachineImage) *v1beta1.MachineImage,
+	current *v1beta1.ShootMachineImage, autoUpdate bool,
+) (Update, error) {
 	due, forced := isDue(allowed, current, autoUpdate)
 	if !due {
 		return Update{}, nil
+	}
+	if !forced {
+		allowed = enough(current)
 	}
 	version, err := helper.DetermineMachineImageVersion(current, allowed, forced)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	ours "github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // kubernetesVersions are those that a profile may have, and a Shoot too.
@@ -65,6 +66,11 @@ func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 	return shoot
 }
 
+// maintain asks about one Shoot alone.
+func maintain(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) ours.Maintained {
+	return ours.NewMaintainer(profile, provider.Workers{}).Maintain(shoot)
+}
+
 // versions of a Shoot: of Kubernetes, and of the image and Kubernetes of each worker pool.
 func versions(shoot *v1beta1.Shoot) []string {
 	all := []string{shoot.Spec.Kubernetes.Version}
@@ -87,7 +93,7 @@ func TestMaintainAgreesWithGardener(t *testing.T) {
 		profile := drawProfile(t)
 		shoot := drawShoot(t, profile)
 		before := versions(shoot)
-		m := ours.Maintain(&profile.Spec, shoot)
+		m := maintain(&profile.Spec, shoot)
 		want := versions(reconciled(t, profile, shoot))
 		if diff := cmp.Diff(want, versions(m.Shoot)); diff != "" {
 			t.Fatalf("from %v, Gardener's (-) and ours (+): %s", before, diff)
@@ -109,7 +115,7 @@ func TestMaintainAgreesWithGardener(t *testing.T) {
 
 // replaced does with a Shoot what maintenance and mutate-shoot do together.
 func replaced(profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Filter) (ours.Maintained, *v1beta1.Shoot) {
-	m := ours.Maintain(&profile.Spec, shoot)
+	m := maintain(&profile.Spec, shoot)
 	after := m.Shoot.DeepCopy()
 	for i := range m.Images {
 		before, worker := &shoot.Spec.Provider.Workers[i], &m.Shoot.Spec.Provider.Workers[i]
@@ -143,7 +149,7 @@ func TestReplaceWorks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		profile := drawProfile(t)
 		shoot := drawShoot(t, profile)
-		alone := ours.Maintain(&profile.Spec, shoot)
+		alone := maintain(&profile.Spec, shoot)
 		for range 10 {
 			boots := without(drawFilter(t, profile), alone)
 			m, _ := replaced(profile, shoot, boots)
@@ -226,7 +232,7 @@ func TestAfter(t *testing.T) {
 		if got := ours.Refused(shifted, image, &worker, nil, "1.33.1"); got != want {
 			t.Errorf("after %s: %q, want %q", after, got, want)
 		}
-		m := ours.Maintain(shifted, shootOf(worker, false))
+		m := maintain(shifted, shootOf(worker, false))
 		if forced := m.Kubernetes.Forced; forced != (want != "") {
 			t.Errorf("after %s: forced %t", after, forced)
 		}

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -99,7 +98,7 @@ func (p *profile) foldable(f *Fold) []pairing {
 	for i := range p.written.MachineImages {
 		image := &p.written.MachineImages[i]
 		for k := range image.Versions {
-			without, has := strings.CutSuffix(image.Versions[k].Version, f.Suffix)
+			without, has := f.Folds(image.Versions[k].Version)
 			if !has {
 				continue
 			}
@@ -323,7 +322,7 @@ func (p *profile) setMachineTypes(f *Fold, patterns []string) {
 			continue
 		}
 		value := f.Plain
-		if slices.ContainsFunc(patterns, func(pattern string) bool { fits, _ := path.Match(pattern, t.Name); return fits }) {
+		if matches(patterns, t.Name) {
 			value = f.Value
 		}
 		capabilities, _ := tree["capabilities"].(map[string]any)

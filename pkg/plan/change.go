@@ -173,17 +173,27 @@ func (s *Summary) of(kind Kind) *int {
 	}[kind]
 }
 
-// compareVersions compares versions by their numbers, as far as they have any.
+// compareVersions compares versions by their numbers. Those without any come last, by their texts, and none comes first.
 func compareVersions(a, b string) int {
 	if a == b {
 		return 0
 	}
-	x, err := semver.NewVersion(a)
-	y, also := semver.NewVersion(b)
-	if err != nil || also != nil {
-		return cmp.Compare(a, b)
+	group := func(version string, err error) int {
+		switch {
+		case version == "":
+			return 0
+		case err == nil:
+			return 1
+		}
+		return 2
 	}
-	return cmp.Or(x.Compare(y), cmp.Compare(a, b))
+	x, noNumber := semver.NewVersion(a)
+	y, noOther := semver.NewVersion(b)
+	order := cmp.Compare(group(a, noNumber), group(b, noOther))
+	if order == 0 && noNumber == nil {
+		order = x.Compare(y)
+	}
+	return cmp.Or(order, cmp.Compare(a, b))
 }
 
 // keyOf returns a text that is the same for equal values, which can be encoded.

@@ -37,6 +37,9 @@ type View[R any] struct {
 	// OldSpec and NewSpec are what these were compiled from.
 	OldSpec, NewSpec *v1beta1.CloudProfileSpec
 	Shoots           []Shoot
+	// Formerly says which version each combination had before the update, and which combinations count; see
+	// [consistency.Comparison.Renamed]. Nil: no version has another name.
+	Formerly func(consistency.Combination) (version string, counts bool)
 }
 
 // Unread is a worker pool of which it is not known what it asks for, since its providerConfig has errors. Nothing is said
@@ -113,11 +116,12 @@ type sight[R any] struct {
 
 // look takes down what is seen in a view.
 func (p *planner[R]) look(index int, v *View[R]) {
+	was := maintenance.NewForecast(v.OldSpec, p.workers, v.Old.Boots)
 	s := &sight[R]{
-		v, index, consistency.NewComparison(v.Old, v.New),
-		maintenance.NewForecast(v.OldSpec, p.workers, v.Old.Boots), maintenance.NewForecast(v.NewSpec, p.workers, v.New.Boots),
+		v, index, consistency.NewComparison(v.Old, v.New), was, was.After(v.NewSpec, v.New.Boots),
 		map[*consistency.Change[R]]*imageEntry[R]{},
 	}
+	s.comparison.Renamed(v.Formerly)
 	for combination, change := range s.comparison.Combinations() {
 		p.entry(v, combination, &change)
 	}

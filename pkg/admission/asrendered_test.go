@@ -14,7 +14,6 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -153,7 +152,7 @@ func TestShootsAreJudgedAsByTheStatus(t *testing.T) {
 	rapid.Check(t, func(drawn *rapid.T) {
 		child, parent := drawnProfiles(drawn)
 		rendered := statusOf(t, e, child, parent)
-		byStatus, _ := consistency.Compile(openstack.Provider{}, rendered, field.NewPath("spec"))
+		byStatus, _ := consistency.Compile(openstack.Provider{}, rendered, nil)
 		c := componentFor(openstack.Provider{}, stored{child, parent})
 		computed, report, err := c.profile(t.Context(), kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), nil)
 		if err != nil || len(report.Errors) > 0 {

@@ -71,7 +71,7 @@ func (c *component[R]) blockedMaintenance(stored, updated *compiled[R], users []
 	})
 	workers := c.provider.Workers()
 	was := maintenance.NewForecast(stored.spec, workers, stored.profile.Boots)
-	is := maintenance.NewForecast(updated.spec, workers, updated.profile.Boots)
+	is := was.After(updated.spec, updated.profile.Boots)
 	found := map[maintenance.Blocked]*blockedPools{}
 	for _, u := range users {
 		pools := u.following()
@@ -122,7 +122,7 @@ func (c *component[R]) blockedByNamespaced(
 	above := &v1beta1.CloudProfile{Spec: *parent.spec}
 	made := func(profile *v1beta1.NamespacedCloudProfile) *compiled[R] {
 		spec, _ := namespaced.Render(c.provider, profile, above) // an unreadable config is left out, as in the status
-		compilation, _ := consistency.Compile(c.provider, spec, field.NewPath("spec"))
+		compilation, _ := consistency.Compile(c.provider, spec, nil)
 		return &compiled[R]{spec, compilation}
 	}
 	before := made(old)

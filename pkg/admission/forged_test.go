@@ -15,7 +15,7 @@ import (
 )
 
 // TestWhatAForgedRequestTells asks as somebody would who is no API server, about Secrets that are not his: whether they
-// exist, and which keys are wrong, is what he learns. The values he does not. docs/security.md says so.
+// exist, and which keys are wrong, is what he learns. The values he does not. docs/operators/security.md says so.
 func TestWhatAForgedRequestTells(t *testing.T) {
 	e := newEndpoints(t)
 	for name, want := range map[string]string{

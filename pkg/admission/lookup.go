@@ -148,7 +148,7 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *c
 	if old.Spec.Type != c.provider.Type() {
 		return nil
 	}
-	return c.profiles.compile(time.Now(), &old.Spec)
+	return c.profiles.compile(time.Now(), &old.Spec, field.NewPath("spec"))
 }
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without

@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// metricsPrefix is what the names of all metrics of this package begin with. docs/metrics.md describes them. No label
+// metricsPrefix is what the names of all metrics of this package begin with. docs/operators/metrics.md describes them. No label
 // has a value that comes from a request.
 const metricsPrefix = "capkit_admission"
 

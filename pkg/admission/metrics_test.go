@@ -72,11 +72,11 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// row is what docs/metrics.md says about a metric.
+// row is what docs/operators/metrics.md says about a metric.
 var row = regexp.MustCompile("(?m)^\\| `(capkit_admission_[a-z_]+)` \\| ([a-z]+) \\| ([^|]*) \\| [^|]+ \\|$")
 
 func TestDocumentedMetrics(t *testing.T) {
-	content, err := os.ReadFile("../../docs/metrics.md")
+	content, err := os.ReadFile("../../docs/operators/metrics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestDocumentedMetrics(t *testing.T) {
 	}
 	slices.Sort(documented)
 	if diff := cmp.Diff(registered, documented); diff != "" {
-		t.Errorf("docs/metrics.md (-registered +documented):\n%s", diff)
+		t.Errorf("docs/operators/metrics.md (-registered +documented):\n%s", diff)
 	}
 }
 

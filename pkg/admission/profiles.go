@@ -72,7 +72,7 @@ func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, pare
 	return p.keep(object, parent, func() *compiled[R] {
 		start := time.Now()
 		spec, _ := namespaced.Render(p.provider, object, parent) // an unreadable config is left out, as in the status
-		return p.compile(start, spec)
+		return p.compile(start, spec, nil)
 	})
 }
 
@@ -113,13 +113,13 @@ func (p *profiles[R]) first(object *v1beta1.CloudProfile) *compiled[R] {
 		p.expected.Remove(object.Name)
 		return c
 	}
-	return p.compile(time.Now(), &object.Spec)
+	return p.compile(time.Now(), &object.Spec, field.NewPath("spec"))
 }
 
-// compile compiles a spec. What was done for it began at start.
-func (p *profiles[R]) compile(start time.Time, spec *v1beta1.CloudProfileSpec) *compiled[R] {
+// compile compiles a spec, which stands at the path; nil if it was rendered. What was done for it began at start.
+func (p *profiles[R]) compile(start time.Time, spec *v1beta1.CloudProfileSpec, at *field.Path) *compiled[R] {
 	duration := cleanCompilation
-	profile, report := consistency.Compile(p.provider, spec, field.NewPath("spec"))
+	profile, report := consistency.Compile(p.provider, spec, at)
 	if len(report.Errors) > 0 {
 		duration = faultyCompilation
 	}

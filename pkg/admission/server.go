@@ -96,7 +96,7 @@ func (s *server) address() string {
 // that a restart helps one that does not get to know of a new certificate.
 const maxExpired = 10 * time.Minute
 
-// addChecks adds what /healthz and /readyz are about; docs/admission.md says what each check means. /readyz fails while
+// addChecks adds what /healthz and /readyz are about; docs/operators/admission.md says what each check means. /readyz fails while
 // the API server had better ask another replica; /healthz fails for what a restart may repair, and nothing else. source
 // is the cluster of the certificates, nil if it is that of the manager.
 func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {

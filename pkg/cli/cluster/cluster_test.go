@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -294,6 +295,10 @@ func TestKubeconfigs(t *testing.T) {
 		"no cluster":         {contexts, "a", `context a is of cluster "c", which is not in the kubeconfig`},
 		"no server":          {contexts + "clusters: [{name: c, cluster: {}}]\n", "a", "context a does not lead to a cluster: "},
 		"no address":         {contexts + "clusters: [{name: c, cluster: {server: \"https://%\"}}]\n", "a", "context a does not lead to a cluster: "},
+		"secret, no address": {
+			contexts + "clusters: [{name: c, cluster: {server: \"https://me:" + fakegarden.Secret + "@%\"}}]\n", "a",
+			"context a does not lead to a cluster: the server of its cluster is no URL",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tc.text != "" {
@@ -309,5 +314,26 @@ func TestKubeconfigs(t *testing.T) {
 	}
 	if _, err := cluster.Open(cluster.Options{}); err == nil || !strings.HasPrefix(err.Error(), "no kubeconfig: name one") {
 		t.Error(err)
+	}
+}
+
+// A password in an address is in no message.
+func TestPasswordInAddress(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	text := "contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: d}}]\nclusters: [{name: c, cluster: {server: \"https://me:" +
+		fakegarden.Secret + "@127.0.0.1:1/garden\"}}, {name: d, cluster: {server: \"127.0.0.1:1\"}}]\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a": "context a (https://127.0.0.1:1/garden)", "b": "context b (http://127.0.0.1:1)",
+	} {
+		r, err := cluster.Open(cluster.Options{Kubeconfig: config, Context: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

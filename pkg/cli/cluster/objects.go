@@ -102,7 +102,7 @@ func each[T any](
 			}
 			limit = 1
 		}
-		items, err := list(ctx, namespace, limit, len(errs) > 0, ask, slim)
+		items, err := list(ctx, namespace, limit, len(errs) > 0, ask, slim, r.reads)
 		if err != nil {
 			errs = append(errs, r.explain(err, resource, namespace))
 		}
@@ -111,10 +111,17 @@ func each[T any](
 	return errs
 }
 
+// reads tells whoever wants to know that so many more objects have been read.
+func (r *Reader) reads(objects int) {
+	if r.progress != nil {
+		r.progress(objects)
+	}
+}
+
 // list reads all pages of a list; or, to find out whether it may, the first one. If the API server does not have the next
 // page any more, because the list took too long, it begins again.
 func list[T any](
-	ctx context.Context, namespace string, limit int64, firstOnly bool, ask page[T], slim func(*T),
+	ctx context.Context, namespace string, limit int64, firstOnly bool, ask page[T], slim func(*T), progress func(objects int),
 ) (items []*T, err error) {
 	for range attempts {
 		o := metav1.ListOptions{Limit: limit}
@@ -128,6 +135,7 @@ func list[T any](
 				slim(&found[i])
 				items = append(items, &found[i])
 			}
+			progress(len(found))
 			if o.Continue == "" || firstOnly {
 				return items, nil
 			}

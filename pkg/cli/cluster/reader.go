@@ -5,6 +5,7 @@
 package cluster
 
 import (
+	"errors"
 	"time"
 
 	"github.com/gardener/gardener/pkg/client/core/clientset/versioned/typed/core/v1beta1"
@@ -27,6 +28,9 @@ type Options struct {
 	Namespace string
 	// UserAgent is how the program calls itself to the API server, whose audit log has it.
 	UserAgent string
+	// Progress is told after each page of a list how many objects were in it, those of a list that is begun again included.
+	// Nil if nobody wants to know.
+	Progress func(objects int)
 }
 
 // Reader reads from one cluster. It is safe for concurrent use.
@@ -34,10 +38,11 @@ type Reader struct {
 	client    v1beta1.CoreV1beta1Interface
 	name      string // the cluster, for messages
 	namespace string
+	progress  func(objects int)
 }
 
 // Open finds the cluster, without a request to it. The error says what is wrong with the kubeconfig, of whose content
-// it has the names of contexts at the most.
+// it has the names of contexts, clusters and files at the most.
 func Open(o Options) (*Reader, error) {
 	loading := clientcmd.NewDefaultClientConfigLoadingRules()
 	loading.ExplicitPath = o.Kubeconfig
@@ -62,7 +67,10 @@ func Open(o Options) (*Reader, error) {
 	if err != nil {
 		return nil, configError(o.Context, raw, err)
 	}
-	name := config.Host
+	name, err := addressOf(config)
+	if err != nil {
+		return nil, configError(o.Context, raw, err)
+	}
 	if o.Context != "" {
 		name = "context " + o.Context + " (" + name + ")"
 	}
@@ -70,8 +78,19 @@ func Open(o Options) (*Reader, error) {
 	if err != nil {
 		return nil, configError(o.Context, raw, err)
 	}
-	r.namespace = namespace
+	r.namespace, r.progress = namespace, o.Progress
 	return r, nil
+}
+
+// addressOf returns the address of a cluster, without user and password. The error does not quote it.
+func addressOf(config *rest.Config) (string, error) {
+	address, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return "", errors.New("the server of its cluster is no URL")
+	}
+	shown := *address
+	shown.User = nil
+	return shown.String(), nil
 }
 
 func newReader(config *rest.Config, name, userAgent string) (*Reader, error) {

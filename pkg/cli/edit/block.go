@@ -106,7 +106,7 @@ func (e *editor) value(p part, old, want any) []string {
 	case n.Kind == yaml.AliasNode:
 		refuse(n, "an alias (*"+n.Value+") stands for what has to change; write the value here instead")
 	case n.Anchor != "" && e.aliased[n]:
-		refuse(n, "what has to change is used by an alias (*"+n.Anchor+") as well; write the value there instead of the alias")
+		e.refuseUsed(n)
 	case n.Kind == yaml.ScalarNode || n.Style&yaml.FlowStyle != 0 || n.Kind == yaml.MappingNode != staysMapping:
 		return e.inLine(p, old, want)
 	case isMapping && staysMapping:
@@ -207,10 +207,21 @@ func (e *editor) mapping(p part, old, want map[string]any) []string {
 	return slices.Concat(joined(append(slots, added[len(members)]...)), tail)
 }
 
+// refuseExplicit refuses to change a member whose key is marked by a question mark.
+func (e *editor) refuseExplicit(m member) {
+	before := strings.TrimRight(e.lines[m.line][:e.offset(m.line, m.key.Column)], " \t")
+	if strings.HasSuffix(before, "?") {
+		refuse(m.key, "a key behind a question mark has to change; write it as "+m.name+": with its value")
+	}
+}
+
 // memberSlot writes a member that is there: changed, as it is, or nothing but the comments of one that is removed.
 func (e *editor) memberSlot(m member, old, want map[string]any) slot {
 	value, stays := want[m.name]
 	was, there := old[m.name]
+	if there && (!stays || !same(was, value)) {
+		e.refuseExplicit(m)
+	}
 	switch {
 	case !there && m.name != "<<", there && !stays:
 		return slot{later: func() []string { return e.orphans(m.part, m.value, m.key.Column-1) }}
@@ -267,7 +278,7 @@ func (e *editor) sequence(p part, old, want []any) []string {
 	removed := &scope{}
 	for i, item := range items {
 		if !taken[i] {
-			e.collectItem(removed, item, old[i])
+			e.collectItem(removed, item, old[i], dash)
 		}
 	}
 	e.pool = append(e.pool, removed)
@@ -301,8 +312,11 @@ func (e *editor) item(p part, old, want any, dash int) []string {
 		return slices.Clone(e.lines[p.from:p.to])
 	}
 	line := e.dashAbove(p.node, dash)
-	if p.node.Kind != yaml.MappingNode || p.node.Style&yaml.FlowStyle != 0 || p.node.Line-1 != line {
+	switch {
+	case p.node.Kind != yaml.MappingNode || p.node.Style&yaml.FlowStyle != 0:
 		return e.value(p, old, want)
+	case p.node.Line-1 != line:
+		return slices.Concat(e.lines[p.from:line+1], e.value(part{p.node, line + 1, p.to}, old, want))
 	}
 	head := e.lines[p.from:line]
 	content := e.value(part{p.node, line, p.to}, old, want)

@@ -93,6 +93,7 @@ func apply(text string, object Object, before Before) (string, error) {
 		return "", err
 	}
 	for _, document := range documents {
+		f.settle(document)
 		f.look(document, 0)
 	}
 	e := &editor{file: f, before: before, carried: map[int]bool{}, whole: map[*yaml.Node]bool{}}
@@ -199,7 +200,7 @@ func decode(raw json.RawMessage) (value any, err error) {
 // find finds the mapping that begins in a place.
 func (e *editor) find(p part, line, column int) (part, bool) {
 	n := p.node
-	if n.Kind == yaml.MappingNode && n.Line == line && n.Column == column {
+	if n.Kind == yaml.MappingNode && (n.Line == line && n.Column == column || e.began[n] == [2]int{line, column}) {
 		return p, true
 	}
 	var children []part
@@ -229,4 +230,13 @@ func same(a, b any) bool { return reflect.DeepEqual(a, b) }
 // refuse ends the work with a fault at a node.
 func refuse(n *yaml.Node, message string) {
 	panic(&Fault{Line: n.Line, Column: n.Column, Message: message})
+}
+
+// refuseUsed refuses to change what an alias refers to, at its anchor.
+func (e *editor) refuseUsed(n *yaml.Node) {
+	at := *n
+	if began, above := e.began[n]; above {
+		at.Line, at.Column = began[0], began[1]
+	}
+	refuse(&at, "what has to change is used by an alias (*"+n.Anchor+") as well; write the value there instead of the alias")
 }

@@ -5,6 +5,7 @@
 package edit
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -96,14 +97,8 @@ func (e *editor) span(from, to *yaml.Node) string {
 
 // between returns the text between two places.
 func (e *editor) between(line, at, last, stop int) string {
-	if line == last {
-		return e.lines[line][at:max(at, stop)]
-	}
-	text := e.lines[line][at:]
-	for i := line + 1; i < last; i++ {
-		text += e.lines[i]
-	}
-	return text + e.lines[last][:stop]
+	begin := e.begins[line] + at
+	return e.text[begin:max(begin, e.begins[last]+stop)]
 }
 
 // gap returns the text between the end of one node and the beginning of the next.
@@ -125,7 +120,7 @@ func (e *editor) flow(n *yaml.Node, old, want any) string {
 	case n.Kind == yaml.AliasNode:
 		refuse(n, "an alias (*"+n.Value+") stands for what has to change; write the value here instead")
 	case n.Anchor != "" && e.aliased[n]:
-		refuse(n, "what has to change is used by an alias (*"+n.Anchor+") as well; write the value there instead of the alias")
+		e.refuseUsed(n)
 	case inBrackets && n.Kind == yaml.MappingNode && isMap && staysMap && len(was) > 0 && len(is) > 0:
 		return e.flowMapping(n, was, is)
 	case inBrackets && n.Kind == yaml.SequenceNode && isList && staysList && len(former) > 0 && len(items) > 0:
@@ -158,8 +153,10 @@ func (e *editor) frameOf(n *yaml.Node, begins, ends []*yaml.Node, quoted bool) f
 	if i := strings.LastIndexAny(f.opening, "\n\r"); i >= 0 {
 		f.style.indent = e.eol + f.opening[i+1:]
 		f.separator = "," + f.style.indent
-		if i := strings.LastIndexAny(f.closing, "\n\r"); i >= 0 {
-			f.style.step = strings.Repeat(" ", max(len(f.opening[strings.LastIndexAny(f.opening, "\n\r")+1:])-len(f.closing[i+1:]), 0))
+		if k := strings.LastIndexAny(f.closing, "\n\r"); k >= 0 {
+			if step, further := strings.CutPrefix(f.opening[i+1:], f.closing[k+1:]); further {
+				f.style.step = step
+			}
 		}
 		if strings.Trim(f.closing, " \t\r\n,") != "" {
 			f.closing = strings.TrimRight(f.style.indent, " ")
@@ -201,7 +198,6 @@ func (e *editor) flowMapping(n *yaml.Node, old, want map[string]any) string {
 			entries.add(e.span(key, values[i]), e.gapBefore(values, keys, i))
 		default:
 			e.refuseAnchors(values[i])
-			entries.skip()
 		}
 	}
 	for name := range old {
@@ -216,25 +212,18 @@ func (e *editor) flowMapping(n *yaml.Node, old, want map[string]any) string {
 // list are entries that are written one after the other.
 type list struct {
 	frame
-	text    string
-	begun   bool
-	skipped bool
+	text  string
+	begun bool
 }
 
 // add adds an entry. gap is what stands before it in the file; empty for one that is new.
 func (l *list) add(entry, gap string) {
-	switch {
-	case l.begun && (gap == "" || l.skipped):
-		l.text += l.separator
-	case l.begun:
-		l.text += gap
+	if l.begun {
+		l.text += cmp.Or(gap, l.separator)
 	}
 	l.text += entry
-	l.begun, l.skipped = true, gap == "" // what follows a new one stands as a new one does
+	l.begun = true
 }
-
-// skip leaves an entry out.
-func (l *list) skip() { l.skipped = true }
 
 // gapBefore returns what stands before an entry; empty for the first one.
 func (e *editor) gapBefore(ends, begins []*yaml.Node, i int) string {
@@ -268,17 +257,13 @@ func (e *editor) flowSequence(n *yaml.Node, old, want []any) string {
 	f := e.frameOf(n, n.Content, n.Content, quoted)
 	pairs, kept := pair(old, want), map[int]bool{}
 	entries := list{frame: f}
-	last := -1
 	for k, value := range want {
 		i, found := pairs[k]
 		if !found {
 			entries.add(fresh(value, f.style), "")
 			continue
 		}
-		if i != last+1 {
-			entries.skip()
-		}
-		last, kept[i] = i, true
+		kept[i] = true
 		entries.add(e.flow(n.Content[i], old[i], value), e.gapBefore(n.Content, n.Content, i))
 	}
 	for i, item := range n.Content {

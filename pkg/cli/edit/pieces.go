@@ -26,6 +26,8 @@ type piece struct {
 	column  int
 	// line is that of the key or the dash.
 	line int
+	// dash is the line of the dash of an entry whose content begins in a later line; -1 for others.
+	dash int
 	// within is set for one that stands in brackets with others.
 	within bool
 	used   bool
@@ -33,22 +35,38 @@ type piece struct {
 
 // collect adds a member to a scope, and everything in it.
 func (e *editor) collect(s *scope, m member, value any) {
+	e.refuseExplicit(m)
 	own, _ := e.withoutTail(part{m.key, m.from, m.to}, m.key.Column-1)
-	s.pieces = append(s.pieces, &piece{part: own, key: m.name, value: value, content: m.value, column: m.key.Column - 1, line: m.line})
+	s.pieces = append(s.pieces, &piece{
+		part: e.withBlanks(own, m.to), key: m.name, value: value, content: m.value, column: m.key.Column - 1, line: m.line, dash: -1,
+	})
 	e.collectIn(s, part{m.value, m.valueFrom(), own.to}, value)
 }
 
-// collectItem adds an entry of a list to a scope, and everything in it.
-func (e *editor) collectItem(s *scope, item part, value any) {
+// collectItem adds an entry of a list, whose dash stands in a column, to a scope, and everything in it.
+func (e *editor) collectItem(s *scope, item part, value any, column int) {
 	own, _ := e.withoutTail(item, item.node.Column-1)
-	line := item.node.Line - 1
+	line, dash := item.node.Line-1, e.dashAbove(item.node, column)
+	if dash == line {
+		dash = -1
+	}
 	if item.node.Kind == yaml.MappingNode && (item.node.Style&yaml.FlowStyle == 0 || e.inOneLine(item.node)) {
-		s.pieces = append(s.pieces, &piece{part: own, value: value, content: item.node, column: item.node.Column - 1, line: line})
+		s.pieces = append(s.pieces, &piece{
+			part: e.withBlanks(own, item.to), value: value, content: item.node, column: item.node.Column - 1, line: line, dash: dash,
+		})
 	}
 	if item.node.Kind == yaml.MappingNode {
 		own.from = line
 	}
 	e.collectIn(s, own, value)
+}
+
+// withBlanks returns a part with the blank lines that follow, up to a line.
+func (e *editor) withBlanks(p part, to int) part {
+	for p.to < to && e.blank(p.to) {
+		p.to++
+	}
+	return p
 }
 
 // inOneLine reports whether a value in brackets ends in the line in which it begins.
@@ -63,7 +81,7 @@ func (e *editor) collectIn(s *scope, p part, value any) {
 		for i := range items {
 			if n := p.node.Content[i]; p.node.Kind == yaml.SequenceNode && n.Kind == yaml.MappingNode && e.inOneLine(n) {
 				s.pieces = append(s.pieces, &piece{
-					part: part{n, n.Line - 1, n.Line}, value: items[i], content: n, column: n.Column - 1, line: n.Line - 1, within: true,
+					part: part{n, n.Line - 1, n.Line}, value: items[i], content: n, column: n.Column - 1, line: n.Line - 1, dash: -1, within: true,
 				})
 			}
 		}
@@ -79,7 +97,7 @@ func (e *editor) collectIn(s *scope, p part, value any) {
 	}
 	if isList && p.node.Kind == yaml.SequenceNode {
 		for i, item := range e.items(p) {
-			e.collectItem(s, item, items[i])
+			e.collectItem(s, item, items[i], p.node.Column-1)
 		}
 	}
 }
@@ -113,12 +131,25 @@ func (e *editor) carry(from, to int) {
 
 // verbatim returns the lines of a piece for a column, as if it began in a line of its own.
 func (e *editor) verbatim(p *piece, column int) []string {
-	lines := slices.Clone(e.lines[p.from:p.to])
-	at := p.line - p.from
-	lines[at] = strings.Repeat(" ", p.column) + lines[at][e.offset(p.line, p.column+1):] // without the dash
+	first := strings.Repeat(" ", p.column) + e.lines[p.line][e.offset(p.line, p.column+1):] // without the dash
+	lines := slices.Concat(e.above(p), []string{first}, e.lines[p.line+1:p.to])
 	e.carry(p.from, p.to)
 	e.keep(p.content)
 	return shift(lines, column-p.column)
+}
+
+// above returns the lines of a piece that stand above its key or its content, without a dash that stands there.
+func (e *editor) above(p *piece) []string {
+	lines := slices.Clone(e.lines[p.from:p.line])
+	if p.dash < 0 {
+		return lines
+	}
+	at := p.dash - p.from
+	if comment := e.comment(p.dash); comment != "" {
+		lines[at] = strings.Repeat(" ", p.column) + comment + e.eol
+		return lines
+	}
+	return slices.Delete(lines, at, at+1)
 }
 
 // first are the members that come first in what is new, in this order.
@@ -232,7 +263,7 @@ func (e *editor) newItem(value any, dash int) []string {
 	if former.content.Style&yaml.FlowStyle != 0 {
 		return e.movedInBrackets(former, value, dash)
 	}
-	head := shift(slices.Clone(e.lines[former.from:former.line]), dash-e.indent(former.line))
+	head := shift(e.above(former), dash-e.indent(former.line))
 	content := e.value(part{former.content, former.line, former.to}, former.value, value)
 	e.carry(former.from, former.to)
 	at := slices.IndexFunc(content, func(line string) bool {
@@ -252,7 +283,7 @@ func (e *editor) movedInBrackets(p *piece, want any, dash int) []string {
 	}
 	by := dash - e.indent(p.line)
 	_, end := e.end(p.content)
-	head, rest := shift(e.lines[p.from:p.line], by), shift(e.lines[p.line+1:p.to], by)
+	head, rest := shift(e.above(p), by), shift(e.lines[p.line+1:p.to], by)
 	e.carry(p.from, p.to)
 	return slices.Concat(head, []string{line + e.lines[p.line][end:]}, rest)
 }
@@ -270,21 +301,26 @@ func within(members, of map[string]any) bool {
 	return true
 }
 
-// orphans returns what stays where a part is removed: its comments, but for those that stand elsewhere by now, each in a line
-// of its own that is indented as given; and the blank lines below it, unless it has moved.
+// orphans returns what stays where a part is removed, but for what stands elsewhere by now: its comments, each in a line of its own
+// that is indented as given; and the blank lines below it, with those in it if something of it has moved.
 func (e *editor) orphans(p part, n *yaml.Node, indent int) []string {
 	e.refuseAnchors(n)
-	var lines []string
+	rest, _ := e.withoutTail(p, 0)
 	moved := false
 	for i := p.from; i < p.to; i++ {
+		moved = moved || e.carried[i]
+	}
+	var lines []string
+	for i := p.from; i < p.to; i++ {
 		comment := e.comment(i)
-		if moved = moved || e.carried[i]; !e.carried[i] && comment != "" {
+		switch {
+		case e.carried[i]:
+		case comment != "":
 			e.carried[i] = true
 			lines = append(lines, strings.Repeat(" ", indent)+comment+e.eol)
+		case e.blank(i) && !e.opaque[i] && (moved || i >= rest.to):
+			lines = append(lines, e.lines[i])
 		}
-	}
-	if _, tail := e.withoutTail(p, 0); !moved { // the blank lines below it
-		lines = append(lines, tail...)
 	}
 	return lines
 }
@@ -306,7 +342,7 @@ func (e *editor) refuseAnchors(n *yaml.Node) {
 	case n.Kind == yaml.AliasNode:
 		return
 	case e.aliased[n] && !moved:
-		refuse(n, "what has to change is used by an alias (*"+n.Anchor+") as well; write the value there instead of the alias")
+		e.refuseUsed(n)
 	}
 	for _, child := range n.Content {
 		e.refuseAnchors(child)

@@ -13,21 +13,28 @@ import (
 
 // file is a text as lines, each with the line break that ends it.
 type file struct {
+	text  string
 	lines []string
+	// begins are where the lines begin in the text, and ascii says which have no character of several bytes.
+	begins []int
+	ascii  []bool
 	// eol is the line break of lines that are added.
 	eol string
 	// opaque are the lines that are a part of a value of several lines: they have no comments.
 	opaque map[int]bool
 	// aliased are the nodes that an alias refers to.
 	aliased map[*yaml.Node]bool
+	// began has where mappings and lists begin whose anchor or tag stands above them, line and column: at that.
+	began map[*yaml.Node][2]int
 }
 
 // newFile takes a text without byte order mark whose last line ends with a line break. What is opaque or aliased is not known yet.
 func newFile(text string) *file {
-	f := &file{eol: "\n", opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}}
+	f := &file{text: text, eol: "\n", opaque: map[int]bool{}, aliased: map[*yaml.Node]bool{}, began: map[*yaml.Node][2]int{}}
 	for len(text) > 0 {
 		end := breakAfter(text)
-		f.lines = append(f.lines, text[:end])
+		f.lines, f.begins = append(f.lines, text[:end]), append(f.begins, len(f.text)-len(text))
+		f.ascii = append(f.ascii, utf8.RuneCountInString(text[:end]) == end)
 		text = text[end:]
 	}
 	if len(f.lines) > 0 && strings.HasSuffix(f.lines[0], "\r\n") {
@@ -68,9 +75,33 @@ func breakAfter(text string) int {
 	return len(text)
 }
 
+// settle gives mappings and lists in block style, whose anchor or tag stands above them, the place of what is in them.
+func (f *file) settle(n *yaml.Node) {
+	for _, child := range n.Content {
+		f.settle(child)
+	}
+	collection := n.Kind == yaml.MappingNode || n.Kind == yaml.SequenceNode
+	if !collection || n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 {
+		return
+	}
+	line, column := n.Content[0].Line, n.Content[0].Column
+	if n.Kind == yaml.SequenceNode {
+		line = n.Line
+		for line < n.Content[0].Line && !strings.HasPrefix(strings.TrimLeft(f.lines[line-1], " "), "-") {
+			line++
+		}
+		column = f.indent(line-1) + 1
+	}
+	if line > n.Line {
+		f.began[n] = [2]int{n.Line, n.Column}
+		n.Line, n.Column = line, column
+	}
+}
+
 // look finds what is opaque or aliased at a node, which is in a mapping or list that begins in a column, counted from 1.
 func (f *file) look(n *yaml.Node, column int) {
 	switch {
+	case n.Line > len(f.lines): // what is not there, at the end
 	case n.Kind == yaml.AliasNode:
 		f.aliased[n.Alias] = true
 	case n.Kind != yaml.ScalarNode:
@@ -163,6 +194,9 @@ func quoteEnd(text string, at int) int {
 // offset turns a column, counted from 1 in characters, into an offset in a line.
 func (f *file) offset(line, column int) int {
 	text := f.lines[line]
+	if f.ascii[line] {
+		return min(max(column-1, 0), len(text))
+	}
 	at := 0
 	for range column - 1 {
 		if at >= len(text) {
@@ -182,7 +216,7 @@ func (f *file) end(n *yaml.Node) (line, at int) {
 		at += strings.IndexAny(f.lines[line][at:]+" ", " \t\r\n")
 		at += len(f.lines[line][at:]) - len(strings.TrimLeft(f.lines[line][at:], " \t"))
 	}
-	rest := strings.Join(f.lines[line:], "")
+	rest := f.text[f.begins[line]:]
 	if at >= len(rest) {
 		return line, at
 	}

@@ -14,6 +14,7 @@ package gardener
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"regexp"
 	"runtime/debug"
 	"slices"
@@ -62,13 +63,43 @@ func Validate(object runtime.Object) field.ErrorList {
 	return byCore(slices.DeleteFunc(errs, filledIn))
 }
 
-// byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once.
+// byCore makes what Gardener says ready to be reported: with a stable text, with the rule as its origin, and once. It leaves out
+// what only makes it long: whole objects as Go has them, and regular expressions behind the words that say the same.
 func byCore(errs field.ErrorList) field.ErrorList {
+	errs = withoutLatest(errs)
 	for _, err := range errs {
-		err.Detail = SortLists(err.Detail)
+		err.Detail = expression.ReplaceAllString(SortLists(err.Detail), "")
 		err.Origin = RuleCore
+		err.BadValue = shown(err.BadValue)
 	}
 	return slices.CompactFunc(errs, func(a, b *field.Error) bool { return a.Error() == b.Error() })
+}
+
+// shown returns what a message shows of a value: of an object its version or name, if it has one.
+func shown(value any) any {
+	object := reflect.Indirect(reflect.ValueOf(value))
+	if object.Kind() != reflect.Struct {
+		return value
+	}
+	for _, name := range []string{"Version", "Name"} {
+		if f := object.FieldByName(name); f.IsValid() && f.Kind() == reflect.String {
+			return f.String()
+		}
+	}
+	return field.OmitValueType{}
+}
+
+// expression matches the end of a message of Kubernetes that has said already in words what the expression does.
+var expression = regexp.MustCompile(`, regex used for validation is '[^']*'`)
+
+// withoutLatest leaves out that the latest version of Kubernetes cannot be found, where the versions have errors of their own.
+func withoutLatest(errs field.ErrorList) field.ErrorList {
+	if !slices.ContainsFunc(errs, func(err *field.Error) bool { return strings.HasPrefix(err.Field, "spec.kubernetes.versions[") }) {
+		return errs
+	}
+	return slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return err.Field == "spec.kubernetes.versions" && strings.HasPrefix(err.Detail, "failed to determine the latest kubernetes version")
+	})
 }
 
 // SetDefaults fills Gardener's defaults into an object, as everyone sees it who reads it from the API server.

@@ -20,7 +20,7 @@ import (
 type converter struct {
 	*writer
 	source *source
-	line   int          // added to the parser's lines
+	chunk  chunk
 	open   []*yaml.Node // the anchored nodes being written
 	// aliases counts those that are being followed, one within the other; start is where the outermost began to write.
 	aliases, start int
@@ -193,10 +193,10 @@ func (c *converter) place(n *yaml.Node) place {
 }
 
 // keyPlace returns where a node itself was written.
-func (c *converter) keyPlace(n *yaml.Node) place { return place{c.line + n.Line, n.Column} }
+func (c *converter) keyPlace(n *yaml.Node) place { return c.chunk.place(n.Line, n.Column) }
 
 // expandsTooFar is the message of a document with aliases that becomes too large by them.
-var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB", maxExpanded>>20)
+var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
 
 func tooDeep(at place) *fault {
 	return &fault{at, RuleTooLarge, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}

@@ -158,13 +158,18 @@ func (w *writer) end(i int) {
 func (w *writer) beginMember(key string, at place, keyLines map[string]int) (i int, again *fault) {
 	i = w.begin(at)
 	if line := keyLines[key]; line > 0 {
-		again = &fault{at, RuleDuplicateKey, fmt.Sprintf("the key %s is already given in line %d", quoteKey(key), line)}
+		again = &fault{at, RuleDuplicateKey, givenAgain(key, line)}
 		w.repeats, w.repeated[i] = true, again.message
 	} else {
 		keyLines[key] = at.line
 	}
 	w.json = append(appendString(w.json, key), ':')
 	return i, again
+}
+
+// givenAgain is the message about a key that a line has already.
+func givenAgain(key string, line int) string {
+	return fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(key), line)
 }
 
 // endMember ends a member whose value, without the key, is at a place of its own.
@@ -188,4 +193,89 @@ func quoteKey(key string) string {
 func appendString(out []byte, s string) []byte {
 	out, _ = jsontext.AppendQuote(out, s) // invalid UTF-8 is replaced
 	return out
+}
+
+// without returns a document of the value at an index alone, without those of its members that paths of keys lead to. Its
+// places are those that they have been.
+func (d *document) without(i int, paths [][]string) *document {
+	cut := map[int]bool{}
+	for _, path := range paths {
+		found := []int{i}
+		for _, key := range path {
+			found = d.membersOf(found, key)
+		}
+		for _, member := range found {
+			cut[member] = true
+		}
+	}
+	left := newWriter()
+	left.repeats = d.repeats
+	left.copy(d, i, cut)
+	return left.written()
+}
+
+// membersOf returns the indices of the members with a key of some values: all of them if it is given more than once.
+func (d *document) membersOf(values []int, key string) (members []int) {
+	for _, i := range values {
+		if d.json[d.content(i)] != '{' {
+			continue
+		}
+		for child := i + 1; child < int(d.places[i].next); child = int(d.places[child].next) {
+			if d.key(child) == key {
+				members = append(members, child)
+			}
+		}
+	}
+	return members
+}
+
+// copy writes the value at an index of another document, without what is cut.
+func (w *writer) copy(from *document, i int, cut map[int]bool) {
+	next := int(from.places[i].next)
+	within := false
+	for k := range cut {
+		within = within || k > i && k < next
+	}
+	if !within {
+		w.copyWhole(from, i, next)
+		return
+	}
+	first := len(w.places)
+	start := from.places[i].start
+	w.places = append(w.places, valuePlace{line: from.places[i].line, column: from.places[i].column, start: int32(len(w.json))})
+	w.copyNotes(from, i, first)
+	w.json = append(append(w.json, from.json[start:from.content(i)]...), '{')
+	for child := i + 1; child < next; child = int(from.places[child].next) {
+		if cut[child] {
+			continue
+		}
+		if w.json[len(w.json)-1] != '{' {
+			w.json = append(w.json, ',')
+		}
+		w.copy(from, child, cut)
+	}
+	w.json = append(w.json, '}')
+	w.end(first)
+}
+
+// copyWhole writes the values from an index to the one before the next, of which the first contains the others.
+func (w *writer) copyWhole(from *document, i, next int) {
+	places, text := int32(len(w.places)-i), int32(len(w.json))-from.places[i].start
+	for k := i; k < next; k++ {
+		p := from.places[k]
+		p.start, p.end, p.next = p.start+text, p.end+text, p.next+places
+		w.copyNotes(from, k, len(w.places))
+		w.places = append(w.places, p)
+	}
+	w.json = append(w.json, from.json[from.places[i].start:from.places[i].end]...)
+}
+
+// copyNotes writes what is noted about the value at an index.
+func (w *writer) copyNotes(from *document, i, to int) {
+	if message, found := from.repeated[i]; found {
+		w.repeated[to] = message
+	}
+	if at, found := from.contents[i]; found {
+		w.contents[to] = at
+	}
 }

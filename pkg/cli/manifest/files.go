@@ -32,12 +32,12 @@ const maxDocument = 32 << 20
 //
 // err joins what kept files from being read at all, in order. The other results are complete for the other files.
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
-	in, err := read(args, stdin, "")
+	in, err := read(args, stdin, "", nil)
 	return in.Objects, in.Problems, err
 }
 
 // read does the work of Load and Read.
-func read(args []string, stdin io.Reader, group string) (in Input, err error) {
+func read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {
@@ -54,10 +54,11 @@ func read(args []string, stdin io.Reader, group string) (in Input, err error) {
 				continue
 			}
 			seen[filepath.Clean(file)] = true
-			src := source{name: file, group: of}
+			src := source{name: file, group: of, unread: unread}
 			errs = append(errs, src.load(stdin))
 			in.Objects, in.Problems = append(in.Objects, src.objects...), append(in.Problems, src.problems...)
 			in.Skipped, in.Foreign = append(in.Skipped, src.skipped...), in.Foreign+src.foreign
+			in.Marked = append(in.Marked, src.texts...)
 		}
 	}
 	return in, errors.Join(errs...)
@@ -69,6 +70,10 @@ func expand(arg string) (files []string, isFolder bool, err error) {
 		return []string{arg}, false, nil
 	}
 	info, err := os.Stat(arg)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		return nil, false, fmt.Errorf("%s: %w", arg, failed.Err)
+	}
 	if err != nil {
 		return nil, false, err
 	}
@@ -144,18 +149,45 @@ func (s *source) load(stdin io.Reader) error {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
 	var text strings.Builder
-	size, err := io.Copy(&text, io.LimitReader(from, maxDocument+1))
+	size, err := io.Copy(&text, io.LimitReader(from, maxAtOnce+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
-	case size > maxDocument:
+	case compressed(text.String()):
+		s.fault(&fault{place{1, 1}, RuleSyntax, "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
+	case size > maxAtOnce:
 		begin := text.String()
 		s.expanded, s.searched = maxExpanded, maxSearched
 		return s.stream(io.MultiReader(strings.NewReader(begin), from), []byte(begin[:1<<10]))
-	case compressed(text.String()):
-		s.fault(&fault{place{1, 1}, RuleSyntax, "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
-	default:
+	case size <= maxWhole:
 		s.parse(text.String())
+	default:
+		return s.parseLarge(text.String())
 	}
 	return nil
+}
+
+// maxWhole is the size of an input, in bytes, up to which a List is parsed at once, and maxAtOnce that up to which it is if it
+// cannot be read item by item.
+const (
+	maxWhole  = 256 << 10
+	maxAtOnce = 16 << 20
+)
+
+// parseLarge reads an input item by item, as [source.stream] does: the parser's nodes of a List take thirty times its size.
+// What is more than a List, like anchors that several items share, or has mistakes, is parsed at once after all; and so is what
+// has a [Mark], since a comment may stand between two items, and about both of them.
+func (s *source) parseLarge(text string) error {
+	if strings.Contains(text, Mark) {
+		s.parse(text)
+		return nil
+	}
+	s.expanded, s.searched = maxExpanded, maxSearched
+	before := *s
+	err := s.stream(strings.NewReader(text), []byte(text[:1<<10]))
+	if s.noList || len(s.problems)+len(s.skipped)+s.foreign > 0 {
+		*s = before
+		s.parse(text)
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type Input struct {
 	Skipped []Skipped
 	// Foreign counts the documents in folders that are no objects of any kind, whether or not they are among Skipped.
 	Foreign int
+	// Marked are the documents with a [Mark] in their text.
+	Marked []Text
 }
 
 // Skipped is a folder, a file or a document that is not read, or of which nothing is made.
@@ -54,12 +57,34 @@ const (
 	reasonNoObject      = "no Kubernetes object: "
 )
 
+// Unread returns the values of an object that nobody asks for, as paths of keys below it; none if it is kept whole.
+type Unread func(Identity) (paths [][]string)
+
 // Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
 // Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
 // they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
 // group leaves nothing out.
-func Read(args []string, stdin io.Reader, group string) (in Input, err error) {
-	return read(args, stdin, group)
+//
+// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
+// like a key that is given twice, is among the problems all the same.
+func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
+	return read(args, stdin, group, unread)
+}
+
+// Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
+// other, or in one below it, or is standard input.
+func Apart(a, b string) (folderOfA, folderOfB string) {
+	if a == Stdin || b == Stdin {
+		return "", ""
+	}
+	separator := string(filepath.Separator)
+	as, bs := strings.Split(filepath.Clean(a), separator), strings.Split(filepath.Clean(b), separator)
+	for i := range min(len(as), len(bs)) - 1 {
+		if as[i] != bs[i] {
+			return strings.Join(as[:i+1], separator), strings.Join(bs[:i+1], separator)
+		}
+	}
+	return "", ""
 }
 
 // folder is what is known of a folder among the arguments.
@@ -165,9 +190,20 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 		return
 	}
 	s.foreign++
-	if mentions || !strings.HasPrefix(foreign, reasonNoObject) {
+	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || c.likeAnObject() {
 		skip(foreign)
 	}
+}
+
+// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists.
+var (
+	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
+	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
+)
+
+// likeAnObject reports whether the chunk looks like an object that lacks its apiVersion or kind.
+func (c chunk) likeAnObject() bool {
+	return ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text)
 }
 
 // firstLine returns the number of the first line with more than a comment or a marker.

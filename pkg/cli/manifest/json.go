@@ -23,7 +23,7 @@ func (s *source) parseJSON(c chunk) bool {
 	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
 		return false
 	}
-	r := jsonReader{text: c.text, at: place{c.line + 1, 1}, decoder: jsontext.NewDecoder(bytes.NewBufferString(c.text),
+	r := jsonReader{text: c.text, at: c.begin(), decoder: jsontext.NewDecoder(bytes.NewBufferString(c.text),
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 	objects, problems := len(s.objects), len(s.problems)
 	broken := r.documents(s)

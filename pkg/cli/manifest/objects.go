@@ -35,6 +35,11 @@ func (s *source) object(d *document, i int, list Identity, limited bool) *fault 
 	}
 	items, isList := d.itemsOf(i, who)
 	if !isList {
+		if s.unread != nil {
+			if paths := s.unread(who); len(paths) > 0 {
+				d, i = d.without(i, paths), 0
+			}
+		}
 		s.objects = append(s.objects, &Object{Identity: who, File: s.name, JSON: d.value(i), document: d, index: i})
 		return nil
 	}
@@ -51,6 +56,9 @@ func (s *source) object(d *document, i int, list Identity, limited bool) *fault 
 	}
 	return nil
 }
+
+// isList reports whether an object with items is a List, or one with a type.
+func (who Identity) isList() bool { return who.APIVersion != "" && strings.HasSuffix(who.Kind, "List") }
 
 // itemsOf returns the items of a List, or of one with a type, like CloudProfileList; 0 if there are none.
 func (d *document) itemsOf(i int, who Identity) (items int, isList bool) {
@@ -80,7 +88,7 @@ func (d *document) misshapen(i int) *fault {
 		if kind == '[' {
 			what = "list"
 		}
-		return &fault{at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
+		return &fault{at, RuleNotAnObject, notAnObject(what)}
 	}
 	var missing []string
 	for _, key := range []string{"apiVersion", "kind"} {
@@ -99,6 +107,10 @@ func (d *document) misshapen(i int) *fault {
 		return &fault{at, RuleNotAnObject, missing[0] + " is missing"}
 	}
 	return &fault{at, RuleNotAnObject, "apiVersion and kind are missing"}
+}
+
+func notAnObject(what string) string {
+	return "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"
 }
 
 func (d *document) identify(i int) Identity {

@@ -245,5 +245,5 @@ kind: Secret
 	// Output:
 	// <stdin> CloudProfile "openstack" 9:7
 	// <stdin> Secret "" 11:1
-	// <stdin>:13:1: duplicate-key: the key "kind" is already given in line 12
+	// <stdin>:13:1: duplicate-key: the key "kind" is already given in line 12; remove one of the two
 }

@@ -30,6 +30,11 @@ type source struct {
 	group   string
 	skipped []Skipped
 	foreign int
+	// unread is that of Read.
+	unread Unread
+	// noList is set if something was read item by item that does not say that it is a List.
+	noList bool
+	texts  []Text
 	// list is what a List says of itself whose items are read one by one; empty for documents.
 	list Identity
 
@@ -41,17 +46,34 @@ type source struct {
 type chunk struct {
 	text string
 	line int // lines before it
+	// column is how many characters come before it in its first line.
+	column int
 }
+
+// place returns the place in the file of one in the chunk.
+func (c chunk) place(line, column int) place {
+	if line == 1 {
+		column += c.column
+	}
+	return place{c.line + line, column}
+}
+
+// begin returns where the chunk begins.
+func (c chunk) begin() place { return c.place(1, 1) }
 
 func (s *source) parse(data string) {
 	s.expanded, s.searched = maxExpanded, maxSearched
-	s.parseFrom(data, 0)
+	s.parseFrom(data, place{1, 1})
 }
 
-// parseFrom reads a part of the input that begins behind some lines.
-func (s *source) parseFrom(data string, line int) {
-	for _, c := range split(data) {
-		c.line += line
+// parseFrom reads a part of the input that begins at a place.
+func (s *source) parseFrom(data string, at place) {
+	s.texts = append(s.texts, marked(s.name, data, at.line-1)...)
+	for i, c := range split(data) {
+		c.line += at.line - 1
+		if i == 0 {
+			c.column = at.column - 1
+		}
 		objects, first := len(s.objects), len(s.problems)
 		switch {
 		case parts(c.text) > maxParts:
@@ -65,7 +87,7 @@ func (s *source) parseFrom(data string, line int) {
 		if s.group != "" {
 			s.leaveOut(c, objects, first)
 		} else if len(s.problems) > first && s.problems[first].Rule == RuleSyntax && strings.Contains(c.text, "{{") {
-			s.problems[first].Message += "; what has {{ }} in it may be a template: check what it renders to"
+			s.problems[first].Message += "; {{ }} looks like a template: render it, and check the result"
 		}
 	}
 }

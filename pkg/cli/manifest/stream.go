@@ -7,15 +7,17 @@ package manifest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v3"
 )
 
-// An input that is larger than a document may be is a dump. It is read document by document, and of a List item by item,
+// A large input is a dump. It is read document by document, and of a List item by item,
 // so that no more than one of them is in memory as text.
 
 // stream reads a dump.
@@ -44,10 +46,13 @@ type yamlStream struct {
 	text  strings.Builder // the document or item so far
 	first int             // lines before it
 	line  int             // lines that were read
-	// In a List with items: where they are, once the first has begun, as what is before the dash; header and rest are
-	// not kept.
+	// In a List with items: where they are, once the first has begun, as what is before the dash; and whether they are over.
 	items, inItems, rest bool
 	indent               string
+	// says is what a List with items says of itself, before and behind them, and keys are the lines of its keys; nil if there are
+	// no items.
+	says Identity
+	keys map[string]int
 }
 
 // streamYAML reads documents of YAML, each at its marker, and the items of Lists as kubectl writes them.
@@ -68,7 +73,7 @@ func (s *source) streamYAML(from io.Reader) error {
 		}
 		y.line += breaks(line)
 		if errors.Is(err, io.EOF) {
-			y.flush()
+			y.end()
 			return nil
 		}
 	}
@@ -96,20 +101,20 @@ func (y *yamlStream) take(line string) {
 	switch {
 	case isMarker(text, "---"):
 		if y.items || y.rest || hasContent(y.text.String()) {
-			y.flush()
+			y.end()
 		}
 		y.text.WriteString(line)
 		return
 	case isMarker(text, "..."):
 		y.text.WriteString(line)
-		y.flush()
+		y.end()
 		y.first += breaks(line)
 		return
-	case y.rest:
-		return
-	case content == "" || content[0] == '#':
+	case y.rest || content == "" || content[0] == '#':
 		y.text.WriteString(line)
 		return
+	case y.text.Len() > 0:
+		text = line // a byte order mark counts only where a document begins
 	}
 	y.takeContent(text)
 }
@@ -123,13 +128,13 @@ func (y *yamlStream) takeContent(text string) {
 	case y.inItems && len(indent) <= len(y.indent) && (!dash || indent != y.indent):
 		y.flush() // the List goes on behind its items
 		y.rest = true
-		return
 	case dash && (y.inItems && indent == y.indent || y.items && !y.inItems):
-		header := y.text.String()
 		if y.inItems {
 			y.flush()
 		} else {
-			y.list = headerOf(header)
+			y.keys = map[string]int{}
+			y.frame(y.text.String(), y.first)
+			y.list = y.says
 		}
 		y.text.Reset()
 		y.items, y.inItems, y.indent, y.first = true, true, indent, y.line
@@ -140,18 +145,66 @@ func (y *yamlStream) takeContent(text string) {
 	y.text.WriteString(line)
 }
 
-// flush parses what there is. The next line begins a document.
+// flush parses what there is of a document, or of a List.
 func (y *yamlStream) flush() {
-	in := y.inItems && !y.rest
-	if !y.rest {
-		y.parseFrom(y.text.String(), y.first)
+	switch text := y.text.String(); {
+	case y.rest:
+		y.frame(text, y.first)
+	case y.inItems && !hasContent(text):
+		y.leave(chunk{text: text, line: y.first}, &fault{place{y.first + 1, len(y.indent) + 3}, RuleNotAnObject, notAnObject("single value")})
+	default:
+		y.parseFrom(text, place{y.first + 1, 1})
 	}
 	y.text.Reset()
 	y.first = y.line
-	if !in {
-		y.list = Identity{}
-	}
 	y.items, y.inItems, y.rest = false, false, false
+}
+
+// end ends a document.
+func (y *yamlStream) end() {
+	y.flush()
+	y.noList = y.noList || y.keys != nil && !y.says.isList()
+	y.list, y.says, y.keys = Identity{}, Identity{}, nil
+}
+
+// frame reads what a List says beside its items, before or behind them, in a text that begins behind some lines.
+func (y *yamlStream) frame(text string, line int) {
+	c := chunk{text: strings.TrimPrefix(text, byteOrderMark), line: line}
+	node, err := nextNode(yaml.NewDecoder(strings.NewReader(c.text)))
+	switch {
+	case errors.Is(err, io.EOF):
+		return
+	case err != nil:
+		y.leave(c, y.syntaxFault(c, err))
+		return
+	case node.Kind != yaml.MappingNode || node.Style&yaml.FlowStyle != 0 || node.Column != 1:
+		y.leave(c, &fault{c.place(node.Line, node.Column), RuleSyntax, "not valid YAML: this is neither an item of the List nor one of its keys"})
+		return
+	}
+	conv := converter{writer: newWriter(), source: y.source, chunk: c}
+	conv.value(node, 1)
+	d, faults := conv.written(), conv.faults
+	says := d.identify(0)
+	y.says.APIVersion, y.says.Kind = cmp.Or(y.says.APIVersion, says.APIVersion), cmp.Or(y.says.Kind, says.Kind)
+	for member := range d.children(0) {
+		key, at := d.key(member), d.placeOf(member)
+		if before := y.keys[key]; before > 0 {
+			faults = append(faults, &fault{at, RuleDuplicateKey, givenAgain(key, before)})
+		}
+		y.keys[key] = at.line
+	}
+	y.leave(c, faults...)
+}
+
+// leave leaves faults behind that a part of the input has besides objects: in a folder as far as they count there.
+func (y *yamlStream) leave(c chunk, faults ...*fault) {
+	first := len(y.problems)
+	for _, f := range faults {
+		y.fault(f, Identity{})
+	}
+	if y.group != "" {
+		y.leaveOut(c, len(y.objects), first)
+	}
 }
 
 // hasContent reports whether a text has more than comments, directives and markers.
@@ -163,20 +216,6 @@ func hasContent(text string) bool {
 		}
 	}
 	return false
-}
-
-// headerOf returns what a List says of itself before its items.
-func headerOf(text string) (who Identity) {
-	for _, line := range lines(text) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		switch value = strings.Trim(strings.TrimSpace(value), `"'`); key {
-		case "apiVersion":
-			who.APIVersion = value
-		case "kind":
-			who.Kind = value
-		}
-	}
-	return who
 }
 
 // recorder keeps what was read, until it is dropped. It does not read more than there may be of a document.
@@ -202,7 +241,7 @@ func (r *recorder) Read(p []byte) (int, error) {
 func (r *recorder) drop(to int64) {
 	n := int(to - r.base)
 	r.at.advance(string(r.text[:n]))
-	r.text, r.base = append(r.text[:0], r.text[n:]...), to
+	r.text, r.base = r.text[n:], to
 }
 
 // dropSpace forgets the white space and the comma before a value.
@@ -262,6 +301,7 @@ func (s *source) streamValue(r *recorder, d *jsontext.Decoder) error {
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
+	s.noList = s.noList || isList && !s.list.isList()
 	s.list = Identity{}
 	if !isList {
 		s.parseRecorded(r, d.InputOffset())
@@ -272,12 +312,15 @@ func (s *source) streamValue(r *recorder, d *jsontext.Decoder) error {
 
 // streamMembers reads the members of a document, and reports whether it is a List.
 func (s *source) streamMembers(r *recorder, d *jsontext.Decoder) (isList bool, err error) {
+	given := map[string]bool{}
 	for d.PeekKind() != '}' {
 		name, err := d.ReadToken()
 		if err != nil {
 			return isList, err
 		}
 		key := name.String()
+		s.noList = s.noList || given[key]
+		given[key] = true
 		if key == "items" && d.PeekKind() == '[' {
 			isList = true
 			if err := s.streamItems(r, d); err != nil {
@@ -320,8 +363,8 @@ func (s *source) streamItems(r *recorder, d *jsontext.Decoder) error {
 	return err
 }
 
-// parseRecorded parses the value that ends at an offset, with what it is behind as white space.
+// parseRecorded parses the value that ends at an offset.
 func (s *source) parseRecorded(r *recorder, end int64) {
 	r.dropSpace()
-	s.parseFrom(strings.Repeat(" ", r.at.column-1)+string(r.text[:end-r.base]), r.at.line-1)
+	s.parseFrom(string(r.text[:end-r.base]), r.at)
 }

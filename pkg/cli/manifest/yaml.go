@@ -32,7 +32,7 @@ func (s *source) parseYAML(c chunk) {
 			s.fault(s.syntaxFault(c, err), Identity{})
 			return
 		}
-		conv := converter{writer: newWriter(), source: s, line: c.line}
+		conv := converter{writer: newWriter(), source: s, chunk: c}
 		conv.value(node, 1)
 		s.take(conv.writer, conv.aliased)
 	}
@@ -66,7 +66,7 @@ func unreadable(c chunk) *fault {
 			message = fmt.Sprintf("the control character %U is not allowed", r)
 		}
 		if message != "" {
-			at := place{c.line + 1, 1}
+			at := c.begin()
 			at.advance(c.text[:i])
 			return &fault{at, RuleSyntax, message}
 		}
@@ -100,7 +100,14 @@ func (c chunk) textAt(wanted int) place {
 			break
 		}
 	}
-	return place{c.line + max(reached, 1), 1 + len(text) - len(strings.TrimLeft(text, " "))}
+	return c.place(max(reached, 1), 1+len(text)-len(strings.TrimLeft(text, " ")))
+}
+
+// repairs says what to do about what the parser finds.
+var repairs = map[string]string{
+	"found character that cannot start any token": "YAML is indented by spaces, not by tabs, and what begins with @, ` or % needs quotes",
+	"did not find expected ',' or ']'":            "close the [ with a ], or put commas between its items",
+	"did not find expected ',' or '}'":            "close the { with a }, or put commas between its keys",
 }
 
 // explain returns the line that a message of the parser names, or 1, and the message for the user. An undefined alias
@@ -114,6 +121,9 @@ func explain(err error) (int, string) {
 	message := match[2]
 	if strings.HasPrefix(message, "unknown anchor") {
 		message = "an alias (*name) refers to an anchor (&name) that is not defined above it"
+	}
+	if repair := repairs[message]; repair != "" {
+		message += "; " + repair
 	}
 	return max(line, 1), message
 }

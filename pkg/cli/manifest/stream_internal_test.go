@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// found is everything that was found in an input.
+func (s *source) found() (found []string) {
+	for _, o := range s.objects {
+		found = append(found, fmt.Sprintf("%v %s", o.Identity, o.JSON))
+		for _, p := range o.document.places[o.index:o.document.places[o.index].next] {
+			found = append(found, fmt.Sprintf("%d:%d", p.line, p.column))
+		}
+	}
+	for _, p := range s.problems {
+		found = append(found, fmt.Sprint(p))
+	}
+	for _, t := range s.texts {
+		found = append(found, fmt.Sprint(t))
+	}
+	return append(found, fmt.Sprint(s.skipped, s.foreign))
+}
+
+// A large input is read item by item if that finds what reading it at once finds.
+func FuzzItemByItem(f *testing.F) {
+	const two = "items:\n- apiVersion: v1\n  kind: A\n  x: |\n    - b\n    c\n# two\n- kind: B\n  apiVersion: v1\n"
+	for _, text := range []string{
+		"apiVersion: v1\n" + two + "kind: List\nmetadata:\n  resourceVersion: \"\"\n",
+		two + "kind: List\n",                     // no apiVersion
+		"apiVersion: v1\n" + two + "kind: AB\n",  // no List
+		"apiVersion: v1\n" + two + "kind: [\n",   // a mistake behind the items
+		"apiVersion: v1\n" + two + "o\n- x: 1\n", // likewise
+		"apiVersion: v1\n" + two + "{kind: List}\n",
+		"apiVersion: v1\n" + two + " kind: List\n",
+		"apiVersion: v1\nkind: List\n" + two + "-' a: b\n",
+		"apiVersion: v1\nkind: List\n" + two + two, // items twice
+		"apiVersion: v1\nkind: List\n" + two + "kind: List\n",
+		"apiVersion: x\nkind: List\nmetadata: {}\nitems:\n- metadata: {}\n- spec: 1\n- x: 1\n",
+		"apiVersion: x\nkind: List\nitems:\n- metadata: {}\nspec: {}\n",
+		"apiVersion:items: v1\nkind: List\n" + two,
+		"apiVersion: v1\nkind: \"List\n" + two + "\"\n",
+		"apiVersion: v1\nkind: List\nitems:\n-\n- {apiVersion: v1, kind: A}\n", // an item without anything
+		"apiVersion: v1\nkind: List\nmetadata: &a {}\nitems:\n- {apiVersion: v1, kind: A, metadata: *a}\n",
+		"# capkit:ignore a: b\napiVersion: v1\nkind: List\n# capkit:ignore a: b\n" + two,
+		"apiVersion: v1\nkind: AList\nitems:\n  - metadata: {name: a}\n  - metadata: {name: b}\n---\napiVersion: v1\nkind: B\n",
+		"apiVersion: v1\nkind: List\n\ufeff" + two,
+		"---\n# a\n...\n---\napiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: List\nitems: []\n",
+		`{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"A"},5,{"kind":"B","apiVersion":"v1"}],"kind":"List"}` + "\n",
+		`{"items":[{"apiVersion":"v1","kind":"A"}],"kind":"List"}` + "\n",
+		`{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"A"}],"items":[],"kind":"List"}` + "\n",
+		`{"apiVersion":"v1","kind":"A"} {"apiVersion":"v1","kind":"B"}` + "\n" + `{"apiVersion":"v1","kind":"C"}`,
+	} {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, inFolder bool) {
+		large := text + strings.Repeat(" ", 1<<10) // at least
+		if strings.HasSuffix(text, "\n") {
+			large = text + strings.Repeat("\n", 1<<10)
+		}
+		group := ""
+		if inFolder {
+			group = "v1"
+		}
+		atOnce, byItem := source{name: "f.yaml", group: group}, source{name: "f.yaml", group: group}
+		atOnce.parse(large)
+		if err := byItem.parseLarge(large); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(atOnce.found(), byItem.found()); diff != "" {
+			t.Errorf("%q: %s", text, diff)
+		}
+	})
+}

@@ -5,18 +5,13 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
-	"strings"
 
-	"github.com/fatih/color"
 	"github.com/jstemmer/go-junit-report/v2/junit"
-	"github.com/mattn/go-isatty"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -24,11 +19,12 @@ import (
 
 // formats are the writers by the names of their formats.
 var formats = map[string]func(io.Writer, *Report, *Options) error{
-	"text":  func(w io.Writer, r *Report, _ *Options) error { return Text(w, r.Findings) },
-	"json":  func(w io.Writer, r *Report, _ *Options) error { return JSON(w, r) },
-	"yaml":  func(w io.Writer, r *Report, _ *Options) error { return YAML(w, r) },
-	"sarif": sarifLog,
-	"junit": junitReport,
+	"text":   textReport,
+	"json":   func(w io.Writer, r *Report, _ *Options) error { return JSON(w, r) },
+	"yaml":   func(w io.Writer, r *Report, _ *Options) error { return YAML(w, r) },
+	"sarif":  sarifLog,
+	"junit":  junitReport,
+	"github": workflowCommands,
 }
 
 // Formats returns the names of the formats of a report, sorted. The caller owns the slice.
@@ -61,44 +57,15 @@ func YAML(w io.Writer, value any) error {
 	return err
 }
 
-// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if
-// w is a terminal and the environment has no NO_COLOR.
-func Text(w io.Writer, findings []Finding) error {
-	paint := palette(w)
-	var text bytes.Buffer
-	for _, f := range findings {
-		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", f.place(), paint(f.Severity), f.Message, f.Rule)
-		if f.Field != "" {
-			fmt.Fprintf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
-		}
-	}
-	_, err := text.WriteTo(w)
-	return err
-}
-
-// palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
-func palette(w io.Writer) func(finding.Severity) string {
-	file, isFile := w.(*os.File)
-	_, refused := os.LookupEnv("NO_COLOR")
-	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
-		return func(s finding.Severity) string { return string(s) }
-	}
-	return func(s finding.Severity) string {
-		paint := color.New(color.FgYellow, color.Bold)
-		if s == finding.SeverityError {
-			paint = color.New(color.FgRed, color.Bold)
-		}
-		paint.EnableColor()
-		return paint.Sprint(s)
-	}
-}
-
 // String is what lint says to people when it is done: a line, without its end.
 func (s Summary) String() string {
 	line := fmt.Sprintf("%s checked: %s, %s",
 		Count(s.Objects, "object"), Count(s.Errors, "error"), Count(s.Warnings, "warning"))
 	if s.Skipped > 0 {
 		line += fmt.Sprintf("; %s of other kinds skipped", Count(s.Skipped, "manifest"))
+	}
+	if s.Suppressed > 0 {
+		line += fmt.Sprintf("; %s silenced", Count(s.Suppressed, "finding"))
 	}
 	if s.Unread > 0 {
 		line += fmt.Sprintf("; nothing more was checked of %s that could not be read", Count(s.Unread, "object"))
@@ -115,7 +82,8 @@ func Count(n int, noun string) string {
 }
 
 // junitReport writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that
-// makes the command fail, a passed one with its text for each that does not. Without findings there is one passed case.
+// makes the command fail, a skipped one for each that is suppressed, and a passed one with its text for each other. Without
+// findings there is one passed case.
 func junitReport(w io.Writer, r *Report, options *Options) error {
 	suites := junit.Testsuites{Name: "capkit lint"}
 	for rest := r.Findings; len(rest) > 0; {
@@ -140,9 +108,12 @@ func suite(findings []Finding, options *Options) junit.Testsuite {
 	for _, f := range findings {
 		text := fmt.Sprintf("%s: %s", f.place(), f.Message)
 		c := junit.Testcase{Name: fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field), Classname: f.Rule}
-		if options.fails(f.Severity) {
+		switch {
+		case f.suppressed():
+			c.Skipped = &junit.Result{Message: "silenced: " + f.Suppressions[0].Justification, Data: text}
+		case options.fails(f.Severity):
 			c.Failure = &junit.Result{Message: f.Message, Type: string(f.Type), Data: text}
-		} else {
+		default:
 			c.SystemOut = &junit.Output{Data: text}
 		}
 		s.AddTestcase(c)

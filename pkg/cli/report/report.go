@@ -43,7 +43,28 @@ type Finding struct {
 	// Line and Column count from 1 in the file. They are 0 if the object is in no file.
 	Line   int `json:"line"`
 	Column int `json:"column"`
+	// Suppressions say why the finding does not count. There are none for one that does.
+	Suppressions []Suppression `json:"suppressions,omitempty"`
+	// Instead are findings that the report leaves out, because they follow from this one. Whoever suppresses this one adds
+	// them to the report. Mostly none.
+	Instead []Finding `json:"-"`
 }
+
+// Suppression is a reason why a finding does not count, as SARIF has it.
+type Suppression struct {
+	// Kind is one of the constants.
+	Kind string `json:"kind"`
+	// Justification is what somebody has written for a reason; for a flag, which has none, its name.
+	Justification string `json:"justification,omitempty"`
+}
+
+// The kinds of suppressions: a comment in the manifest, and anything else.
+const (
+	InSource = "inSource"
+	External = "external"
+)
+
+func (f *Finding) suppressed() bool { return len(f.Suppressions) > 0 }
 
 // place is where the finding is, as compilers write it.
 func (f *Finding) place() string {
@@ -76,6 +97,8 @@ type Summary struct {
 	Skipped  int `json:"skipped"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
+	// Suppressed findings are neither among Errors nor among Warnings. Without any, the JSON does not have the field.
+	Suppressed int `json:"suppressed,omitempty"`
 	// Unread objects are those of Objects that could not be decoded, so that nothing else was checked about them.
 	Unread int `json:"-"`
 }
@@ -84,16 +107,24 @@ type Summary struct {
 // itself.
 func New(findings []Finding, objects Summary) Report {
 	r := Report{Findings: append([]Finding{}, findings...), Summary: objects}
-	r.Summary.Errors, r.Summary.Warnings = 0, 0
 	Sort(r.Findings)
-	for _, f := range findings {
-		if f.Severity == finding.SeverityError {
+	r.Count()
+	return r
+}
+
+// Count counts the findings anew, for the summary.
+func (r *Report) Count() {
+	r.Summary.Errors, r.Summary.Warnings, r.Summary.Suppressed = 0, 0, 0
+	for i := range r.Findings {
+		switch f := &r.Findings[i]; {
+		case f.suppressed():
+			r.Summary.Suppressed++
+		case f.Severity == finding.SeverityError:
 			r.Summary.Errors++
-		} else {
+		default:
 			r.Summary.Warnings++
 		}
 	}
-	return r
 }
 
 // Sort orders findings by the names of their files, and within a file by line, column, field, rule and message.
@@ -113,6 +144,9 @@ type Options struct {
 	// Rules are the catalogue that describes the rules of the findings. One that is missing stays without a
 	// description.
 	Rules []finding.Rule
+	// All makes the text name each finding, where it would tell once what is the same in many places. Other formats always
+	// have each.
+	All bool
 	// Version of the command. It is left out unless it is a semantic version.
 	Version string
 }
@@ -122,7 +156,12 @@ func (o *Options) fails(severity finding.Severity) bool {
 	return severity == finding.SeverityError || o.FailOn == finding.SeverityWarning
 }
 
-// Fails reports whether any of the findings makes the command fail.
+// Failing returns the findings that make the command fail: those of such a severity that are not suppressed.
+func (r *Report) Failing(options Options) []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.suppressed() || !options.fails(f.Severity) })
+}
+
+// Fails reports whether there are any.
 func (r *Report) Fails(options Options) bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return options.fails(f.Severity) })
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return !f.suppressed() && options.fails(f.Severity) })
 }

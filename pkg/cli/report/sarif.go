@@ -35,11 +35,18 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 				WithHelp(sarif.NewMultiformatMessageString().WithText(entry.Repair)).
 				WithHelpURI("https://github.com/capkit/capkit/blob/main/docs/rules.md#" + f.Rule)
 		}
-		run.CreateResultForRule(f.Rule).
+		result := run.CreateResultForRule(f.Rule).
 			WithLevel(string(f.Severity)).
 			WithMessage(sarif.NewTextMessage(f.Message)).
 			WithPartialFingerprints(map[string]string{"capkit/v1": fingerprint(f)}).
 			AddLocation(location(f))
+		for _, s := range f.Suppressions {
+			suppression := sarif.NewSuppression().WithKind(s.Kind)
+			if s.Justification != "" {
+				suppression.WithJustification(s.Justification)
+			}
+			result.AddSuppression(suppression)
+		}
 	}
 	log := sarif.NewReport()
 	log.AddRun(run)

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// All paths are those of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir("../.."); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// The pictures are what the examples and the command say today, and XML.
+func TestUpToDate(t *testing.T) {
+	for name, draw := range pictures {
+		picture, err := draw()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		stored, err := os.ReadFile(file(name))
+		if err != nil {
+			t.Error(err)
+		} else if diff := cmp.Diff(string(stored), picture.String()); diff != "" {
+			t.Errorf("%s is not up to date, run make generate: %s", name, diff)
+		}
+		decoder := xml.NewDecoder(strings.NewReader(picture.String()))
+		for err == nil {
+			_, err = decoder.Token()
+		}
+		if !errors.Is(err, io.EOF) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	files, err := filepath.Glob(file("*"))
+	if err != nil || len(files) != len(pictures) {
+		t.Errorf("%v, %v instead of %d pictures", files, err, len(pictures))
+	}
+}
+
+// around reports whether a box has another one within it.
+func (b box) around(o box) bool {
+	return b.x <= o.x && b.y <= o.y && o.x+o.w <= b.x+b.w && o.y+o.h <= b.y+b.h
+}
+
+func (b box) overlaps(o box) bool {
+	return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h
+}
+
+// No text lies on another one, leaves the picture, or leaves the rectangle that it begins in.
+func TestTexts(t *testing.T) {
+	for name, draw := range pictures {
+		c, err := draw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := box{4, 4, c.w - 8, c.h - 8, ""}
+		for i, text := range c.texts {
+			if !page.around(text) {
+				t.Errorf("%s: %q is cut", name, text.what)
+			}
+			for _, other := range c.texts[:i] {
+				if text.overlaps(other) {
+					t.Errorf("%s: %q lies on %q", name, text.what, other.what)
+				}
+			}
+			begin := box{text.x, text.y, 1, text.h, ""}
+			for _, rect := range c.rects {
+				if rect.around(begin) && !rect.around(text) {
+					t.Errorf("%s: %q leaves its rectangle", name, text.what)
+				}
+			}
+		}
+	}
+}
+
+// Each class that a picture uses has a colour for light and for dark pages.
+func TestStyle(t *testing.T) {
+	light, dark, found := strings.Cut(style, "@media (prefers-color-scheme: dark)")
+	if !found {
+		t.Fatal("there is no dark style")
+	}
+	for _, class := range []string{
+		".page", ".card", ".box", ".goodbox", ".badbox", ".accentbox", ".missing", ".line", ".goodline", ".badline",
+		".arrow", ".badarrow", "text", "text.muted", "text.good", "text.bad", "text.accent",
+	} {
+		if !strings.Contains(light, "\n"+class+" {") || !strings.Contains(dark, "\n"+class+" {") {
+			t.Errorf("%s is not in both styles", class)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// The data of the page, what is shown of it, and the answers: what boots, and the text of the command explain.
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const text = data.texts;
+const winner = '\u0001';
+const $ = (id) => document.getElementById(id);
+
+// make returns an element with properties and children. Text is only ever set as text.
+function make(tag, properties, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties || {})) {
+    if (name in element) element[name] = value;
+    else element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+const plural = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
+const some = (n, all, noun) => (n === all ? `${all > 1 ? 'all ' : ''}${plural(all, noun)}` : `${n} of ${plural(all, noun)}`);
+const letter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
+
+// State: what is shown. Everything else follows from it, and the address has it.
+const state = { profile: 0, image: '', region: '', request: 0, search: '', gaps: false, open: null };
+const profile = () => data.profiles[state.profile];
+const answers = (group, request = state.request) => profile().requests[request].answers[group];
+const fullName = (v) => `${v.image}@${v.name}`;
+
+// chosen returns the index of the flavor that is booted, or -1.
+function chosen(group, version, region, request) {
+  const p = profile();
+  const c = answers(group, request).chosen[version * p.regions.length + region];
+  return c === '.' ? -1 : c.charCodeAt(0) - 49;
+}
+
+// suggestion returns the text about what would work in a cell where nothing boots.
+function suggestion(a, cell) {
+  let nth = 0;
+  for (let i = 0; i < cell; i++) if (a.chosen[i] === '.') nth++;
+  return text[a.suggestions[nth]];
+}
+
+// explain returns what the command explain says.
+function explain(group, type, version, region) {
+  const p = profile(), a = answers(group), v = p.versions[version], name = fullName(v);
+  const block = a.blocks[v.kind], cell = version * p.regions.length + region;
+  const head = `${name} on ${p.groups[group].types[type]} in ${p.regions[region]}${a.settings || ''}`;
+  const whole = a.whole && a.whole[version];
+  let out = `${head}\n${text[block.types[type]]}`, rejected = '', compared = '', best = -1, ambiguous = false;
+  if (whole) rejected = `  ${text[whole]}\n`;
+  const flavors = whole ? [] : v.flavors;
+  if (flavors.length) out += `\nFlavors of ${name}:\n`;
+  flavors.forEach((f, i) => {
+    const outcome = a.outcomes[f.key], missing = f.missing[region];
+    out += `  ${letter(i)} ${text[f.supports]}\n`;
+    if (outcome.c || missing) {
+      const clause = text[outcome.c || missing];
+      out += outcome.c ? text[outcome.l] : `      out${block.sides ? ' by the region' : ''}: it ${clause}\n`;
+      rejected += `  ${text[f.declared]} ${clause}\n`;
+      return;
+    }
+    out += text[outcome.l];
+    if (best < 0) {
+      best = i;
+      return;
+    }
+    const preference = p.preferences[a.pairs[`${flavors[best].key},${f.key}`]];
+    const wins = preference.s > 0 ? i : best;
+    const message = text[preference.m].replaceAll(winner, letter(wins));
+    compared += `  ${letter(best)} against ${letter(i)}: ${message} -> ${letter(wins)}\n`;
+    ambiguous = preference.s === 0 || (ambiguous && preference.s < 0);
+    best = wins;
+  });
+  if (compared) out += `\nComparisons, in the order ${p.order}:\n${compared}`;
+  const flavor = chosen(group, version, region);
+  if (flavor < 0) return `${out}\n${head}: no image\n${rejected}${suggestion(a, cell)}`;
+  out += `\n${head} boots ${v.flavors[flavor].references[region]}\n`;
+  if (ambiguous) out += '  ambiguous: another flavor supports exactly the same; the first one written was taken\n';
+  const other = a.other && a.other[cell];
+  if (other !== undefined) out += `With --order=${p.otherOrder} it would be flavor ${letter(other)}.\n`;
+  return out;
+}
+
+// isLost reports whether a cell boots nothing, in any region or in the chosen one, for worker pools with a request.
+function isLost(group, version, request) {
+  const { regions } = profile();
+  return regions.every((region, i) => (state.region && state.region !== region) || chosen(group, version, i, request) < 0);
+}
+
+// shown returns what a cell shows: its class, its symbol, and that in words.
+function shown(group, version) {
+  const p = profile(), one = p.regions.indexOf(state.region);
+  const regions = one < 0 ? p.regions.map((_, i) => i) : [one];
+  const booting = regions.filter((r) => chosen(group, version, r) >= 0);
+  if (!booting.length) return ['no', '\u2715', one < 0 ? 'no image in any region' : 'no image'];
+  if (booting.length < regions.length) {
+    const count = `${booting.length}/${regions.length}`;
+    return ['part', count, `boots in ${booting.length} of ${regions.length} regions`];
+  }
+  if (one < 0 && regions.length > 1) return ['yes', '\u2713', `boots in all ${regions.length} regions`];
+  const flavor = letter(chosen(group, version, regions[0]));
+  const several = p.versions[version].flavors.length > 1;
+  return ['yes', several ? `\u2713\u2009${flavor}` : '\u2713', several ? `boots flavor ${flavor}` : 'boots'];
+}
+
+// viewOf returns the index of the request that asks for what worker pools ask for: -1 if there is none, since that is more than
+// one thing, or not known. There may be tens of thousands of pools: groups has the index of the group of each machine type.
+function viewOf(p, groups, { machineType, asks }) {
+  const group = groups.get(machineType);
+  if (!asks || group === undefined) return -1;
+  return p.requests.findIndex(({ answers }) => answers[group].asks.length === asks.length &&
+    answers[group].asks.every((x) => asks.includes(x)));
+}
+
+// poolsByCell are the worker pools of each profile, image version and machine type, each with its view.
+const poolsByCell = new Map();
+const allPools = [...data.maintenance, ...(data.more || []).flatMap((crowd) => Object.entries(crowd.machineTypes).map(
+  ([machineType, count]) => ({ ...crowd, machineType, count, to: crowd.from, names: [] })))];
+const groupsOf = new Map(data.profiles.map((p) => [p.name, new Map(p.groups.flatMap((g, i) => g.types.map((t) => [t, i])))]));
+const profileOf = new Map(data.profiles.map((p) => [p.name, p]));
+for (const pools of allPools) {
+  pools.view = profileOf.has(pools.profile) ? viewOf(profileOf.get(pools.profile), groupsOf.get(pools.profile), pools) : -1;
+  const key = [pools.profile, pools.image, pools.from, pools.machineType].join('\n');
+  if (!poolsByCell.has(key)) poolsByCell.set(key, []);
+  poolsByCell.get(key).push(pools);
+}
+
+// used returns what maintenance says of the worker pools in a cell: here of those that ask for what is shown, and elsewhere of
+// the others.
+function used(group, version) {
+  const p = profile(), v = p.versions[version];
+  const all = p.groups[group].types.flatMap((type) => poolsByCell.get([p.name, v.image, v.name, type].join('\n')) || [])
+    .filter((pools) => !state.region || pools.region === state.region);
+  const isHere = (pools) => pools.view === state.request;
+  return { here: all.filter(isHere), elsewhere: all.filter((pools) => !isHere(pools)) };
+}
+const usedElsewhere = 'worker pools that ask for something else use it';

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fatih/color"
+	"github.com/mattn/go-isatty"
+
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if
+// w is a terminal and the environment has no NO_COLOR.
+func Text(w io.Writer, findings []Finding) error {
+	groups := make([][]*Finding, 0, len(findings))
+	for i := range findings {
+		groups = append(groups, []*Finding{&findings[i]})
+	}
+	return writeGroups(w, groups)
+}
+
+// repeated is how many findings that say the same are written one by one, and first how many places are named of more.
+const (
+	repeated = 3
+	first    = 3
+)
+
+// textReport writes the findings that count. Of those that say the same in more places than a few it writes the first one,
+// unless all are wanted.
+func textReport(w io.Writer, r *Report, options *Options) error {
+	type said struct {
+		severity      finding.Severity
+		rule, message string
+	}
+	same := map[said][]*Finding{}
+	var order []said
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		key := said{f.Severity, f.Rule, f.Message}
+		if f.suppressed() {
+			continue
+		}
+		same[key] = append(same[key], f)
+		order = append(order, key)
+	}
+	var groups [][]*Finding
+	next := map[said]int{}
+	for _, key := range order {
+		all, n := same[key], next[key]
+		next[key]++
+		switch {
+		case options.All || len(all) <= repeated:
+			groups = append(groups, all[n:n+1])
+		case n == 0:
+			groups = append(groups, all)
+		}
+	}
+	return writeGroups(w, groups)
+}
+
+// writeGroups writes findings that say the same as one, for each group.
+func writeGroups(w io.Writer, groups [][]*Finding) error {
+	paint := palette(w)
+	var text bytes.Buffer
+	for _, group := range groups {
+		f := group[0]
+		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", f.place(), paint(f.Severity), f.Message, f.Rule)
+		if f.Field != "" {
+			fmt.Fprintf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
+		}
+		if more := group[1:]; len(more) > 0 {
+			places := make([]string, 0, first)
+			for _, other := range more[:min(first, len(more))] {
+				places = append(places, other.inGroup())
+			}
+			fmt.Fprintf(&text, "    the same %d times more: %s (--all shows each)\n",
+				len(more), finding.JoinFirst(len(more), places, ", "))
+		}
+	}
+	_, err := text.WriteTo(w)
+	return err
+}
+
+// inGroup is where one of several findings is: an object of the cluster has no place but its name.
+func (f *Finding) inGroup() string {
+	if f.Line == 0 {
+		return f.Object.String()
+	}
+	return f.place()
+}
+
+// RuleCount is how many findings a rule has.
+type RuleCount struct {
+	Rule     string
+	Findings int
+}
+
+// ByRule returns how many findings that count each rule has, of those that have any: most first, then by name.
+func (r *Report) ByRule() []RuleCount {
+	return r.count(func(f *Finding) bool { return !f.suppressed() })
+}
+
+// SilencedErrors returns how many errors of each rule are suppressed, in the same order.
+func (r *Report) SilencedErrors() []RuleCount {
+	return r.count(func(f *Finding) bool { return f.suppressed() && f.Severity == finding.SeverityError })
+}
+
+func (r *Report) count(of func(*Finding) bool) []RuleCount {
+	counts := map[string]int{}
+	for i := range r.Findings {
+		if f := &r.Findings[i]; of(f) {
+			counts[f.Rule]++
+		}
+	}
+	all := make([]RuleCount, 0, len(counts))
+	for rule, n := range counts {
+		all = append(all, RuleCount{rule, n})
+	}
+	slices.SortFunc(all, func(a, b RuleCount) int {
+		return cmp.Or(cmp.Compare(b.Findings, a.Findings), cmp.Compare(a.Rule, b.Rule))
+	})
+	return all
+}
+
+// palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
+func palette(w io.Writer) func(finding.Severity) string {
+	file, isFile := w.(*os.File)
+	_, refused := os.LookupEnv("NO_COLOR")
+	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
+		return func(s finding.Severity) string { return string(s) }
+	}
+	return func(s finding.Severity) string {
+		paint := color.New(color.FgYellow, color.Bold)
+		if s == finding.SeverityError {
+			paint = color.New(color.FgRed, color.Bold)
+		}
+		paint.EnableColor()
+		return paint.Sprint(s)
+	}
+}

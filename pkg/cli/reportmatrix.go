@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/page"
+	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// The answers of a profile to everything that a worker pool could ask: as data, and taken apart into the texts of a page.
+
+// cell is the answer for one combination. Its JSON is an interface: a field once published keeps its name and meaning.
+type cell struct {
+	Image       string `json:"image"`
+	Version     string `json:"version"`
+	MachineType string `json:"machineType"`
+	Region      string `json:"region"`
+	// Requested is what the worker pool asks for, without what is implied. Empty rather than nil: in JSON it is a list.
+	Requested []capability.Requirement `json:"requested"`
+	// Reference is the provider's own form; nil if no image was found. Error says why not.
+	Reference any    `json:"reference,omitempty"`
+	Error     string `json:"error,omitempty"`
+}
+
+// cells yields the answers for each image version, machine type, region and request, in this order.
+func (p compiledProfile[R]) cells(order capability.Order) iter.Seq[cell] {
+	m := consistency.NewMatrix(p.Profile, order)
+	types, regions := m.MachineTypes(), m.Regions()
+	return func(yield func(cell) bool) {
+		for _, of := range m.Versions() {
+			for _, of.MachineType = range types {
+				for _, of.Region = range regions {
+					for request := range m.Requests() {
+						if !yield(cellOf(m, of, request)) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func cellOf[R any](m *consistency.Matrix[R], of consistency.Combination, request int) cell {
+	c := cell{
+		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
+		Requested: m.Requested(of.MachineType, request),
+	}
+	if c.Requested == nil {
+		c.Requested = []capability.Requirement{}
+	}
+	if chosen := m.Choose(of, request); chosen >= 0 {
+		c.Reference, _ = m.Flavors(of)[chosen].Reference(of.Region)
+		return c
+	}
+	c.Error = m.Explain(of, request).Err.Detail
+	return c
+}
+
+// sheet returns the answers as a page has them, whose texts are added to texts.
+func (p compiledProfile[R]) sheet(name string, order capability.Order, texts *page.Texts) page.Profile {
+	s := &sheet[R]{
+		Matrix: consistency.NewMatrix(p.Profile, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
+		kinds: map[string]int{}, keys: map[string]int{}, preferences: map[page.Preference]int{},
+	}
+	if order == capability.Gardener {
+		s.other = capability.GEP33
+	}
+	s.out = page.Profile{
+		Name: name, Order: order.String(), OtherOrder: s.other.String(), Regions: append([]string{}, s.Regions()...),
+		Groups: []page.Group{}, Versions: []page.Version{}, Requests: []page.Request{}, Preferences: []page.Preference{},
+	}
+	s.addGroups()
+	s.addVersions()
+	for request := range s.Requests() {
+		s.out.Requests = append(s.out.Requests, s.request(request))
+	}
+	return s.out
+}
+
+// sheet makes a [page.Profile].
+type sheet[R any] struct {
+	*consistency.Matrix[R]
+	out          page.Profile
+	compiled     compiledProfile[R]
+	texts        *page.Texts
+	order, other capability.Order
+	versions     []version
+	// kinds of versions, keys of flavors, and preferences, by what tells them apart.
+	kinds, keys map[string]int
+	preferences map[page.Preference]int
+}
+
+// version is what is known of an image version besides its page.Version.
+type version struct {
+	consistency.Combination
+	// supported is what its flavors support.
+	supported []capability.Set
+}
+
+func (s *sheet[R]) addGroups() {
+	unusable := map[string]bool{}
+	for _, t := range s.compiled.spec().MachineTypes {
+		unusable[t.Name] = !ptr.Deref(t.Usable, true)
+	}
+	for _, types := range s.Groups() {
+		g := page.Group{Types: types, Capabilities: s.Vocabulary().Format(s.Capabilities(types[0]))}
+		for _, name := range types {
+			if unusable[name] {
+				g.Unusable = append(g.Unusable, name)
+			}
+		}
+		s.out.Groups = append(s.out.Groups, g)
+	}
+}
+
+// indexOf returns the index of a key, which is the next one if it is new.
+func indexOf[K comparable](known map[K]int, key K) (index int, isNew bool) {
+	index, found := known[key]
+	if !found {
+		index = len(known)
+		known[key] = index
+	}
+	return index, !found
+}
+
+func (s *sheet[R]) addVersions() {
+	states := map[[2]string]string{}
+	for _, image := range slices.Backward(s.compiled.spec().MachineImages) {
+		for _, v := range slices.Backward(image.Versions) { // of two of one name the first counts
+			states[[2]string{image.Name, v.Version}] = stateOf(v.ExpirableVersion)
+		}
+	}
+	for _, of := range s.Versions() {
+		v := page.Version{Image: of.Image, Name: of.Version, State: states[[2]string{of.Image, of.Version}], Flavors: []page.Flavor{}}
+		flavors, supported := s.Flavors(of), s.Supported(of)
+		kind := s.kindOf(flavors)
+		v.Kind, _ = indexOf(s.kinds, kind)
+		for i := range flavors {
+			v.Flavors = append(v.Flavors, s.flavor(kind, &flavors[i], supported[i]))
+		}
+		s.out.Versions = append(s.out.Versions, v)
+		s.versions = append(s.versions, version{of, supported})
+	}
+}
+
+// stateOf is empty for a version that is simply supported.
+func stateOf(v v1beta1.ExpirableVersion) string {
+	if state := v1beta1helper.CurrentLifecycleClassification(v); state != v1beta1.ClassificationSupported {
+		return string(state)
+	}
+	return ""
+}
+
+// kindOf tells image versions apart about which explain shows other capabilities: by the worker capabilities that are not
+// registered and that their flavors declare.
+func (s *sheet[R]) kindOf(flavors []imageselector.Flavor[R]) string {
+	var kind strings.Builder
+	for _, d := range s.Vocabulary().WorkerCapabilities() {
+		declares := func(f imageselector.Flavor[R]) bool {
+			_, declared := f.Capabilities[d.Name]
+			return declared
+		}
+		if !s.Vocabulary().IsRegistered(d.Name) && slices.ContainsFunc(flavors, declares) {
+			kind.WriteString(d.Name + " ")
+		}
+	}
+	return kind.String()
+}
+
+func (s *sheet[R]) flavor(kind string, flavor *imageselector.Flavor[R], supports capability.Set) page.Flavor {
+	declared := s.Vocabulary().Format(flavor.Capabilities)
+	f := page.Flavor{
+		Declared: s.texts.Add(declared), Supports: s.texts.Add(s.Vocabulary().Format(supports.Capabilities())),
+		References: []string{}, Missing: []int{},
+	}
+	f.Key, _ = indexOf(s.keys, fmt.Sprintf("%s|%s|%v", kind, declared, supports))
+	for _, region := range s.Regions() {
+		text, missing := "", 0
+		if ref, found := flavor.Reference(region); found {
+			text = referenceText(ref)
+		} else {
+			d := imageselector.Decision[R]{
+				Request:  imageselector.Request{Region: region},
+				Verdicts: []imageselector.Verdict[R]{{Flavor: flavor, Reason: imageselector.ReasonRegion}},
+			}
+			missing = s.texts.Add(consistency.Rejection(&d, 0))
+		}
+		f.References, f.Missing = append(f.References, text), append(f.Missing, missing)
+	}
+	return f
+}
+
+// request returns the answers for a request.
+func (s *sheet[R]) request(request int) page.Request {
+	worker, more := s.Settings(request)
+	r := page.Request{Flag: explainFlag(worker, more), Answers: []page.Answers{}}
+	if len(more) > 0 {
+		r.Config = configAsking(s.compiled.provider.Workers(), more[0])
+	}
+	var settings []string
+	for _, q := range append(worker.Requirements(nil), more...) {
+		if !q.Implied {
+			settings = append(settings, q.Setting)
+		}
+	}
+	r.Label = strings.Join(settings, ", ")
+	for g := range s.out.Groups {
+		a := &answers[R]{sheet: s, request: request, types: s.out.Groups[g].Types}
+		r.Answers = append(r.Answers, a.all())
+	}
+	return r
+}
+
+// explainFlag returns the flag of explain that asks for something.
+func explainFlag(worker capability.Worker, more []capability.Requirement) string {
+	switch {
+	case worker.SecureBoot:
+		return "--secure-boot"
+	case worker.UpdateStrategy != "":
+		return "--update-strategy " + string(worker.UpdateStrategy)
+	case worker.GPU != nil:
+		return "--gpu " + *worker.GPU
+	case len(more) > 0:
+		return "--worker-config workerconfig.yaml"
+	}
+	return ""
+}
+
+// asksFor returns the settings by which a worker pool asks for something that counts, in words: an empty list, never nil, if
+// there are none.
+func (p compiledProfile[R]) asksFor(r *consistency.Resolution[R]) []string {
+	asks := []string{}
+	for _, q := range r.Requirements {
+		if !q.Implied && !p.Vocabulary().Ignores(q) {
+			asks = append(asks, q.Setting)
+		}
+	}
+	return asks
+}
+
+// asked implements [profile].
+func (p compiledProfile[R]) asked(pool provider.Pool) (asks []string, boots string) {
+	if p.Boots(pool) == nil {
+		return nil, ""
+	}
+	r := p.ExplainPool(pool)
+	if r.Err == nil {
+		boots = referenceText(r.Reference)
+	}
+	return p.asksFor(&r), boots
+}
+
+// answers are those of a group of machine types, for one request.
+type answers[R any] struct {
+	*sheet[R]
+	out     page.Answers
+	request int
+	types   []string
+	known   map[int]bool
+	// asked is what the machine types are asked with.
+	asked imageselector.Request
+}
+
+// all returns the answers.
+func (a *answers[R]) all() page.Answers {
+	a.out = page.Answers{
+		Blocks: make([]page.Block, len(a.kinds)), Outcomes: make([]page.Outcome, len(a.keys)),
+		Pairs: map[string]int{}, Other: map[int]int{}, Whole: map[int]int{}, Asks: []string{},
+	}
+	a.known = map[int]bool{}
+	for i := range a.versions {
+		a.look(i)
+	}
+	var chosen strings.Builder
+	for i := range a.versions {
+		of := a.at(i)
+		for r, region := range a.sheet.out.Regions {
+			of.Region = region
+			flavor := a.Choose(of, a.request)
+			if flavor < 0 {
+				chosen.WriteByte('.')
+				a.out.Suggestions = append(a.out.Suggestions, a.texts.Add(suggestionsText(a.Suggest(of, a.request))))
+				continue
+			}
+			chosen.WriteRune('1' + rune(flavor))
+			if other := a.ChooseBy(a.other, of, a.request); other != flavor {
+				a.out.Other[i*len(a.sheet.out.Regions)+r] = other
+			}
+			a.compare(i, r)
+		}
+	}
+	a.out.Chosen = chosen.String()
+	return a.out
+}
+
+// at returns the combination of an image version with the first of the machine types, in the first region.
+func (a *answers[R]) at(version int) consistency.Combination {
+	of := a.versions[version].Combination
+	of.MachineType = a.types[0]
+	if len(a.sheet.out.Regions) > 0 {
+		of.Region = a.sheet.out.Regions[0]
+	}
+	return of
+}
+
+// look takes down what explain says of an image version, as far as that is not known of others.
+func (a *answers[R]) look(version int) {
+	v := &a.sheet.out.Versions[version]
+	block := &a.out.Blocks[v.Kind]
+	news := func(f page.Flavor) bool { return !a.known[f.Key] }
+	if len(block.Types) > 0 && len(v.Flavors) > 0 && !slices.ContainsFunc(v.Flavors, news) {
+		return
+	}
+	r := a.Explain(a.at(version), a.request)
+	if r.Reason != "" {
+		a.out.Whole[version] = a.texts.Add(r.Message)
+	}
+	for i := range r.Decision.Verdicts {
+		if v := &r.Decision.Verdicts[i]; v.Reason == imageselector.ReasonRegion {
+			v.Reason = "" // which is said of each region
+		}
+	}
+	e := answerFrom(a.compiled.Profile, r)
+	a.asked, a.out.Settings, a.out.Asks = r.Decision.Request, settingsText(e), a.compiled.asksFor(&r)
+	if len(block.Types) == 0 {
+		*block = page.Block{Sides: e.sets != nil}
+		for _, e.MachineType = range a.types {
+			block.Types = append(block.Types, a.texts.Add(written(func(w *bytes.Buffer) { printSupport(w, e) })))
+		}
+	}
+	for i, f := range e.Flavors {
+		o := page.Outcome{Lines: a.texts.Add(written(func(w *bytes.Buffer) { printOutcome(w, e, f) }))}
+		if len(f.exclusions) > 0 {
+			o.Clause = a.texts.Add(f.exclusions[0].clause)
+		}
+		key := v.Flavors[i].Key
+		a.out.Outcomes[key], a.known[key] = o, true
+	}
+}
+
+// compare takes down the comparisons that decide what an image version boots in a region.
+func (a *answers[R]) compare(version, region int) {
+	v, best := &a.sheet.out.Versions[version], -1
+	for next := range v.Flavors {
+		f := &v.Flavors[next]
+		switch {
+		case a.out.Outcomes[f.Key].Clause != 0 || f.Missing[region] != 0:
+			continue
+		case best < 0:
+			best = next
+			continue
+		}
+		pair := fmt.Sprintf("%d,%d", v.Flavors[best].Key, f.Key)
+		if _, found := a.out.Pairs[pair]; !found {
+			sets := a.versions[version].supported
+			a.out.Pairs[pair] = a.preference(capability.Compare(sets[best], sets[next], a.asked.Machine, a.asked.Worker, a.order))
+		}
+		if a.sheet.out.Preferences[a.out.Pairs[pair]].Sign > 0 {
+			best = next
+		}
+	}
+}
+
+func (a *answers[R]) preference(p capability.Preference) int {
+	preference := page.Preference{Message: a.texts.Add(decided(p, page.Winner)), Sign: p.Sign}
+	i, isNew := indexOf(a.preferences, preference)
+	if isNew {
+		a.sheet.out.Preferences = append(a.sheet.out.Preferences, preference)
+	}
+	return i
+}
+
+// written returns what a function writes.
+func written(write func(*bytes.Buffer)) string {
+	var text bytes.Buffer
+	write(&text)
+	return text.String()
+}

@@ -7,11 +7,19 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/clouds"
 )
 
+// memory is how much the command uses, in bytes, before it looks for what it can give back, rather than twice of what it
+// has in use. No landscape of 20,000 Shoots needs as much, and a larger one may have more.
+const memory = 350 << 20
+
 func main() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memory)
+	}
 	os.Exit(cli.Run(os.Args, os.Stdin, os.Stdout, os.Stderr, clouds.All()...))
 }

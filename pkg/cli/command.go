@@ -14,33 +14,45 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // root returns the command with its subcommands. name is what the user calls it by, which may be several words.
 func (c *command) root(name string) *cobra.Command {
-	use := strings.ReplaceAll(name, " ", "\u00a0") // cobra takes the first word of Use as the command's name
 	root := &cobra.Command{
-		Use:   use,
-		Short: "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
-		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster: with Gardener's own validation and the very checks of the
-admission webhooks, it says what is wrong in which line, which image a worker pool boots, and why.
+		Use:         strings.ReplaceAll(name, " ", "-"), // cobra takes the first word of Use as the command's name
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Short:       "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
+		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster. It runs Gardener's own validation and the checks of the
+admission webhooks, and says what is wrong in which line, which image a worker pool boots, and why.
 
 A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
 other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
 
-With -A or -n objects come from a garden cluster, which is only read, and a file stands for the object of its name: what if
-it were applied? With --kubeconfig or --context alone, files find in it the profiles that they refer to.
+With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of its
+name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
 
 Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
-		Version:       versions{Version, gardener.Version()}.String(),
+		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",
+		Version:       thisVersion().String(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(c.lint(), c.selectImage(), c.explain(), c.maintenance(), c.plan(), c.migrate(), c.render(), c.capabilities(), c.version())
-	for _, cmd := range root.Commands() {
+	for group, commands := range map[string][]*cobra.Command{
+		groupCheck:  {c.lint(), c.plan()},
+		groupAsk:    {c.selectImage(), c.explain(), c.maintenance(), c.reportCells(), c.capabilities()},
+		groupChange: {c.migrate()},
+		groupLook:   {c.render(), c.rules(), c.explainRule(), c.version()},
+	} {
+		for _, cmd := range commands {
+			cmd.GroupID = group
+			root.AddCommand(cmd)
+		}
+	}
+	addHelp(root)
+	for _, cmd := range append(root.Commands(), root) {
 		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
 	}
 	return root
@@ -48,7 +60,7 @@ Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could
 
 // outputFlag adds the flag for the output format, which is one of formats, or the command does not run.
 func outputFlag(cmd *cobra.Command, value *string, formats []string) {
-	cmd.Flags().StringVarP(value, "output", "o", "text", "output format: "+strings.Join(formats, ", "))
+	cmd.Flags().StringVarP(value, "output", "o", "text", "`FORMAT` of the output: "+strings.Join(formats, ", "))
 	complete(cmd, "output", formats)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains(formats, *value) {
@@ -60,7 +72,7 @@ func outputFlag(cmd *cobra.Command, value *string, formats []string) {
 
 // choiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
 func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
-	cmd.Flags().StringVar(value, name, standard, usage+": "+oneOf(choices))
+	cmd.Flags().StringVar(value, name, standard, usage+": "+finding.Or(choices))
 	complete(cmd, name, choices)
 }
 
@@ -68,15 +80,6 @@ func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 func complete(cmd *cobra.Command, flag string, choices []string) {
 	// An error would say that the flag does not exist.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
-}
-
-// oneOf lists choices, of which there is at least one: a, b or c.
-func oneOf(choices []string) string {
-	last := len(choices) - 1
-	if last == 0 {
-		return choices[0]
-	}
-	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
 // noFiles is for commands that read none: it refuses arguments with a message.

@@ -6,8 +6,10 @@ package cli_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -79,7 +81,7 @@ func TestExitStatus(t *testing.T) {
 		{"select -o sarif $profile $flags", 2, "json, text, yaml"},
 		{"select --domain=demo $profile $flags", 2, "unknown flag: --domain"},
 		{"select --order=best $profile $flags", 2, "gep33 or gardener"},
-		{"selct $profile", 2, "capkit: Did you mean this?\ncapkit: select\n"},
+		{"selct $profile", 2, `capkit: unknown command "selct": did you mean select?`},
 		{"select --image=gardenlinux --region=europe $profile", 2, "--version, --machine-type missing"},
 		{"select $child $flags --profile=x", 2, "CloudProfile x is not among the inputs"},
 		{
@@ -94,7 +96,7 @@ func TestExitStatus(t *testing.T) {
 		{"select $broken/field-type.yaml $flags", 1, "expected a list of strings"},
 		{
 			"select $child $flags",
-			2, "CloudProfile openstack, is not among the inputs, and there is no status.cloudProfileSpec",
+			2, "is not among the inputs, and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well",
 		},
 		{"select $child $profile $flags --version=2000.1.0 --machine-type=large_16_32", 0, ""},
 		{
@@ -123,6 +125,14 @@ func TestExitStatus(t *testing.T) {
 		{"render -o sarif $child", 2, "json, text, yaml"},
 		{"capabilities file.yaml", 2, "capabilities takes no arguments"},
 		{"capabilities -o sarif", 2, "json, text, yaml"},
+		{"rules now", 2, "rules takes no arguments"},
+		{"rules -o sarif", 2, "json, text, yaml"},
+		{"explain-rule", 2, "no RULE given"},
+		{"explain-rule gardener-core syntax", 0, ""},
+		{"explain-rule regon-unknown", 2, "there is no rule regon-unknown; did you mean region-unknown?"},
+		{"explain-rule misspelt", 2, "there is no rule misspelt; did you mean worker-capability-misspelt?"},
+		{"explain-rule Node", 2, "there is no rule Node; did you mean node-template?"},
+		{"explain-rule machine xx", 2, "there is no rule xx; capkit rules lists all"},
 		{"migrate", 2, "no FILE given"},
 		{"migrate -w -", 1, "no CloudProfile or NamespacedCloudProfile among the files"},
 		{"migrate nowhere.yaml", 2, "nowhere.yaml"},
@@ -165,6 +175,15 @@ func TestExitStatus(t *testing.T) {
 		{"plan --git=main nowhere.yaml", 2, "nowhere.yaml: no such file"},
 		{"completion bash", 0, ""},
 		{"help lint", 0, ""},
+		{"help exit-statuses", 0, ""},
+		{"help lnt", 2, `unknown command or topic "lnt": did you mean lint?`},
+		{"help lint more", 2, `unknown command or topic "more": capkit help lists what there is`},
+		{"diff a.yaml b.yaml", 2, `unknown command "diff": did you mean plan?`},
+		{"validate .", 2, `unknown command "validate": did you mean lint?`},
+		{"everything", 2, `unknown command "everything": capkit help lists what there is`},
+		{"lint --domian=x $profile", 2, "unknown flag: --domian: did you mean --domain?"},
+		{"select -region=x $profile", 2, `unknown shorthand flag: 'r' in -region=x: did you mean --region?`},
+		{"lint --sideways $profile", 2, "unknown flag: --sideways: capkit lint --help lists what there is"},
 		{"select $examples/shoot.yaml", 1, "CloudProfile openstack is not among the inputs"},
 		{"select $shoot --profile=openstack", 2, "a Shoot names its profile itself"},
 		{"select $shoot --worker-config=$config", 2, "--worker-config goes with a question by flags: a Shoot's"},
@@ -199,9 +218,11 @@ func TestExitStatus(t *testing.T) {
 
 // The program of a test does not say which Gardener is in it.
 func TestVersion(t *testing.T) {
-	text := "capkit version " + cli.Version + "\n"
+	line, platform := "capkit version dev\n", runtime.GOOS+"/"+runtime.GOARCH
 	for args, want := range map[string]string{
-		"--version": text, "version": text, "version -o yaml": "version: dev\n", "version -o json": "{\n  \"version\": \"dev\"\n}\n",
+		"--version": line, "version": line + "  built by: " + runtime.Version() + "\n  platform: " + platform + "\n",
+		"version -o yaml":  "goVersion: " + runtime.Version() + "\nplatform: " + platform + "\nversion: dev\n",
+		"version -o json":  fmt.Sprintf("{\n  \"version\": \"dev\",\n  \"goVersion\": %q,\n  \"platform\": %q\n}\n", runtime.Version(), platform),
 		"version -o sarif": "", "version now": "",
 	} {
 		if r := run(t, "", strings.Fields(args)...); r.stdout != want || (r.status == 2) != (want == "") {

@@ -60,10 +60,13 @@ func objectsBelow(t *testing.T, folder string) (objects int) {
 // objects of all files see each other.
 func TestBrokenExamples(t *testing.T) {
 	var files []string
-	severities := map[string]finding.Severity{}
+	catalogue := map[string]finding.Rule{}
 	for _, rule := range cli.Rules(table...) {
-		severities[rule.Name] = rule.Severity
-		if !rule.Online {
+		catalogue[rule.Name] = rule
+		if rule.Object == "" {
+			t.Errorf("%s is about nothing", rule.Name)
+		}
+		if rule.InManifests() {
 			files = append(files, filepath.Join(broken, rule.Name+".yaml"))
 		}
 	}
@@ -87,8 +90,13 @@ func TestBrokenExamples(t *testing.T) {
 				t.Errorf("together with the others: %s", diff)
 			}
 			for _, f := range alone.Findings {
-				if f.Severity != severities[f.Rule] {
-					t.Errorf("%s is a %s in the catalogue and a %s in lint", f.Rule, severities[f.Rule], f.Severity)
+				rule := catalogue[f.Rule]
+				if f.Severity != rule.Severity {
+					t.Errorf("%s is a %s in the catalogue and a %s in lint", f.Rule, rule.Severity, f.Severity)
+				}
+				general := rule.Object == finding.ObjectAny || rule.Object == finding.ObjectFile
+				if !general && f.Object.Kind != rule.Object {
+					t.Errorf("%s is about a %s in the catalogue and a %s in lint", f.Rule, rule.Object, f.Object.Kind)
 				}
 			}
 		})

@@ -21,12 +21,13 @@ import (
 
 func (c *command) explain() *cobra.Command {
 	return c.question(&cobra.Command{
-		Use:   "explain FILE...",
-		Short: "Show why a worker pool boots the image that it boots, or none",
+		Use:        "explain FILE...",
+		SuggestFor: []string{"why"},
+		Short:      "Show why a worker pool boots the image that it boots, or none",
 		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
-pool asks for, what becomes of every flavor of the image version, and the comparisons that decide; then what in the pool's
-providerConfig can only be changed at the price of new machines. Whether the profile allows these is not looked at here: lint
-checks that, in a Shoot.`,
+pool asks for, what becomes of every flavor of the image version, and the comparisons that decide. If the pool's
+providerConfig has settings that replace its machines when they change, these come last. Whether the profile allows them is
+not looked at here: lint checks that, in a Shoot.`,
 		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
 			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
 			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
@@ -49,7 +50,8 @@ type reasoning struct {
 	// OtherOrder is set if the other preference order picks another flavor.
 	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
 	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
-	// they are now. It is absent for a providerConfig with errors, and a question by flags without one.
+	// they are now. It is absent for a providerConfig with errors, a question by flags without one, and a worker pool
+	// whose machines are updated in place.
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
 	format func(v1beta1.Capabilities) string

@@ -15,15 +15,12 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 func printExplanation(w io.Writer, e answer) {
 	fmt.Fprintln(w, questionText(e))
-	if e.sets != nil {
-		printSets(w, e)
-	} else {
-		printMachine(w, e)
-	}
+	printSupport(w, e)
 	printFlavors(w, e)
 	if len(e.Comparisons) > 0 {
 		fmt.Fprintf(w, "\nComparisons, in the order %s:\n", e.Order)
@@ -36,13 +33,26 @@ func printExplanation(w io.Writer, e answer) {
 	if e.OtherOrder != nil {
 		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
 	}
-	var rolling []string
-	for _, part := range e.RollingUpdate {
-		rolling = append(rolling, fmt.Sprintf("%s (%s)", part.Field, cmp.Or(part.Value, "none")))
+	printRolling(w, e)
+}
+
+// printRolling writes which settings of the providerConfig replace the pool's machines when they change, if the pool has any.
+func printRolling(w io.Writer, e answer) {
+	if !slices.ContainsFunc(e.RollingUpdate, func(r provider.Rolling) bool { return r.Value != "" }) {
+		return
 	}
-	if len(rolling) > 0 {
-		fmt.Fprintf(w, "\nIn its providerConfig, a change of %s replaces the pool's machines, one after the other.\n",
-			oneOf(rolling))
+	fmt.Fprintln(w, "\nChanging one of these settings in the pool's providerConfig replaces its machines, one after the other:")
+	for _, setting := range e.RollingUpdate {
+		fmt.Fprintf(w, "  %s: %s\n", setting.Field, cmp.Or(setting.Value, "not set"))
+	}
+}
+
+// printSupport writes what machine type and worker pool say.
+func printSupport(w io.Writer, e answer) {
+	if e.sets != nil {
+		printSets(w, e)
+	} else {
+		printMachine(w, e)
 	}
 }
 
@@ -139,21 +149,26 @@ func printSets(w io.Writer, e answer) {
 
 // printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.
 func printFlavors(w io.Writer, e answer) {
-	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
-	if e.sets != nil {
-		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + causes[x.by] }
-	}
 	if len(e.Flavors) > 0 {
 		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
 	}
 	for i, f := range e.Flavors {
 		fmt.Fprintf(w, "  %s %s\n", letter(i), e.format(f.Supports))
-		for _, x := range f.exclusions {
-			fmt.Fprintf(w, "      %s: it %s\n", out(x), x.clause)
-		}
-		if f.Reason == "" {
-			fmt.Fprintf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
-		}
+		printOutcome(w, e, f)
+	}
+}
+
+// printOutcome writes what became of a flavor.
+func printOutcome(w io.Writer, e answer, f explainedFlavor) {
+	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
+	if e.sets != nil {
+		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + causes[x.by] }
+	}
+	for _, x := range f.exclusions {
+		fmt.Fprintf(w, "      %s: it %s\n", out(x), x.clause)
+	}
+	if f.Reason == "" {
+		fmt.Fprintf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
 	}
 }
 

@@ -89,7 +89,7 @@ func record(v reflect.Value, used map[string]bool) {
 	}
 }
 
-// The guide's example, with everything that it shows as a comment, is accepted. Each warning is one that docs/openstack.md
+// The guide's example, with everything that it shows as a comment, is accepted. Each warning is one that docs/clouds/openstack.md
 // explains.
 func TestGuideWithEverything(t *testing.T) {
 	report := lint(t, "", examples+"/cloudprofile-guide.yaml")

@@ -49,6 +49,10 @@ type garden struct {
 	// skipped is what folders have that is not read.
 	skipped []manifest.Skipped
 
+	// marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
+	marked []manifest.Text
+	began  []began
+
 	// cluster that objects were read from, for messages; empty if it is files alone.
 	cluster string
 	// namespace of the objects in files that name none; empty if that is left open.
@@ -77,21 +81,29 @@ type source[T any] struct {
 	old *T
 }
 
-// forget lets go of an object of the cluster that nobody will ask for again, of which there may be tens of thousands.
-func (s *source[T]) forget() {
-	if s.live {
-		s.object = nil
+// forget lets go of an object that nobody will ask for again, of which there may be tens of thousands.
+func (s *source[T]) forget() { s.object = nil }
+
+// unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
+// from files or from a cluster.
+func unread(o manifest.Identity) [][]string {
+	if o.Kind != "Shoot" {
+		return nil
 	}
+	return [][]string{{"status"}, {"metadata", "managedFields"}}
 }
 
-// load reads files, in which objects without a namespace are of the given one, which may be empty. The error is about
-// files that cannot be read at all; what is wrong in them becomes findings.
-func load(args []string, stdin io.Reader, providers map[string]Provider, namespace string) (*garden, error) {
-	in, err := manifest.Read(args, stdin, apiGroups)
+// load reads files, in which objects without a namespace are of the given one, which may be empty, without the values that
+// are unread, which may be nil. The error is about files that cannot be read at all; what is wrong in them becomes
+// findings.
+func load(
+	args []string, stdin io.Reader, providers map[string]Provider, namespace string, unread manifest.Unread,
+) (*garden, error) {
+	in, err := manifest.Read(args, stdin, apiGroups, unread)
 	if err != nil {
 		return nil, err
 	}
-	g := &garden{providers: providers, namespace: namespace, skipped: in.Skipped}
+	g := &garden{providers: providers, namespace: namespace, skipped: in.Skipped, marked: in.Marked}
 	g.summary.Skipped = in.Foreign
 	g.note(in.Problems)
 	for _, o := range in.Objects {
@@ -119,6 +131,7 @@ func (g *garden) note(problems []manifest.Problem) {
 func (g *garden) add(o *manifest.Object) {
 	if problem := checkKind(o); problem != nil {
 		g.summary.Objects++
+		g.begins(o)
 		g.error(o, problem)
 		return
 	}
@@ -159,12 +172,13 @@ func (g *garden) inNamespace(o *manifest.Object) *manifest.Object {
 // capabilities, so these must not be changed.
 func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) *source[T] {
 	g.summary.Objects++
+	g.begins(o)
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return inStatus(o, err) })
 	for _, err := range errs {
-		g.error(o, cmp.Or(wrappedFlavor(o, err), err))
+		g.error(o, cmp.Or(wrappedFlavor(o, err), inPool(err), err))
 	}
 	if len(errs) > 0 {
 		s.object = nil
@@ -173,12 +187,23 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	if first := others.byName[name]; first != nil {
 		line, _ := first.manifest.Position("metadata.name")
 		g.error(o, problem(ruleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
-			"%s is described already, in %s:%d; remove or rename one of the two",
-			report.Object(o.Identity), first.manifest.File, line))
+			"%s is described already, in %s:%d; remove or rename one of the two%s",
+			report.Object(o.Identity), first.manifest.File, line, orAlone(first.manifest.File, o.File)))
 		return s
 	}
 	others.put(s)
 	return s
+}
+
+// orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
+// landscape as a rule, to give the command one folder at a time. It is empty if they are not.
+func orAlone(a, b string) string {
+	x, y := manifest.Apart(a, b)
+	if x == "" {
+		return ""
+	}
+	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone: "+
+		"what it is given together is one landscape", x, y)
 }
 
 // inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this
@@ -199,18 +224,33 @@ func (g *garden) warning(o *manifest.Object, errs ...*field.Error) {
 }
 
 func (g *garden) report(o *manifest.Object, r finding.Report) {
-	g.error(o, r.Errors.Errors()...)
-	g.warning(o, r.Warnings.Errors()...)
+	g.findings = append(g.findings, located(o, finding.SeverityError, r.Errors)...)
+	g.findings = append(g.findings, located(o, finding.SeverityWarning, r.Warnings)...)
 }
 
 // find notes errors or warnings at their places in the manifest that they are about.
 func (g *garden) find(o *manifest.Object, severity finding.Severity, errs field.ErrorList) {
 	for _, err := range errs {
-		line, column := o.Position(err.Field)
-		g.findings = append(g.findings, report.Finding{
-			Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: message(err),
-			Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
-		})
+		g.findings = append(g.findings, locate(o, severity, err))
+	}
+}
+
+// located returns findings at their places in the manifest that they are about.
+func located(o *manifest.Object, severity finding.Severity, list finding.List) []report.Finding {
+	var all []report.Finding
+	for _, f := range list {
+		at := locate(o, severity, f.Error)
+		at.Instead = located(o, severity, f.Instead)
+		all = append(all, at)
+	}
+	return all
+}
+
+func locate(o *manifest.Object, severity finding.Severity, err *field.Error) report.Finding {
+	line, column := o.Position(err.Field)
+	return report.Finding{
+		Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: message(err),
+		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
 	}
 }
 

@@ -43,7 +43,7 @@ func TestReservedInCore(t *testing.T) {
 
 // Who registers one of Gardener's own reads that this is not needed; of another name with the prefix that would be wrong.
 func TestHintWhereAReservedNameIsRegistered(t *testing.T) {
-	const hint = "; leave it out: gardener-bootType is known without being registered, and declared on flavors of the provider config only"
+	const hint = "; remove this entry: gardener-bootType needs no registration; declare it on flavors of the provider config only"
 	for name, want := range map[string]string{"gardener-bootType": hint, "gardener-foo": ""} {
 		profile := patched(t, read(t, workerProfile), "- {op: add, path: /spec/machineCapabilities/-, value: {name: "+name+", values: [secure, standard]}}")
 		today, _ := coreSays(t, profile, "-")

@@ -31,7 +31,17 @@ type inputs struct {
 	cluster       cluster.Options
 	allNamespaces bool
 	allowEmpty    bool
-	given         func(flag string) bool
+	// whole keeps what is not read of objects, for a command that writes them.
+	whole bool
+	given func(flag string) bool
+}
+
+// unread says what is not kept of objects in files.
+func (in *inputs) unread() manifest.Unread {
+	if in.whole {
+		return nil
+	}
+	return unread
 }
 
 // clusterFlags are those by which a command reads a cluster.
@@ -55,7 +65,7 @@ func inputFlags(cmd *cobra.Command) *inputs {
 
 // allowEmptyFlag adds the flag of commands whose answer can be that there is nothing.
 func (in *inputs) allowEmptyFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&in.allowEmpty, "allow-empty", false, "it is no error if there is nothing to check")
+	cmd.Flags().BoolVar(&in.allowEmpty, "allow-empty", false, "exit with 0 if there is nothing to check")
 }
 
 // live reports whether a cluster is read.
@@ -89,16 +99,23 @@ func (c *command) load(ctx context.Context, args []string, in *inputs, shoots bo
 
 // loadFor does so where files say whether there are any besides args.
 func (c *command) loadFor(ctx context.Context, args []string, in *inputs, shoots, files bool) (*garden, error) {
+	terminal := c.terminal
+	if slices.Contains(args, "-") { // where somebody may be typing
+		terminal = nil
+	}
+	reading := terminal.begin("reading", 0)
+	defer reading.end()
 	if !in.live() {
-		return load(args, c.stdin, c.providers, "")
+		return load(args, c.stdin, c.providers, "", in.unread())
 	}
 	options := in.cluster
-	options.UserAgent = "capkit/" + Version
+	options.UserAgent = "capkit/" + thisVersion().Version
+	options.Progress = reading.steps
 	reader, err := cluster.Open(options)
 	if err != nil {
 		return nil, err
 	}
-	g, err := load(args, c.stdin, c.providers, reader.Namespace())
+	g, err := load(args, c.stdin, c.providers, reader.Namespace(), in.unread())
 	if err != nil {
 		return nil, err
 	}

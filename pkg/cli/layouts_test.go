@@ -86,6 +86,14 @@ const (
 	nothing = "no CloudProfile, NamespacedCloudProfile or Shoot among the inputs"
 )
 
+// landscapes are two with a folder each, which have a profile of the same name.
+func landscapes(profile, shoot string) map[string]string {
+	return map[string]string{
+		"dev/openstack.yaml": profile, "dev/shop.yaml": shoot,
+		"prod/profiles/openstack.yaml": profile, "prod/projects/demo/shop.yaml": shoot,
+	}
+}
+
 // layoutsOfRepositories are folders as people have them.
 func layoutsOfRepositories(t *testing.T) []layout {
 	profile, shoot := read(t, examples+"/cloudprofile.yaml"), read(t, examples+"/shoot.yaml")
@@ -99,6 +107,12 @@ func layoutsOfRepositories(t *testing.T) []layout {
 	return []layout{
 		{name: "flat", files: both(nil), says: []string{two}},
 		{name: "folders", files: map[string]string{"profiles/openstack.yml": profile, "projects/demo/shop.yaml": shoot}, says: []string{two}},
+		{name: "a folder for each landscape", files: landscapes(profile, shoot), status: 1, says: []string{
+			"prod/profiles/openstack.yaml:", "CloudProfile openstack is described already, in dev/openstack.yaml:",
+			"; or, if dev and prod are of two landscapes, run the command for each of them alone"}},
+		{name: "one landscape of several", files: landscapes(profile, shoot), input: []string{"prod"}, says: []string{two}},
+		{name: "twice in a folder", files: map[string]string{"l/a.yaml": profile, "l/b.yaml": profile, "c.yaml": shoot}, status: 1,
+			says: []string{"l/b.yaml:", "; remove or rename one of the two [object-duplicate]"}},
 		{name: "one file", files: map[string]string{"all.yaml": joined(profile, shoot)}, says: []string{two}},
 		{name: "other kinds", files: both(map[string]string{"cm.yaml": configMap}), says: []string{two + "; 1 manifest of other kinds skipped"}},
 		{name: "other kinds of Gardener", files: both(map[string]string{
@@ -128,7 +142,7 @@ func layoutsOfRepositories(t *testing.T) []layout {
 		{name: "template among documents", files: map[string]string{"all.yaml": joined(profile, chartTemplate)},
 			says: []string{one, "a template, with {{ }} in it"}},
 		{name: "template that is named", files: map[string]string{"a.yaml": chartTemplate}, input: []string{"a.yaml"}, status: 1,
-			says: []string{"a.yaml:", "what has {{ }} in it may be a template: check what it renders to"}},
+			says: []string{"a.yaml:", "{{ }} looks like a template: render it, and check the result"}},
 		{name: "Jinja", files: both(map[string]string{"a.yaml.j2": "{% for %}", "b.yaml": "{% for p in profiles %}\n- {{ p }}\n{% endfor %}\n"}),
 			says: []string{two, "skipped: b.yaml:1: a template"}},
 		{name: "kustomization", files: both(map[string]string{"kustomization.yaml": "resources: [profile.yaml, shoot.yaml]\n"}),
@@ -187,6 +201,8 @@ func layoutsOfRepositories(t *testing.T) []layout {
 		{name: "values that mention Gardener", files: both(map[string]string{
 			"v/values.yaml": "providerConfig:\n  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1\n"}),
 			says: []string{two, "skipped: v/values.yaml:1: no Kubernetes object: apiVersion and kind are missing"}},
+		{name: "something like an object", files: both(map[string]string{"a.yaml": "# a\nmetadata:\n  name: a\nspec: {}\n"}),
+			says: []string{two + "; 1 manifest", "skipped: a.yaml:2: no Kubernetes object: apiVersion and kind are missing"}},
 		{name: "a kind that is missing", files: both(map[string]string{
 			"a.yaml": "apiVersion: core.gardener.cloud/v1beta1\nmetadata: {name: a}\n"}), status: 1,
 			says: []string{"kind is missing [not-an-object]"}},

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -24,24 +25,35 @@ import (
 )
 
 type lintFlags struct {
-	*inputs
-	output, failOn, domain string
-	reservedInCore         bool
+	checkFlags
+	output                 string
+	all, quiet, fix, write bool
 }
 
 func (c *command) lint() *cobra.Command {
 	flags := &lintFlags{}
 	cmd := &cobra.Command{
-		Use:   "lint FILE...",
-		Short: "Report everything that is wrong with CloudProfiles and the objects that use them",
+		Use:        "lint FILE...",
+		SuggestFor: []string{"check", "validate", "verify"},
+		Short:      "Report everything that is wrong with CloudProfiles and the objects that use them",
 		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
-Every rule has a section in docs/rules.md. Objects of a cluster are checked like those of a file, which stands for the one
-of its name: what would be wrong if it were applied?
+The name of its rule stands behind each finding, in brackets: explain-rule says what it means. Objects of a cluster are
+checked like those of a file, which stands for the one of its name: what would be wrong if it were applied?
 
 What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
-here. Without the flag, what depends on it is reported as not checked.`,
+here. Without the flag, what depends on it is reported as not checked.
+
+A comment silences a finding, in its line or in the line above; above an object it does so for the whole object:
+
+  # capkit:ignore region-unknown: the region opens in May
+
+--disable does so for all objects, and so does the file .capkit.yaml, with reasons. Admission knows nothing of either.
+
+--fix repairs what can be meant in one way only, like a text where a list belongs: it prints a diff, and with -w it changes
+the files and lints them then. With and without -w, the exit status is that of what remains.`,
 		Example: "  capkit lint cloudprofile.yaml\n" +
 			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
+			"  capkit lint --fix cloudprofile.yaml\n" +
 			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
 			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
 			"  capkit lint -A --context landscape\n" +
@@ -51,23 +63,42 @@ here. Without the flag, what depends on it is reported as not checked.`,
 	flags.inputs = inputFlags(cmd)
 	flags.allowEmptyFlag(cmd)
 	outputFlag(cmd, &flags.output, report.Formats())
-	choiceFlag(cmd, &flags.failOn, "fail-on", "error", "severity that makes the exit status 1",
-		[]string{"error", "warning"})
-	cmd.Flags().StringVar(&flags.domain, "domain", "",
-		"`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
-	complete(cmd, "domain", nil) // a name, and no file
-	reservedFlag(cmd, &flags.reservedInCore)
+	flags.add(cmd, c.catalogue())
+	f := cmd.Flags()
+	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
+	f.BoolVar(&flags.fix, "fix", false, "repair what can be repaired in one way only, and print how the files change")
+	f.BoolVarP(&flags.write, "write", "w", false, "with --fix, change the files, and lint them then")
+	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.prepare(files, c.catalogue()) }
 	return cmd
 }
 
-func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) error {
+// prepare returns what is wrong with the flags, the settings and the FILE arguments.
+func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
 	switch {
-	case flags.failOn != "error" && flags.failOn != "warning":
-		return fmt.Errorf("unknown --fail-on %q: use error or warning", flags.failOn)
-	case flags.given("domain") && flags.domain == "":
-		return errors.New("--domain is empty: name the domain, or leave the flag out if it is not known")
+	case flags.write && !flags.fix:
+		return errors.New("-w goes with --fix: lint changes nothing by itself")
+	case flags.fix && !flags.write && flags.given("output"):
+		return errors.New("--fix prints a diff: -o goes with --fix -w, which lints the files then")
 	}
-	g, err := c.load(ctx, args, flags.inputs, true)
+	if err := flags.checkFlags.prepare(files, rules); err != nil {
+		return err
+	}
+	if flags.write && slices.Contains(flags.files(files), "-") {
+		return errors.New("standard input cannot be changed: leave -w out, or name a file")
+	}
+	return nil
+}
+
+func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) error {
+	if flags.quiet {
+		c.terminal = nil
+	}
+	var stdin strings.Builder
+	if flags.fix && c.stdin != nil {
+		c.stdin = io.TeeReader(c.stdin, &stdin)
+	}
+	g, err := c.loadToLint(ctx, args, &flags.checkFlags)
 	if err != nil {
 		return err
 	}
@@ -76,37 +107,77 @@ func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) 
 			return err
 		}
 	}
-	g.reservedInCore = flags.reservedInCore
-	if flags.given("domain") {
-		g.domain = &flags.domain
+	if flags.fix {
+		if err := c.fix(g, flags, stdin.String); err != nil || !flags.write {
+			return err
+		}
+		flags.fix = false
+		return c.runLint(ctx, args, flags)
 	}
-	found := lint(g)
+	checking := c.terminal.begin("checking", len(g.profiles.all)+len(g.namespaced.all)+len(g.shoots.all))
+	found := c.lintAll(g, &flags.checkFlags, checking)
+	checking.end()
 	options := report.Options{
-		FailOn: finding.Severity(flags.failOn), Rules: Rules(byType(c.providers)...), Version: Version,
+		FailOn: finding.Severity(flags.failOn), Rules: c.catalogue(), Version: thisVersion().Version, All: flags.all,
 	}
 	if err := found.Write(c.stdout, flags.output, options); err != nil {
 		return err
 	}
-	c.printSkipped(g)
-	fmt.Fprintln(c.stderr, found.Summary)
+	c.printSilenced(found)
+	if !flags.quiet {
+		c.printSkipped(g)
+		c.printRules(found, flags.output)
+		fmt.Fprintln(c.stderr, found.Summary)
+	}
 	if found.Fails(options) {
 		return errWrong
 	}
 	return nil
 }
 
-// lint checks everything in the garden, and drops what is not needed any more.
-func lint(g *garden) report.Report {
+// printSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them.
+func (c *command) printSilenced(found report.Report) {
+	if errs := found.SilencedErrors(); len(errs) > 0 {
+		fmt.Fprintf(c.stderr, "note: silenced, and refused by admission all the same: %s\n", countsOf(errs))
+	}
+}
+
+// countsOf prints how many findings rules have.
+func countsOf(counts []report.RuleCount) string {
+	all := make([]string, 0, len(counts))
+	for _, r := range counts {
+		all = append(all, fmt.Sprintf("%s %d", r.Rule, r.Findings))
+	}
+	return strings.Join(all, ", ")
+}
+
+// printRules says for people how many findings each rule has, and where there is more about it.
+func (c *command) printRules(found report.Report, format string) {
+	counts := found.ByRule()
+	switch {
+	case len(counts) == 0 || format != "text" && format != "github":
+	case len(counts) == 1:
+		fmt.Fprintf(c.stderr, "%s explain-rule %s says what that means\n", c.name, counts[0].Rule)
+	default:
+		fmt.Fprintf(c.stderr, "rules: %s; %s explain-rule RULE says what one means\n", countsOf(counts), c.name)
+	}
+}
+
+// lint checks everything in the garden, and drops what is not needed any more. Each object is a step of the work.
+func lint(g *garden, checking *work) report.Report {
 	for _, s := range g.profiles.all {
+		checking.steps(1)
 		g.lintProfile(s)
 		if len(g.namespaced.all)+len(g.shoots.all) == 0 { // nobody else asks for it
 			*s = source[v1beta1.CloudProfile]{}
 		}
 	}
 	for _, s := range g.namespaced.all {
+		checking.steps(1)
 		g.lintNamespaced(s)
 	}
 	for _, s := range g.shoots.all {
+		checking.steps(1)
 		g.lintShoot(s)
 		s.forget()
 	}
@@ -119,15 +190,33 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 		return
 	}
 	object, provider := g.stored(s), g.providers[s.object.Spec.Type]
-	g.error(s.manifest, g.validate(object)...)
+	errs := g.validate(object)
+	g.error(s.manifest, errs...)
 	switch {
 	case provider != nil:
 		compiled, report := provider.check(object)
-		s.compiled = compiled
-		g.report(s.manifest, report)
+		s.compiled = compiled.withFaults(errs)
+		g.report(s.manifest, withSize(report, object))
 	case object.Spec.Type != "": // core reports that one
-		g.warning(s.manifest, g.unknownProvider(object.Spec.Type, "spec.type"))
+		fault := g.unknownProvider(object.Spec.Type, "spec.type")
+		if g.differsInCase(object.Spec.Type) { // no extension has such a type beside the other
+			g.error(s.manifest, fault)
+			return
+		}
+		g.warning(s.manifest, fault)
 	}
+}
+
+// withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the limit of its etcd was raised.
+func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Report {
+	if object.Size() <= consistency.SizeLimit {
+		return report
+	}
+	isSize := func(f finding.Finding) bool { return f.Origin == consistency.RuleSize.Name }
+	i := slices.IndexFunc(report.Warnings, isSize)
+	report.Errors = append(slices.Clip(report.Errors), report.Warnings[i])
+	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), isSize)
+	return report
 }
 
 // lintNamespaced checks a NamespacedCloudProfile, and what it becomes together with its parent.
@@ -163,6 +252,9 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 		shoot, fillings := filledIn(p, s.object)
 		report := p.ValidateShoot(shoot, g.domain)
 		g.error(s.manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
+		errs, warnings := gardener.ValidateShootIn(s.object, p.spec())
+		g.error(s.manifest, errs...)
+		g.warning(s.manifest, warnings...)
 		g.report(s.manifest, report)
 	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
 	case fault.Origin == consistency.RuleProfileMissing:
@@ -182,7 +274,7 @@ func reservedFlag(cmd *cobra.Command, reservedInCore *bool) {
 // validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
 func (g *garden) validate(object runtime.Object) field.ErrorList {
 	if g.reservedInCore {
-		return reserved.Validate(object)
+		return withRepairs(object, reserved.Validate(object))
 	}
 	return withHints(object, gardener.Validate(object))
 }
@@ -210,19 +302,34 @@ func repeats(err *field.Error, own field.ErrorList) bool {
 	})
 }
 
-// withHints says, where core refuses one of Gardener's own capabilities in an object, where to declare it.
+// withRepairs says how to repair what core says about the capabilities of a CloudProfile.
+func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
+	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
+		for _, err := range errs {
+			err.Detail += capabilityHint(profile, err)
+		}
+	}
+	return errs
+}
+
+// withHints says so, too, and where core refuses one of Gardener's own capabilities in an object it says where to declare it.
 func withHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
 	profile, _ := object.(*v1beta1.CloudProfile)
 	for _, err := range errs {
 		name, _ := err.BadValue.(string)
-		hint := "; "
+		hint, tail := "; ", " is known without being registered, and declared on flavors of the provider config only"
 		var i int
 		_, other := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
 		if other == nil && profile != nil && err.Type == field.ErrorTypeForbidden { // to register it
-			name, hint = profile.Spec.MachineCapabilities[i].Name, "; leave it out: "
+			name, hint = profile.Spec.MachineCapabilities[i].Name, "; remove this entry: "
+			tail = " needs no registration; declare it on flavors of the provider config only"
 		}
 		if reserved.Is(name) {
-			err.Detail += hint + name + " is known without being registered, and declared on flavors of the provider config only"
+			err.Detail += hint + name + tail
+			continue
+		}
+		if profile != nil {
+			err.Detail += capabilityHint(profile, err)
 		}
 	}
 	return errs

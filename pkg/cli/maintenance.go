@@ -110,14 +110,17 @@ func (c *command) runMaintenance(ctx context.Context, args []string, flags *main
 	if len(g.shoots.all) == 0 {
 		err = flags.nothing(g, "Shoot")
 	}
-	later := laterSpecs(after)
+	later := maintainers(after)
 	answer := maintained{Pools: []maintainedPool{}, Kubernetes: []maintainedKubernetes{}}
+	maintaining := c.terminal.begin("asking about the maintenance of Shoots", len(g.shoots.all))
 	for _, s := range g.shoots.all {
+		maintaining.steps(1)
 		if s.object == nil || s.object.DeletionTimestamp == nil {
 			g.maintain(&answer, s, later, !flags.noWebhook)
 		}
 		s.forget()
 	}
+	maintaining.end()
 	if err := c.printFindings(g, err); err != nil {
 		return err
 	}
@@ -132,21 +135,56 @@ func (c *command) runMaintenance(ctx context.Context, args []string, flags *main
 	return nil
 }
 
-// laterSpecs returns a function that returns the spec of a profile as it is some time from now: one for each profile.
-func laterSpecs(after time.Duration) func(profile) *v1beta1.CloudProfileSpec {
-	known := map[*v1beta1.CloudProfileSpec]*v1beta1.CloudProfileSpec{}
-	return func(p profile) *v1beta1.CloudProfileSpec {
-		spec := p.spec()
-		if known[spec] == nil {
-			known[spec] = maintenance.After(spec, after)
+// maintainer is the maintenance of Shoots by one profile.
+type maintainer struct {
+	profile profile
+	// spec of the profile, as it is at the time.
+	spec *v1beta1.CloudProfileSpec
+	by   *maintenance.Maintainer
+	// known says why worker pools of a shape boot nothing, empty if they do; and sound whether there is nothing else wrong
+	// with them.
+	known map[provider.Shape]string
+	sound map[provider.Shape]bool
+}
+
+// maintainers returns a function that returns the maintenance by a profile as it is some time from now: one for each profile.
+func maintainers(after time.Duration) func(profile) *maintainer {
+	known := map[*v1beta1.CloudProfileSpec]*maintainer{}
+	return func(p profile) *maintainer {
+		if known[p.spec()] == nil {
+			later := maintenance.After(p.spec(), after)
+			by := maintenance.NewMaintainer(later, p.madeBy().Workers())
+			known[p.spec()] = &maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
 		}
-		return known[spec]
+		return known[p.spec()]
 	}
 }
 
-// maintain adds what maintenance does to a Shoot by the specs of profiles at that time. What is wrong with the Shoot becomes findings.
+// whyNot says why a worker pool boots nothing.
+func (m *maintainer) whyNot(pool provider.Pool) string {
+	shape := m.profile.madeBy().Workers().ShapeOf(&pool)
+	reason, done := m.known[shape]
+	if !done {
+		reason = m.profile.whyNot(pool)
+		m.known[shape] = reason
+	}
+	return reason
+}
+
+// further returns what is wrong with a worker pool besides that it boots nothing.
+func (m *maintainer) further(pool provider.Pool) field.ErrorList {
+	shape := m.profile.madeBy().Workers().ShapeOf(&pool)
+	if m.sound[shape] {
+		return nil
+	}
+	further := m.profile.further(pool).Errors() // with the paths of this pool
+	m.sound[shape] = len(further) == 0
+	return further
+}
+
+// maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
 func (g *garden) maintain(
-	answer *maintained, s *source[v1beta1.Shoot], later func(profile) *v1beta1.CloudProfileSpec, webhook bool,
+	answer *maintained, s *source[v1beta1.Shoot], later func(profile) *maintainer, webhook bool,
 ) {
 	p := g.profileToAsk(s)
 	if p == nil {
@@ -159,11 +197,13 @@ func (g *garden) maintain(
 			gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version", version, "%v", err))
 		return
 	}
-	m := &shootMaintenance{name: s.name, profile: p, spec: later(p), shoot: shoot}
+	m := &shootMaintenance{maintainer: later(p), name: s.name, shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
-		g.error(s.manifest, p.resolve(pool).further.Errors()...)
+		g.error(s.manifest, m.further(pool)...)
 		m.boots = append(m.boots, p.Boots(pool))
-		m.fill(&shoot.Spec.Provider.Workers[i], m.boots[i], webhook)
+		if worker := &shoot.Spec.Provider.Workers[i]; leavesImage(*worker) {
+			m.fill(worker, m.boots[i], webhook)
+		}
 	}
 	m.pools = provider.PoolsOf(shoot)
 	m.run(webhook)
@@ -175,10 +215,8 @@ func (g *garden) maintain(
 
 // shootMaintenance is the maintenance of one Shoot, which is as the API server has it.
 type shootMaintenance struct {
-	name    string
-	profile profile
-	// spec of the profile, as it is at the time.
-	spec  *v1beta1.CloudProfileSpec
+	*maintainer
+	name  string
 	shoot *v1beta1.Shoot
 	pools []provider.Pool
 	// boots reports what boots for each worker pool; nil if that cannot be told.
@@ -205,27 +243,26 @@ func (m *shootMaintenance) fill(worker *v1beta1.Worker, boots maintenance.Filter
 
 // run does the maintenance.
 func (m *shootMaintenance) run(webhook bool) {
-	m.core = maintenance.Maintain(m.spec, m.shoot)
+	m.core = m.by.Maintain(m.shoot)
 	m.written = m.core
 	m.written.Shoot, m.written.Images = m.core.Shoot.DeepCopy(), slices.Clone(m.core.Images)
 	for i := range m.pools {
-		before, worker := &m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i]
 		if !webhook || m.boots[i] == nil || m.core.Images[i].Version == "" {
 			continue
 		}
-		outcome, replaced := maintenance.Replace(m.spec, m.shoot, m.core.Shoot, before, worker, m.boots[i])
+		outcome, replaced := m.by.Replace(m.shoot, m.core.Shoot, i, &m.pools[i], m.boots[i])
 		if replaced {
 			m.written.Images[i] = outcome
-			version := cmp.Or(outcome.Version, *before.Machine.Image.Version)
+			version := cmp.Or(outcome.Version, m.pools[i].Version)
 			m.written.Shoot.Spec.Provider.Workers[i].Machine.Image.Version = &version
 		}
 	}
-	m.rejections = maintenance.Rejections(m.spec, m.shoot, m.written.Shoot, m.whyNot)
+	m.rejections = m.by.Rejections(m.shoot, m.written.Shoot, m.notBooting)
 	m.rejected = slices.IndexFunc(m.rejections, func(reason string) bool { return reason != "" })
 }
 
-// whyNot says why a worker pool does not boot an image; empty if it does.
-func (m *shootMaintenance) whyNot(worker int, image maintenance.Image) string {
+// notBooting says why a worker pool does not boot an image; empty if it does.
+func (m *shootMaintenance) notBooting(worker int, image maintenance.Image) string {
 	pool := m.pools[worker]
 	pool.Image, pool.Version = image.Name, image.Version
 	switch boots := m.boots[worker]; {
@@ -234,7 +271,7 @@ func (m *shootMaintenance) whyNot(worker int, image maintenance.Image) string {
 	case boots(image.Name, image.Version):
 		return ""
 	}
-	return image.Version + " boots nothing for this pool: " + m.profile.whyNot(pool)
+	return image.Version + " boots nothing for this pool: " + m.whyNot(pool)
 }
 
 // pool returns what becomes of the image of a worker pool.
@@ -279,13 +316,13 @@ func (m *shootMaintenance) pool(i int) maintainedPool {
 // lost says why the version of a worker pool is no longer good; empty if it is.
 func (m *shootMaintenance) lost(i int) string {
 	image := maintenance.Image{Name: m.pools[i].Image, Version: m.pools[i].Version}
-	if reason := maintenance.Gone(m.spec, image); reason != "" {
+	if reason := m.by.Gone(image); reason != "" {
 		return reason
 	}
 	if m.boots[i] == nil {
 		return ""
 	}
-	return m.whyNot(i, image)
+	return m.notBooting(i, image)
 }
 
 // stuck says why a worker pool gets no other version, beside why its own is lost.
@@ -327,12 +364,12 @@ func (m *shootMaintenance) givenUp() string {
 // unsuitable says why a worker pool does not get what Gardener has picked.
 func (m *shootMaintenance) unsuitable(i int) string {
 	image := maintenance.Image{Name: m.pools[i].Image, Version: m.core.Images[i].Version}
-	if reason := m.whyNot(i, image); reason != "" {
+	if reason := m.notBooting(i, image); reason != "" {
 		return reason
 	}
 	before, after := &m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i]
 	return fmt.Sprintf("Gardener refuses %s: %s", image,
-		maintenance.Refused(m.spec, image, after, before, m.core.Shoot.Spec.Kubernetes.Version))
+		m.by.Refused(image, after, before, m.core.Shoot.Spec.Kubernetes.Version))
 }
 
 // rejection says why the maintenance of the whole Shoot fails, to one of its worker pools.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -40,8 +41,11 @@ unless every worker pool boots the same image as before; Shoots among the inputs
 
 Without further flags it is the smallest step that Gardener accepts: the architecture is registered, and admission fills in
 the rest. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
-told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. A version that a Shoot among the inputs uses is kept; run the
-command again once nobody uses it. --back goes back to the legacy format.`,
+told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes back to the legacy format.
+
+A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
+it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
+pool can move to the version without suffix if that boots the same image for it by then.`,
 		Example: "  capkit migrate cloudprofile.yaml\n" +
 			"  capkit migrate -w --provider-config cloudprofile.yaml namespacedcloudprofiles/\n" +
 			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
@@ -55,7 +59,7 @@ command again once nobody uses it. --back goes back to the legacy format.`,
 	f.StringVar(&flags.fold, "fold", "",
 		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+migrate.StandardPlain+" if it is not said)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
-		"with --fold, the machine types that support VALUE alone, all others PLAIN alone: names or patterns like `bare_*`")
+		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
 	f.BoolVar(&flags.back, "back", false, "go back to the legacy format")
 	for _, name := range []string{"fold", "machine-types"} {
 		complete(cmd, name, nil) // no files
@@ -63,6 +67,7 @@ command again once nobody uses it. --back goes back to the legacy format.`,
 	flags.given = f.Changed
 	outputFlag(cmd, &flags.output, answerFormats)
 	flags.in = inputFlags(cmd)
+	flags.in.whole = true // of what is written again nothing may be lost
 	return cmd
 }
 
@@ -99,13 +104,36 @@ type migrated struct {
 	Files []migratedFile `json:"files"`
 	// Kept are image versions that are folded, and stay because they are used.
 	Kept []keptVersion `json:"kept"`
+	// Steps are those that follow once what is kept is not used any more, the first of them with number 2.
+	Steps []migratedStep `json:"steps"`
 }
 
 type migratedFile struct {
 	File string `json:"file"`
-	// Diff is a unified diff.
+	// Of is the file that it takes the place of, in a further step.
+	Of string `json:"of,omitempty"`
+	// Diff is a unified diff; in a further step, from what the step before makes of the file.
 	Diff string `json:"diff"`
 	text string
+}
+
+// migratedStep is a further step.
+type migratedStep struct {
+	Step int `json:"step"`
+	// Moves are what has to happen before it.
+	Moves []move         `json:"moves"`
+	Files []migratedFile `json:"files"`
+	// goes are the versions that it leaves out, by what use returns.
+	goes map[string]bool
+}
+
+// move is that of a worker pool to another version of its image, from which it boots what it boots now.
+type move struct {
+	Shoot string `json:"shoot"`
+	Pool  string `json:"pool"`
+	Image string `json:"image"`
+	From  string `json:"from"`
+	To    string `json:"to"`
 }
 
 type keptVersion struct {
@@ -117,12 +145,44 @@ type keptVersion struct {
 	UsedBy []string `json:"usedBy"`
 	File   string   `json:"file"`
 	Line   int      `json:"line"`
+	// use is the key of the version in uses.
+	use string
+	// step names the file of the further step that leaves it out; empty if there is none.
+	step string
+	// stays says why there is none; empty if it is not known.
+	stays string
 }
 
+// print writes the diff. Further steps are comments in it, so that who applies it does what is possible now.
 func (m migrated) print(w io.Writer) {
+	if len(m.Steps) > 0 {
+		fmt.Fprintf(w, "# Step 1 of %d, now:\n", 1+len(m.Steps))
+		if len(m.Files) == 0 {
+			fmt.Fprintln(w, "# done already")
+		}
+	}
 	for _, f := range m.Files {
 		fmt.Fprint(w, f.Diff)
 	}
+	for _, s := range m.Steps {
+		fmt.Fprintf(w, "# Step %d of %d, %s:\n", s.Step, 1+len(m.Steps), s.when())
+		for _, f := range s.Files {
+			for line := range strings.Lines(f.Diff) {
+				fmt.Fprint(w, "# "+line)
+			}
+		}
+	}
+}
+
+// when says what has to happen before a step.
+func (s *migratedStep) when() string {
+	var versions []string
+	for _, m := range s.Moves {
+		if text := m.Image + "@" + m.From; !slices.Contains(versions, text) {
+			versions = append(versions, text)
+		}
+	}
+	return "once nobody uses " + strings.Join(versions, ", ") + " any more"
 }
 
 func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateFlags) error {
@@ -138,7 +198,7 @@ func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateF
 	if err != nil {
 		return err
 	}
-	m := &migration{garden: g, options: options, back: flags.back, stdin: stdin.String}
+	m := &migration{garden: g, options: options, back: flags.back, text: textOf(stdin.String)}
 	answer, err := m.run()
 	switch {
 	case err != nil:
@@ -157,26 +217,56 @@ func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateF
 		return err
 	}
 	c.printNotes(g)
-	for _, k := range answer.Kept {
-		fmt.Fprintf(c.stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; run the command again once it is not\n",
-			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "))
-	}
 	if flags.write {
-		if err := writeFiles(answer.Files); err != nil {
+		if err := writeFiles(answer.written()); err != nil {
 			return err
 		}
-		if flags.output == "text" {
-			return nil
+	}
+	c.printKept(&answer)
+	switch {
+	case len(answer.written()) == 0:
+		fmt.Fprintln(c.stderr, "nothing to migrate")
+	case flags.write:
+		for _, f := range answer.written() {
+			fmt.Fprintln(c.stderr, "written: "+f.File)
 		}
+	}
+	if flags.write && flags.output == "text" {
+		return nil
 	}
 	return printAs(c.stdout, flags.output, answer, answer.print)
 }
 
-// diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
-func diff(name, before, after string) string {
-	name = strings.TrimPrefix(filepath.ToSlash(name), "/")
-	if name == manifest.Stdin {
-		return udiff.Unified(name, name, before, after)
+// written returns the files that -w writes, those of further steps included.
+func (m *migrated) written() []migratedFile {
+	files := slices.Clone(m.Files)
+	for _, s := range m.Steps {
+		files = append(files, s.Files...)
 	}
-	return udiff.Unified("a/"+name, "b/"+name, before, after)
+	return files
+}
+
+// printKept names the versions that are kept, and says what is to be done about them.
+func (c *command) printKept(m *migrated) {
+	for _, k := range m.Kept {
+		then := "run the command again once it is not"
+		switch {
+		case k.step != "":
+			then = "step 2, " + k.step + ", leaves it out: apply that once it is not"
+		case k.stays != "":
+			then += "; " + k.stays
+		}
+		fmt.Fprintf(c.stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
+			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "), then)
+	}
+}
+
+// diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
+// It becomes another file in further steps.
+func diff(name, becomes, before, after string) string {
+	if name == manifest.Stdin {
+		return udiff.Unified(name, becomes, before, after)
+	}
+	relative := func(name string) string { return strings.TrimPrefix(filepath.ToSlash(name), "/") }
+	return udiff.Unified("a/"+relative(name), "b/"+relative(becomes), before, after)
 }

@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -77,8 +78,11 @@ func (l *legacy) item(indent int, members [][2]string) {
 	}
 }
 
+// legacyTypes are the clouds of random profiles.
+var legacyTypes = []string{"openstack", "aws", "gcp", "azure", "alicloud", "local"}
+
 var legacyRegions = map[string][]string{"openstack": {"europe", "asia"}, "aws": {"eu-central-1", "us-east-1"}, "gcp": {"europe-west1"},
-	"azure": {"westeurope"}, "alicloud": {"eu-central-1", "cn-shanghai"}}
+	"azure": {"westeurope"}, "alicloud": {"eu-central-1", "cn-shanghai"}, "local": {"local"}}
 
 // reference writes what refers to an image of a cloud.
 func (l *legacy) reference(cloud string) [2]string {
@@ -92,6 +96,8 @@ func (l *legacy) reference(cloud string) [2]string {
 		return [2]string{"urn", fmt.Sprintf("sap:gardenlinux:greatest:%d", n)}
 	case "alicloud":
 		return [2]string{"id", fmt.Sprintf("m-%020d", n)}
+	case "local":
+		return [2]string{"image", fmt.Sprintf("registry.example.com/node:v%d", n)}
 	}
 	return [2]string{"id", fmt.Sprintf("id-%d", n)}
 }
@@ -205,6 +211,9 @@ func (l *legacy) config(cloud string, images [][]random) {
 // mapping writes the references of an image version.
 func (l *legacy) mapping(cloud string, at int, v random) {
 	switch cloud {
+	case "local": // one image for all architectures
+		l.item(at, [][2]string{{"version", v.version}, l.reference(cloud)})
+		return
 	case "gcp", "azure":
 		for _, architecture := range v.architectures {
 			members := [][2]string{{"version", v.version}, l.reference(cloud)}
@@ -279,7 +288,7 @@ func (l *lawful) migrate(args ...string) string {
 		t.Fatalf("%v: status %d\n%s%s\n%s", args, r.status, r.stdout, r.stderr, before)
 	}
 	after := read(t, file)
-	if l.seed%20 >= 5 { // of all clouds
+	if l.seed/len(legacyTypes)%4 > 0 { // of all clouds
 		return after
 	}
 	if r := runFor(clouds.All(), "", append([]string{"migrate", file}, args...)...); r.status != 0 || r.stdout != "" {
@@ -300,6 +309,15 @@ func words(text string) (lines, comments map[string]int) {
 	return lines, comments
 }
 
+func blankLines(text string) (count int) {
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) == "" {
+			count++
+		}
+	}
+	return count
+}
+
 // keepsText demands that every line and comment of a text is in another one as well, as it is written there, but for what the format
 // with capabilities has no place for.
 func keepsText(t *testing.T, before, after string) {
@@ -314,6 +332,9 @@ func keepsText(t *testing.T, before, after string) {
 		if !gone && now[line] == 0 {
 			t.Fatalf("%q is gone from\n%s\nwhich becomes\n%s", line, before, after)
 		}
+	}
+	if was, is := blankLines(before), blankLines(after); was != is {
+		t.Fatalf("%d blank lines in\n%s\nbecome %d in\n%s", was, before, is, after)
 	}
 	if strings.Contains(before, "\r") && strings.Count(after, "\n") != strings.Count(after, "\r\n") {
 		t.Fatalf("lines end in two ways:\n%q", after)
@@ -378,15 +399,34 @@ func (l *lawful) same(what, changed string) {
 	}
 }
 
-// registers demands that registering the architecture adds three lines, and that the way back takes them away.
+// registers demands that registering the architecture adds three lines, and that the way back takes them away. Where images do not tell
+// which of several architectures they are for, their versions change as well, and nothing else.
 func (l *lawful) registers() {
 	registered := l.migrate()
 	l.same("registered", registered)
+	if l.cloud.Type() == "local" && strings.Contains(l.text, "arm64") {
+		l.onlyVersions(registered)
+		l.migrate("--back")
+		l.same("back", read(l.T, l.file))
+		return
+	}
 	if more := added(l.T, l.text, registered); len(more) != 3 || !strings.Contains(more[0], "machineCapabilities:") {
 		l.Fatalf("seed %d: added are %q", l.seed, more)
 	}
 	if back := l.migrate("--back"); back != l.text {
 		l.Fatalf("seed %d: there and back again\n%s\nis\n%s", l.seed, l.text, back)
+	}
+}
+
+// onlyVersions demands that nothing changes but the image versions, of core to which flavors are added and of the provider config, and
+// that these keep their text.
+func (l *lawful) onlyVersions(changed string) {
+	keepsText(l.T, l.text, changed)
+	for _, line := range added(l.T, withoutVersions(l.text), withoutVersions(changed))[3:] {
+		line = strings.TrimSpace(line)
+		if line != "capabilityFlavors:" && !strings.HasPrefix(line, "- architecture: [") {
+			l.Fatalf("seed %d: added is %q\n%s", l.seed, line, changed)
+		}
 	}
 }
 
@@ -398,8 +438,8 @@ func (l *lawful) becomesFlavors() {
 	}
 	flavors := l.migrate("--provider-config")
 	l.same("as flavors", flavors)
-	keepsText(l.T, l.text, flavors)
-	if more := added(l.T, withoutVersions(l.text), withoutVersions(flavors)); len(more) != 3 {
+	l.onlyVersions(flavors)
+	if more := added(l.T, withoutVersions(l.text), withoutVersions(flavors)); l.cloud.Type() != "local" && len(more) != 3 {
 		l.Fatalf("seed %d: added are %q", l.seed, more)
 	}
 	back := l.migrate("--back")
@@ -442,22 +482,24 @@ func (l *lawful) foldsByMachineType() {
 
 func (l *lawful) r() *rand.Rand { return rand.New(rand.NewPCG(uint64(l.seed), 19)) }
 
-// Every step changes what must change, and no pool boots anything else: 10,000 random profiles in the legacy format.
+// randomProfiles is how many profiles the law is tried with. 10,000 take minutes: go test ./pkg/cli -run RandomProfiles -profiles=10000
+var randomProfiles = flag.Int("profiles", 480, "how many random profiles are migrated")
+
+// Every step changes what must change, and no pool boots anything else.
 func TestMigrationOfRandomProfiles(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // or most of the time is spent on what Gardener's packages have in memory
 	byType := map[string]cli.Provider{}
 	for _, cloud := range clouds.All() {
 		byType[cloud.Type()] = cloud
 	}
-	types := []string{"openstack", "aws", "gcp", "azure", "alicloud"}
 	file := filepath.Join(t.TempDir(), "profile.yaml")
 	done := map[string]int{}
-	for seed := range 10_000 {
-		cloud := byType[types[seed%len(types)]]
+	for seed := range *randomProfiles {
+		cloud := byType[legacyTypes[seed%len(legacyTypes)]]
 		text := newLegacy(rand.New(rand.NewPCG(uint64(seed), 18)), cloud.Type()).b.String()
 		write(t, file, text)
 		l := &lawful{t, seed, cloud, file, text, booted(t, cloud, text)}
-		switch law := seed / (4 * len(types)) % 4; {
+		switch law := seed / (4 * len(legacyTypes)) % 4; {
 		case strings.Contains(text, "-metal") && law == 2:
 			done["folded"]++
 			l.folds()
@@ -473,7 +515,7 @@ func TestMigrationOfRandomProfiles(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"folded", "folded by machine type", "registered", "as flavors"} {
-		if done[what] < 500 {
+		if done[what] < *randomProfiles/20 {
 			t.Errorf("%s: %d profiles only", what, done[what])
 		}
 	}

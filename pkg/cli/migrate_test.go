@@ -168,7 +168,7 @@ func TestMigrateNamespaced(t *testing.T) {
 	}
 }
 
-// Versions that only a suffix tells apart become one, but for those that are used; these follow when they are not.
+// Versions that only a suffix tells apart become one, but for those that are used; these follow when they are not, in a second step.
 func TestMigrateFolds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "suffixes.yaml")
 	write(t, file, read(t, suffixes))
@@ -177,11 +177,15 @@ func TestMigrateFolds(t *testing.T) {
 	if r.status != 0 || r.stdout != "" {
 		t.Fatalf("%+v", r)
 	}
-	const kept = ": gardenlinux@1592.9.0-baremetal is kept, because it is used by Shoot garden-demo/hosts; run the command again once it is not\n"
+	kept := ": gardenlinux@1592.9.0-baremetal is kept, because it is used by Shoot garden-demo/hosts; step 2, " + file + ".step-2, leaves it out: " +
+		"apply that once it is not\n"
 	contains(t, r.stderr, "note: "+file+":24"+kept)
-	first := read(t, file)
+	first, second := read(t, file), read(t, file+".step-2")
 	if strings.Contains(first, "1877.5.0-baremetal") || strings.Count(first, "1592.9.0-baremetal") != 3 {
 		t.Errorf("it is now\n%s", first)
+	}
+	if strings.Contains(second, "-baremetal\n") || strings.Count(second, "version: 1592.9.0\n") != 3 {
+		t.Errorf("the second step is\n%s", second)
 	}
 	for _, boots := range [][2]string{
 		{"--version=1877.5.0 --machine-type=bare_8_16", "1234-amd64-bare\n"}, {"--version=1877.5.0 --machine-type=medium_4_8", "1234-amd64-virt\n"},
@@ -192,15 +196,114 @@ func TestMigrateFolds(t *testing.T) {
 			t.Errorf("%v: %+v", boots, r)
 		}
 	}
-	if r = run(t, "", args...); r.status != 0 || read(t, file) != first {
+	if r = run(t, "", args...); r.status != 0 || read(t, file) != first || read(t, file+".step-2") != second {
 		t.Errorf("once more: %+v", r)
 	}
 	write(t, file, strings.Replace(first, "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1))
-	if r = run(t, "", args...); r.status != 0 || strings.Contains(read(t, file), "-baremetal\n") || r.stderr != "" {
+	if r = run(t, "", args...); r.status != 0 || read(t, file) != second || r.stderr != "written: "+file+"\n" {
 		t.Errorf("when nobody uses it: %+v\n%s", r, read(t, file))
 	}
 	if r = run(t, "", "lint", "--fail-on=warning", file); r.status != 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Each step is shown by itself: the first one as a diff, and what follows as comments, which a program that applies it passes over.
+func TestMigrateShowsSteps(t *testing.T) {
+	args := []string{"migrate", foldSuffixes, "--machine-types=bare_*", suffixes}
+	r := run(t, "", args...)
+	if r.status != 0 || !strings.HasPrefix(r.stdout, "# Step 1 of 2, now:\n--- a/") {
+		t.Fatalf("%+v", r)
+	}
+	now, then, found := strings.Cut(r.stdout, "\n# Step 2 of 2, once nobody uses gardenlinux@1592.9.0-baremetal any more:\n")
+	if !found || strings.Contains(now, "\n# ") {
+		t.Fatalf("%s", r.stdout)
+	}
+	for line := range strings.Lines(then) {
+		if !strings.HasPrefix(line, "# ") {
+			t.Errorf("%q would be applied", line)
+		}
+	}
+	wants := []string{
+		"-    - version: 1592.9.0-baremetal # still in use", "+    # still in use",
+		"-      - version: 1592.9.0-baremetal", "-        regions:", "-        - name: europe", "-          id: 1234-amd64-old-bare",
+		"-          version: 1592.9.0-baremetal", "+          version: 1592.9.0",
+	}
+	answer := decoded[struct {
+		Files []struct{ File, Diff string }
+		Kept  []struct{ Version string }
+		Steps []struct {
+			Step  int
+			Moves []struct{ Shoot, Pool, Image, From, To string }
+			Files []struct{ File, Of, Diff string }
+		}
+	}](t, run(t, "", append(args, "-o", "json")...))
+	if len(answer.Steps) != 1 || answer.Steps[0].Step != 2 || len(answer.Steps[0].Files) != 1 || len(answer.Kept) != 1 {
+		t.Fatalf("as JSON: %+v", answer)
+	}
+	step := answer.Steps[0]
+	if diff := cmp.Diff(wants, changes(step.Files[0].Diff)); diff != "" || step.Files[0].File != suffixes+".step-2" || step.Files[0].Of != suffixes {
+		t.Errorf("%+v: %s", step, diff)
+	}
+	if "# "+strings.ReplaceAll(strings.TrimSuffix(step.Files[0].Diff, "\n"), "\n", "\n# ")+"\n" != then {
+		t.Errorf("as text: %s\nas JSON: %s", then, step.Files[0].Diff)
+	}
+	want := []struct{ Shoot, Pool, Image, From, To string }{{"garden-demo/hosts", "db", "gardenlinux", "1592.9.0-baremetal", "1592.9.0"}}
+	if diff := cmp.Diff(want, step.Moves); diff != "" {
+		t.Error(diff)
+	}
+	if piped := run(t, read(t, suffixes), append(args[:3:3], "-")...); piped.status != 0 || !strings.Contains(piped.stdout, "\n# +++ <stdin>.step-2\n") {
+		t.Errorf("standard input: %+v", piped)
+	}
+}
+
+// There is no second step where a worker pool could not boot what it boots from the version without suffix, and none for a version
+// that somebody extends: they are kept, and said so.
+func TestMigrateKeeps(t *testing.T) {
+	silent := read(t, suffixes)
+	profile, shoot, _ := strings.Cut(silent, "---\n")
+	child := `apiVersion: core.gardener.cloud/v1beta1
+kind: NamespacedCloudProfile
+metadata: {name: team, namespace: garden-demo}
+spec:
+  parent: {kind: CloudProfile, name: suffixes}
+  machineImages:
+  - name: gardenlinux
+    versions:
+    - {version: 1592.9.0-baremetal, expirationDate: "2037-12-31T00:00:00Z"}
+`
+	for name, c := range map[string]struct {
+		text, args, want string
+		steps            bool
+	}{
+		"machine types that say nothing": {silent, "", "run the command again once it is not; with gardenlinux@1592.9.0, worker pool db would not boot " +
+			`{"id":"1234-amd64-old-bare"}, but {"id":"1234-amd64-old"}: --machine-types says which machine types support what`, false},
+		"an expired version": {
+			strings.Replace(silent, "    - version: 1592.9.0\n", "    - version: 1592.9.0\n      expirationDate: \"2020-01-01T00:00:00Z\"\n", 1),
+			"--machine-types=bare_*", "worker pool db cannot have gardenlinux@1592.9.0, which has expired", false,
+		},
+		"a NamespacedCloudProfile that extends it": {
+			profile + "---\n" + child, "--machine-types=bare_*", "because it is used by NamespacedCloudProfile garden-demo/team; run the command again", false,
+		},
+		"both": {
+			silent + "---\n" + child, "--machine-types=bare_*",
+			"because it is used by NamespacedCloudProfile garden-demo/team, Shoot garden-demo/hosts; run the command again", false,
+		},
+		"a Shoot of the child": {
+			profile + "---\n" + strings.Replace(child, "1592.9.0-baremetal, exp", "1592.9.0, exp", 1) + "---\n" +
+				strings.Replace(shoot, "    name: suffixes", "    kind: NamespacedCloudProfile\n    name: team", 1),
+			"--machine-types=bare_*", "because it is used by Shoot garden-demo/hosts; step 2, ", true,
+		},
+	} {
+		file := filepath.Join(t.TempDir(), "file.yaml")
+		write(t, file, c.text)
+		r := run(t, "", append([]string{"migrate", "-w", file, foldSuffixes}, strings.Fields(c.args)...)...)
+		if _, err := os.Stat(file + ".step-2"); r.status != 0 || !strings.Contains(r.stderr, c.want) || c.steps != (err == nil) {
+			t.Errorf("%s: %+v, %v, want %q", name, r, err, c.want)
+		}
+		if !strings.Contains(read(t, file), "1592.9.0-baremetal") {
+			t.Errorf("%s: it is not kept", name)
+		}
 	}
 }
 

@@ -35,8 +35,9 @@ const (
 func (c *command) plan() *cobra.Command {
 	flags := &planFlags{}
 	cmd := &cobra.Command{
-		Use:   "plan [OLD] NEW [FILE...]",
-		Short: "Say what an update of a profile does to its users",
+		Use:        "plan [OLD] NEW [FILE...]",
+		SuggestFor: []string{"diff"},
+		Short:      "Say what an update of a profile does to its users",
 		Long: `Compares two versions of a CloudProfile or NamespacedCloudProfile, and says what the update from OLD to NEW does: to each image
 version on each machine type in each region, and to the worker pools of the Shoots in the files. A CloudProfile is also
 seen through the NamespacedCloudProfiles whose parent it is; a NamespacedCloudProfile needs its parent among the files. Other
@@ -47,7 +48,8 @@ objects in OLD and NEW count as if they were among the files.
   no-machines  worker pools get no new machines any more
   maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
   other-image  another image is booted
-  new, gone    a combination boots that did not before; or does not any more, and no worker pool uses it
+  new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
+               inputs uses it
 
 With a cluster, as with -A, NEW alone is enough: OLD is what the cluster has, whose Shoots and NamespacedCloudProfiles are
 looked at. With --git OLD is what NEW has been in a revision of its git repository.
@@ -59,14 +61,14 @@ Shoots that are being deleted are left out.`,
 		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
 			"  capkit plan -A cloudprofile-new.yaml\n" +
 			"  capkit plan --git main cloudprofile.yaml shoots/\n" +
-			"  capkit plan --git origin/main -o markdown --fail-on=change cloudprofile.yaml > comment.md\n" +
+			"  capkit plan --git origin/main -o markdown --fail-on=change cloudprofile.yaml shoots/ > comment.md\n" +
 			"  kubectl get cloudprofile openstack -o yaml | capkit plan - cloudprofile.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runPlan(cmd, args, flags) },
 	}
 	flags.inputs = inputFlags(cmd)
 	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.check(args) }
 	outputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
-	choiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "what makes the exit status 1", []string{failOnBreaking, failOnChange})
+	choiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
 	cmd.Flags().StringVar(&flags.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	complete(cmd, "git", nil) // a revision, and no file
@@ -110,6 +112,8 @@ type planned struct {
 	Summary plan.Summary  `json:"summary"`
 
 	kind string
+	// withoutUsers is set if neither Shoots were given nor a cluster asked for them.
+	withoutUsers bool
 }
 
 func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) error {
@@ -117,11 +121,14 @@ func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) e
 	if err != nil {
 		return err
 	}
+	comparing := c.terminal.begin("comparing", 0)
 	answer, err := u.plan()
+	comparing.end()
 	if err := c.printFindings(u.before, err); err != nil {
 		return err
 	}
 	c.printNotes(u.before)
+	answer.withoutUsers = len(u.before.shoots.all) == 0 && !flags.given("namespace") && !flags.given("all-namespaces")
 	if flags.output == "markdown" {
 		answer.markdown(c.stdout)
 	} else if err := printAs(c.stdout, flags.output, answer, func(w io.Writer) { answer.print(w) }); err != nil {
@@ -141,6 +148,8 @@ type update struct {
 	before, after *garden
 	profile       *change[v1beta1.CloudProfile]
 	namespaced    *change[v1beta1.NamespacedCloudProfile]
+	// renamed returns, for what a view compares, which versions have had another name; nil if none has.
+	renamed func(Provider, *view) formerly
 }
 
 // change is an object before and after its update.
@@ -162,6 +171,11 @@ func (u *update) plan() (*planned, error) {
 	}
 	changes := append([]plan.Change{}, refused...)
 	if p != nil {
+		for i := range views {
+			if u.renamed != nil {
+				views[i].formerly = u.renamed(p, &views[i])
+			}
+		}
 		found, unread := p.plan(views)
 		changes = append(changes, found...)
 		for _, pool := range unread {

@@ -61,8 +61,10 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 		t.Errorf("status %d: %s%s", r.status, r.stdout, r.stderr)
 	}
 	for args, want := range map[string]string{
-		"--git=nowhere profile.yaml": "git has no profile.yaml of revision nowhere: ",
-		"--git=main other.yaml":      "git has no other.yaml of revision main: ",
+		"--git=nowhere profile.yaml": `git has no revision "nowhere": name a commit`,
+		"--git=main other.yaml":      `git has no other.yaml in revision "main": name a revision that has it`,
+		"--git=main none.yaml":       ": none.yaml: no such file or directory",
+		"--git=main .":               ". is a directory",
 	} {
 		if r := run(t, "", append([]string{"plan"}, strings.Fields(args)...)...); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)
@@ -70,13 +72,18 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 	outside := filepath.Join(t.TempDir(), "profile.yaml")
 	write(t, outside, text)
-	if r := run(t, "", "plan", "--git=main", outside); r.status != 2 || !strings.Contains(r.stderr, "git has no "+outside) {
+	if r := run(t, "", "plan", "--git=main", outside); r.status != 2 || !strings.Contains(r.stderr, outside+" is in no git repository") {
+		t.Errorf("status %d: %s", r.status, r.stderr)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if r := run(t, "", "plan", "--git=main", "profile.yaml"); r.status != 2 || !strings.Contains(r.stderr, "--git needs git") {
 		t.Errorf("status %d: %s", r.status, r.stderr)
 	}
 }
 
-// A profile is compared with what a cluster has, whose Shoots are looked at, directly and through NamespacedCloudProfiles.
-func TestPlanOfACluster(t *testing.T) {
+// exampleGarden returns an API server with the profiles and Shoots of the examples.
+func exampleGarden(t *testing.T) *fakegarden.API {
+	t.Helper()
 	api := &fakegarden.API{}
 	for file, into := range map[string]any{
 		"cloudprofile": &api.CloudProfiles, "namespacedcloudprofile": &api.NamespacedCloudProfiles, "shoot": &api.Shoots,
@@ -96,6 +103,12 @@ func TestPlanOfACluster(t *testing.T) {
 			}
 		}
 	}
+	return api
+}
+
+// A profile is compared with what a cluster has, whose Shoots are looked at, directly and through NamespacedCloudProfiles.
+func TestPlanOfACluster(t *testing.T) {
+	api := exampleGarden(t)
 	kubeconfig := api.Start(t)
 	text := read(t, root+"/example/cloudprofile.yaml")
 	changed := filepath.Join(t.TempDir(), "changed.yaml")
@@ -107,7 +120,7 @@ func TestPlanOfACluster(t *testing.T) {
 	}{
 		{"-A " + changed, whole, 1},
 		{"-n garden-demo " + changed, whole, 1},
-		{"-A --git=main " + changed, "git has no " + changed, 2},
+		{"-A --git=main " + changed, changed + " is in no git repository", 2},
 		{"-A " + root + "/example/cloudprofile.yaml " + changed, whole, 1}, // OLD is given, and the Shoots are not
 		{"-A " + changed + " " + changed, "nothing changes", 0},
 		{"--context=here " + changed, "4 gone", 0}, // no Shoots are asked about

@@ -6,10 +6,12 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,7 +67,7 @@ func (c *command) sameProfile(args []string) bool {
 		if arg == "-" {
 			return false
 		}
-		g, err := load([]string{arg}, nil, c.providers, "")
+		g, err := load([]string{arg}, nil, c.providers, "", unread)
 		if err != nil || len(g.profiles.all)+len(g.namespaced.all) != 1 {
 			return false
 		}
@@ -76,7 +78,7 @@ func (c *command) sameProfile(args []string) bool {
 
 // readVersion reads one of the two. What is wrong with it is printed, and the error says so.
 func (c *command) readVersion(which, file string, input io.Reader, namespace string) (*garden, error) {
-	g, err := load([]string{file}, input, c.providers, namespace)
+	g, err := load([]string{file}, input, c.providers, namespace, unread)
 	if err == nil && len(g.findings) > 0 {
 		err = fmt.Errorf("%s cannot be read: repair it, lint says the same", which)
 		report.Sort(g.findings)
@@ -88,11 +90,14 @@ func (c *command) readVersion(which, file string, input io.Reader, namespace str
 // earlier returns what a file has been in a revision of the git repository that it is in.
 func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 	info, err := os.Stat(file)
+	var failed *fs.PathError
 	switch {
 	case file == "-":
 		return nil, errors.New("--git goes with a file, and standard input is none: name the file")
 	case strings.HasPrefix(revision, "-"):
 		return nil, fmt.Errorf("--git %q is no revision: name a commit, a branch or a tag", revision)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w", file, failed.Err)
 	case err != nil:
 		return nil, err
 	case info.IsDir():
@@ -103,17 +108,30 @@ func earlier(ctx context.Context, revision, file string) ([]byte, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, "git", "-C", filepath.Dir(path), "cat-file", "blob", revision+":./"+filepath.Base(path))
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // which whyNotInGit reads
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	text, err := cmd.Output()
 	if err != nil {
-		said := strings.TrimSpace(stderr.String())
-		if said == "" {
-			said = err.Error()
-		}
-		return nil, fmt.Errorf("git has no %s of revision %s: %s", file, revision, said)
+		return nil, whyNotInGit(revision, file, err, stderr.String())
 	}
 	return text, nil
+}
+
+// whyNotInGit says why git did not return a file of a revision, by the error of running it and by what it has said.
+func whyNotInGit(revision, file string, err error, said string) error {
+	says := func(text string) bool { return strings.Contains(said, text) }
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("--git needs git, which is not installed: install it, or give OLD and NEW as two files")
+	case says("not a git repository"):
+		return fmt.Errorf("%s is in no git repository: give OLD and NEW as two files, without --git", file)
+	case says("invalid object name"):
+		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
+	case says("but not in"), says("does not exist in"):
+		return fmt.Errorf("git has no %s in revision %q: name a revision that has it", file, revision)
+	}
+	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }
 
 // newUpdate finds the object that is updated, and returns it with everything else: what is in OLD and NEW besides counts

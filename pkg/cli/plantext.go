@@ -25,8 +25,11 @@ var meanings = map[plan.Kind]string{
 	plan.Maintenance: "maintenance would choose what worker pools do not boot",
 	plan.OtherImage:  "another image is booted",
 	plan.New:         "boots now, and did not before",
-	plan.Gone:        "does not boot any more, and no worker pool uses it",
+	plan.Gone:        "does not boot any more, and no worker pool among the inputs uses it",
 }
+
+// withoutUsers is said where users of a profile may be missing from an answer.
+const withoutUsers = "No Shoots are among the inputs: what the update does to worker pools was not looked at."
 
 // section is what there is to say of one kind.
 type section struct {
@@ -62,6 +65,9 @@ func (p *planned) sections() []section {
 // print writes the answer as text.
 func (p *planned) print(w io.Writer) {
 	fmt.Fprintln(w, p.headline())
+	if p.withoutUsers {
+		fmt.Fprintln(w, withoutUsers)
+	}
 	for _, s := range p.sections() {
 		fmt.Fprintf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
 		for _, i := range s.items {
@@ -97,6 +103,9 @@ func (p *planned) headline() string {
 // markdown writes the answer for a merge request: what breaks in the open, the rest to be unfolded.
 func (p *planned) markdown(w io.Writer) {
 	fmt.Fprintf(w, "### %s %s\n", p.kind, code(p.Profile))
+	if p.withoutUsers {
+		fmt.Fprintf(w, "\n%s\n", withoutUsers)
+	}
 	if len(p.Changes) == 0 {
 		fmt.Fprintln(w, "\nNothing changes for images and worker pools.")
 		return

@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/strictjson"
 )
 
 // What becomes of the profiles among the inputs in a garden, and which of them a Shoot or the flag --profile names.
@@ -43,19 +44,12 @@ func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
 func (g *garden) stored(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := g.filled(s)
 	gardener.SetDefaults(object)
-	again := s.old != nil && len(s.old.Spec.MachineCapabilities) > 0
-	if again {
+	if s.old != nil && len(s.old.Spec.MachineCapabilities) > 0 {
 		forgetCapabilities(&object.Spec)
 	}
-	types := gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+	object.Spec.MachineTypes = gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
-	}})
-	for i := range object.Spec.MachineTypes {
-		// Once there are capabilities, an update gives none to a machine type that has none.
-		if !again || len(object.Spec.MachineTypes[i].Capabilities) > 0 {
-			object.Spec.MachineTypes[i] = types.Spec.MachineTypes[i]
-		}
-	}
+	}}).Spec.MachineTypes
 	return object
 }
 
@@ -87,14 +81,14 @@ func (g *garden) storedNamespaced(
 	return object
 }
 
-// compileSpec returns the spec of a profile compiled, and notes that the answers come from a profile with errors. The
-// error, at the path at, says that its provider is unknown.
-func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, at string) (profile, *field.Error) {
+// compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the answers come from a
+// profile with errors. The error, at the path at, says that its provider is unknown.
+func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (profile, *field.Error) {
 	provider := g.providers[spec.Type]
 	if provider == nil {
 		return nil, g.unknownProvider(spec.Type, at)
 	}
-	compiled, errs := provider.compile(spec)
+	compiled, errs := provider.compile(spec, root)
 	if errs > 0 {
 		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
 			who, report.Count(errs, "error")))
@@ -105,7 +99,7 @@ func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, at stri
 // compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
 func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile, fault *field.Error) {
 	if s.compiled == nil {
-		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, &g.stored(s).Spec, at)
+		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, &g.stored(s).Spec, field.NewPath("spec"), at)
 	}
 	return s.compiled, fault
 }
@@ -120,7 +114,7 @@ func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at
 	if fault != nil {
 		return nil, fault
 	}
-	s.compiled, fault = g.compileSpec("NamespacedCloudProfile "+s.name+", as rendered,", spec, at)
+	s.compiled, fault = g.compileSpec("NamespacedCloudProfile "+s.name+", as rendered,", spec, nil, at)
 	return s.compiled, fault
 }
 
@@ -143,8 +137,8 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 	}
 	return nil, problem(rulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name,
-		"the worker pools were not checked, because the parent of NamespacedCloudProfile %s, CloudProfile %s, "+
-			"is not among the inputs, and there is no status.cloudProfileSpec", s.name, s.object.Spec.Parent.Name)
+		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs, "+
+			"and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well", s.object.Spec.Parent.Name, s.name)
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
@@ -199,13 +193,13 @@ func (g *garden) missing(kind, name, at string) *field.Error {
 		return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, g.cluster)
 	}
-	among := "the inputs: give its manifest as well"
 	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
-		among = fmt.Sprintf("what could be read of the inputs: "+
-			"repair %s, if its manifest is there; or else give it as well", strings.Join(places, ", "))
+		return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
+				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
 	return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
-		"%s %s is not among %s, or correct the name", kind, name, among)
+		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
 }
 
 // unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
@@ -221,7 +215,7 @@ func (g *garden) unreadAt(kind, name string) []string {
 		if len(files) == limit {
 			return append(places, "...")
 		}
-		files, places = append(files, p.File), append(places, fmt.Sprintf("%s:%d", p.File, p.Line))
+		files, places = append(files, p.File), append(places, fmt.Sprintf("%s (line %d)", p.File, p.Line))
 	}
 	return places
 }
@@ -229,14 +223,25 @@ func (g *garden) unreadAt(kind, name string) []string {
 // unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
 func unreadable(kind, name, at string) *field.Error {
 	return problem(ruleProfileUnreadable, field.ErrorTypeInvalid, at, name,
-		"the worker pools were not checked, because the manifest of %s %s has errors", kind, name)
+		"worker pools not checked: the manifest of %s %s has errors; repair it first", kind, name)
 }
 
 // unknownProvider is the error about a profile whose provider type the command does not know.
 func (g *garden) unknownProvider(name, at string) *field.Error {
+	known := slices.Sorted(maps.Keys(g.providers))
+	meant := cmp.Or(strictjson.DidYouMean(strictjson.Closest(name, known)), "; if the type is right, there is nothing to correct")
 	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name,
-		"the provider config was not looked at: this command knows %s, not %s",
-		strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "), name)
+		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(known, ", "), name, meant)
+}
+
+// differsInCase reports whether a provider type is a known one but for upper and lower case.
+func (g *garden) differsInCase(name string) bool {
+	for known := range g.providers {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
@@ -261,7 +266,7 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	case s != nil && s.object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		p, fault = g.compileSpec("CloudProfile "+name, &g.filled(s).Spec, "")
+		p, fault = g.compileSpec("CloudProfile "+name, &g.filled(s).Spec, field.NewPath("spec"), "")
 	case err != nil:
 		kind := "CloudProfile"
 		if strings.Contains(name, "/") {

@@ -6,13 +6,17 @@ package cli
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/page"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
@@ -32,8 +36,8 @@ type Provider interface {
 	faults() error
 	// check reports on a CloudProfile and compiles it.
 	check(*v1beta1.CloudProfile) (profile, finding.Report)
-	// compile compiles the spec of a CloudProfile, and counts its errors.
-	compile(*v1beta1.CloudProfileSpec) (profile, int)
+	// compile compiles the spec of a CloudProfile, which stands at the path, nil if it was rendered, and counts its errors.
+	compile(spec *v1beta1.CloudProfileSpec, at *field.Path) (profile, int)
 	// fill and fillNamespaced return the core flavors that follow from a provider config.
 	fill(*v1beta1.CloudProfileSpec) []consistency.Filled
 	fillNamespaced(profile *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []consistency.Filled
@@ -53,6 +57,16 @@ type profile interface {
 	Boots(pool provider.Pool) func(image, version string) bool
 	// whyNot says why a worker pool boots nothing, without its name and what would work; empty if it boots.
 	whyNot(provider.Pool) string
+	// further is what is wrong with a worker pool besides that it boots nothing.
+	further(provider.Pool) finding.List
+	// cells yields the answers to everything that a worker pool could ask; sheet returns them as a page has them, whose texts
+	// are added to texts.
+	cells(order capability.Order) iter.Seq[cell]
+	sheet(name string, order capability.Order, texts *page.Texts) page.Profile
+	// asked returns what a worker pool asks for and boots, as [page.Pools] has it.
+	asked(provider.Pool) (asks []string, boots string)
+	// withFaults returns the profile with errors that Gardener's validation has found in it.
+	withFaults(field.ErrorList) profile
 	// spec is what was compiled. It must not be changed.
 	spec() *v1beta1.CloudProfileSpec
 	// checkNamespaced reports on a NamespacedCloudProfile whose parent the profile is.
@@ -88,8 +102,8 @@ func (t typed[R]) check(object *v1beta1.CloudProfile) (profile, finding.Report) 
 	return compiledProfile[R]{compiled, t, &object.Spec}, report
 }
 
-func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec) (profile, int) {
-	compiled, report := consistency.Compile(t.Provider, spec, field.NewPath("spec"))
+func (t typed[R]) compile(spec *v1beta1.CloudProfileSpec, at *field.Path) (profile, int) {
+	compiled, report := consistency.Compile(t.Provider, spec, at)
 	return compiledProfile[R]{compiled, t, spec}, len(report.Errors)
 }
 
@@ -113,14 +127,18 @@ type view struct {
 	name     string
 	old, new profile
 	shoots   []plan.Shoot
+	formerly formerly
 }
+
+// formerly is as in a [plan.View].
+type formerly = func(consistency.Combination) (version string, counts bool)
 
 func (t typed[R]) plan(views []view) ([]plan.Change, []plan.Unread) {
 	of := make([]plan.View[R], 0, len(views))
 	for _, v := range views {
 		was, is := v.old.(compiledProfile[R]), v.new.(compiledProfile[R])
 		of = append(of, plan.View[R]{
-			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots,
+			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots, Formerly: v.formerly,
 		})
 	}
 	return plan.Of(t.Workers(), of)
@@ -146,12 +164,23 @@ func (p compiledProfile[R]) whyNot(pool provider.Pool) string {
 	return strings.TrimPrefix(p.ResolvePool(pool).Message, "worker pool "+pool.Name+": ")
 }
 
+func (p compiledProfile[R]) further(pool provider.Pool) finding.List {
+	return p.ResolvePool(pool).Further
+}
+
 func (p compiledProfile[R]) resolve(pool provider.Pool) answer {
 	a := answerFrom(p.Profile, p.ExplainPool(pool))
-	if pool.Path != nil || pool.Config != nil { // else the question is about no providerConfig
+	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
+	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
+	if (pool.Path != nil || pool.Config != nil) && !inPlace {
 		a.RollingUpdate = p.provider.Workers().Rolling(pool)
 	}
 	return a
+}
+
+func (p compiledProfile[R]) withFaults(errs field.ErrorList) profile {
+	p.Profile = p.WithFaults(errs)
+	return p
 }
 
 func (p compiledProfile[R]) checkNamespaced(object *v1beta1.NamespacedCloudProfile) finding.Report {

@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -55,18 +56,18 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 	flags.allowEmptyFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return c.answer(cmd.Context(), args, flags, reasons) }
 	f, pool, strategy := cmd.Flags(), &flags.pool, (*string)(&flags.pool.Worker.UpdateStrategy)
-	f.StringVar(&pool.Image, "image", "", "name of the machine image")
-	f.StringVar(&pool.Version, "version", "", "version of the machine image")
-	f.StringVar(&pool.MachineType, "machine-type", "", "name of the machine type")
-	f.StringVar(&pool.Region, "region", "", "region of the Shoot")
+	f.StringVar(&pool.Image, "image", "", "`NAME` of the machine image")
+	f.StringVar(&pool.Version, "version", "", "`VERSION` of the machine image")
+	f.StringVar(&pool.MachineType, "machine-type", "", "`NAME` of the machine type")
+	f.StringVar(&pool.Region, "region", "", "`REGION` of the Shoot")
 	f.StringVar(&pool.Architecture, "architecture", "",
-		"architecture of the worker pool, for machine types that name none")
-	f.StringVar(&flags.profile, "profile", "", "the profile to ask, as [NAMESPACE/]NAME, if several are among the inputs")
-	choiceFlag(cmd, &flags.order, "order", "gep33", "preference order among the images that fit", []string{"gep33", "gardener"})
+		"`ARCHITECTURE` of the worker pool, for machine types that name none")
+	f.StringVar(&flags.profile, "profile", "", "ask this profile, by `[NAMESPACE/]NAME`, if the inputs have several")
+	choiceFlag(cmd, &flags.order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
 	f.StringVar(&flags.workerConfig, "worker-config", "",
 		"`FILE` with the providerConfig of the worker pool, YAML or JSON; - for standard input")
 	f.BoolVar(&pool.Worker.SecureBoot, "secure-boot", false, "the worker pool asks for secure boot")
-	choiceFlag(cmd, strategy, "update-strategy", "", "update strategy of the worker pool", updateStrategies)
+	choiceFlag(cmd, strategy, "update-strategy", "", "update `STRATEGY` of the worker pool", updateStrategies)
 	f.StringVar(&flags.gpu, "gpu", "",
 		"`TYPE` of the worker pool's GPU: nvidia, amd or intel; any other asks for an image without GPU support")
 	complete(cmd, "gpu", gpuTypes)
@@ -79,7 +80,7 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 func (f *poolFlags) checkQuestion(args []string) error {
 	switch {
 	case f.given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
-		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, oneOf(updateStrategies))
+		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, finding.Or(updateStrategies))
 	case f.given("gpu") && f.gpu == "":
 		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
 	case f.given("worker-config") && f.workerConfig == "":
@@ -110,7 +111,7 @@ func (f *poolFlags) missing() error {
 	if len(names) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot", strings.Join(names, ", "))
+	return fmt.Errorf("%s missing: name image, version, machine type and region, or give a Shoot; report shows all of them", strings.Join(names, ", "))
 }
 
 // outOfPlace returns an error that names the flags which mean nothing without a question by flags.

@@ -52,7 +52,7 @@ If admission would refuse one of the two, the errors are printed instead.`,
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "",
-		"the NamespacedCloudProfile to render, as [NAMESPACE/]NAME, if several are among the inputs")
+		"render this NamespacedCloudProfile, by `[NAMESPACE/]NAME`, if the inputs have several")
 	outputFlag(cmd, &output, answerFormats)
 	reservedFlag(cmd, &reservedInCore)
 	in = inputFlags(cmd)

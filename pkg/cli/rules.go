@@ -13,6 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -59,34 +60,49 @@ func Rules(providers ...Provider) []finding.Rule {
 }
 
 var manifestRules = []finding.Rule{
-	{Name: gardener.RuleCore, Severity: finding.SeverityError,
+	{Name: gardener.RuleCore, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
 		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
-	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError,
+	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError, Object: finding.ObjectFile,
 		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
 		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
-	{Name: manifest.RuleTooLarge, Severity: finding.SeverityError,
+	{Name: manifest.RuleTooLarge, Severity: finding.SeverityError, Object: finding.ObjectFile,
 		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
-	{Name: ruleObjectKind, Severity: finding.SeverityError,
+	{Name: ruleObjectKind, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
-	{Name: ruleObjectDuplicate, Severity: finding.SeverityError,
-		Means:  "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
-		Repair: "Remove one of the two, or rename it."},
-	{Name: ruleFlavorWrapped, Severity: finding.SeverityError,
+	{Name: ruleObjectDuplicate, Severity: finding.SeverityError, Object: finding.ObjectAny,
+		Means: "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
+		Repair: "Remove one of the two, or rename it. Folders of several landscapes, whose objects may have the same names, " +
+			"are given to the command one at a time."},
+	{Name: ruleFlavorWrapped, Severity: finding.SeverityError, Object: finding.ObjectCloudProfile,
 		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
-	{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError,
+	{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
 		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
-	{Name: ruleProfileUnreadable, Severity: finding.SeverityWarning,
+	{Name: ruleProfileUnreadable, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
-	{Name: ruleProviderUnknown, Severity: finding.SeverityWarning,
+	{Name: ruleProviderUnknown, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
 		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
 		Repair: "Use the command of that provider's extension, if it has one."},
-	{Name: rulePoolNotChecked, Severity: finding.SeverityWarning,
+	{Name: migrate.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
+		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
+			"which more would have to change than has to, or the legacy format has no place for what it says. Nothing is written.",
+		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
+			"`--machine-types` which machine types support what."},
+	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
+		Means:  "A Shoot uses what its profile does not offer any more: a version of Kubernetes or of an image that has expired, or a machine type with `usable: false`. Gardener refuses that in a new Shoot; one that has it may keep it for now.",
+		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
+	{Name: rulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
+	{Name: ruleIgnoreComment, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
+		Means:  "A comment with `capkit:ignore` names no rule, one that does not exist or cannot be silenced, or gives no reason. It silences nothing.",
+		Repair: "Write `# capkit:ignore RULE: reason`, behind what is silenced or in the line above; above an object, it is for all of it. What could not be read cannot be silenced."},
+	{Name: ruleIgnoreUnused, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
+		Means:  "A comment with `capkit:ignore` silences a rule of which nothing is found where it stands: the mistake has been repaired, or the comment stands beside the line that it was meant for.",
+		Repair: "Remove the comment. If it is meant for another line, write it there: behind it, or directly above."},
 }

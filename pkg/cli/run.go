@@ -12,8 +12,12 @@ import (
 	"strings"
 )
 
-// Version of the command; set when it is linked. It is read by each [Run].
-var Version = "dev"
+// unversioned is the version of a program that was linked without one.
+const unversioned = "dev"
+
+// Version of the command, with the commit behind a plus if it is known: 0.1.0+0123456789ab. It is set when the command is
+// linked, and read by each [Run].
+var Version = unversioned
 
 // The exit statuses.
 const (
@@ -30,6 +34,10 @@ type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	providers      map[string]Provider
+	// terminal is the one that stderr is; nil if it is none, or is to be left alone.
+	terminal *watched
+	// name is what the user calls the command by.
+	name string
 }
 
 // Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
@@ -37,13 +45,14 @@ type command struct {
 // else to stderr. It knows the given providers, one for each type; of two for one type the later counts. A provider
 // with faults, see [provider.Check], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
-	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, providers: map[string]Provider{}}
+	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, terminal: terminalOf(stderr), providers: map[string]Provider{}}
 	var faults []error
 	for _, p := range providers {
 		c.providers[p.Type()] = p
 		faults = append(faults, p.faults())
 	}
 	name := programName(args)
+	c.name = name
 	if err := errors.Join(faults...); err != nil {
 		return c.fail(name, err)
 	}

@@ -26,8 +26,9 @@ import (
 // selectImage returns the command select, whose name is a keyword.
 func (c *command) selectImage() *cobra.Command {
 	return c.question(&cobra.Command{
-		Use:   "select FILE...",
-		Short: "Say which image a worker pool boots",
+		Use:        "select FILE...",
+		SuggestFor: []string{"which", "image"},
+		Short:      "Say which image a worker pool boots",
 		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files. Where a
 Shoot leaves the image or its version to Gardener, the answer is about what is filled in when the pool is created, by
 Gardener and the webhook mutate-shoot.
@@ -242,16 +243,21 @@ func questionText(a answer) string {
 	if a.Shoot != "" {
 		text = a.Shoot + ", worker pool " + a.Pool + ": " + text
 	}
+	return text + settingsText(a)
+}
+
+// settingsText repeats in brackets which settings ask for capabilities; empty without any.
+func settingsText(a answer) string {
 	var settings []string
 	for _, r := range a.Requested {
 		if !r.Implied {
 			settings = append(settings, r.Setting)
 		}
 	}
-	if len(settings) > 0 {
-		text += " (" + strings.Join(settings, ", ") + ")"
+	if len(settings) == 0 {
+		return ""
 	}
-	return text
+	return " (" + strings.Join(settings, ", ") + ")"
 }
 
 func printAnswer(w io.Writer, a answer) {
@@ -266,14 +272,19 @@ func printAnswer(w io.Writer, a answer) {
 	for _, r := range a.Rejected {
 		fmt.Fprintf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
-	if len(a.Suggestions) == 0 {
-		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
-		return
+	fmt.Fprint(w, suggestionsText(a.Suggestions))
+}
+
+// suggestionsText says what would work, in whole lines.
+func suggestionsText(suggestions []consistency.Suggestion) string {
+	if len(suggestions) == 0 {
+		return "No other version, image or machine type alone would help.\n"
 	}
-	fmt.Fprintln(w, "Would work:")
-	for _, s := range a.Suggestions {
-		fmt.Fprintf(w, "  %s %s\n", strings.ReplaceAll(s.Kind, "-", " "), s.Value)
+	text := "Would work:\n"
+	for _, s := range suggestions {
+		text += "  " + s.String() + "\n"
 	}
+	return text
 }
 
 // referenceText prints a reference as its fields and their values: id 1234-amd64.

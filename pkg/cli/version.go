@@ -7,6 +7,9 @@ package cli
 import (
 	"fmt"
 	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,11 +17,49 @@ import (
 )
 
 // versions is what the command version prints. Its JSON is an interface: a field once published keeps its name and
-// meaning.
+// meaning. What is not known, as in tests, is absent.
 type versions struct {
 	Version string `json:"version"`
-	// GardenerVersion is that of the Gardener whose rules the command checks; absent if it is not known, as in tests.
+	// Commit is that of the sources, its first twelve characters, followed by -dirty if they were changed after it.
+	Commit string `json:"commit,omitempty"`
+	// GardenerVersion is that of the Gardener whose rules the command checks.
 	GardenerVersion string `json:"gardenerVersion,omitempty"`
+	// GoVersion is that of the compiler, and Platform what the program is for: linux/amd64.
+	GoVersion string `json:"goVersion"`
+	Platform  string `json:"platform"`
+}
+
+// module is where the sources are.
+const module = "github.com/capkit/capkit"
+
+// thisVersion returns the versions of this program.
+func thisVersion() versions {
+	v := versions{
+		Version: Version, GardenerVersion: gardener.Version(),
+		GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	_, v.Commit, _ = strings.Cut(v.Version, "+")
+	if info, ok := debug.ReadBuildInfo(); ok && Version == unversioned {
+		v.Version, v.Commit = versionOf(info)
+	}
+	return v
+}
+
+// versionOf returns what Go knows of a program that was linked without a version: that of the module if it was installed as
+// one, by go install and its path; and the commit if it was built in a clone.
+func versionOf(info *debug.BuildInfo) (version, commit string) {
+	if info.Main.Path != module || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return unversioned, ""
+	}
+	for _, setting := range info.Settings {
+		switch {
+		case setting.Key == "vcs.revision":
+			commit = setting.Value[:min(len(setting.Value), 12)]
+		case setting.Key == "vcs.modified" && setting.Value == "true": // which follows the revision
+			commit += "-dirty"
+		}
+	}
+	return strings.TrimPrefix(info.Main.Version, "v"), commit
 }
 
 // String is what follows the name of the command, for people.
@@ -27,6 +68,15 @@ func (v versions) String() string {
 		return v.Version
 	}
 	return fmt.Sprintf("%s (with the rules of Gardener %s)", v.Version, v.GardenerVersion)
+}
+
+// print writes the versions for people, below the name of the command.
+func (v versions) print(w io.Writer, name string) {
+	fmt.Fprintln(w, name, "version", v)
+	if v.Commit != "" {
+		fmt.Fprintf(w, "  commit:   %s\n", v.Commit)
+	}
+	fmt.Fprintf(w, "  built by: %s\n  platform: %s\n", v.GoVersion, v.Platform)
 }
 
 func (c *command) version() *cobra.Command {
@@ -41,8 +91,8 @@ gardener-core is what an API server of that version would say.`,
 		Example: "  capkit version\n  capkit version -o json",
 		Args:    noFiles("version takes no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := versions{Version, gardener.Version()}
-			return printAs(c.stdout, output, v, func(w io.Writer) { fmt.Fprintln(w, cmd.Root().DisplayName(), "version", v) })
+			v := thisVersion()
+			return printAs(c.stdout, output, v, func(w io.Writer) { v.print(w, cmd.Root().DisplayName()) })
 		},
 	}
 	outputFlag(cmd, &output, answerFormats)

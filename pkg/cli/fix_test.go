@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// changedLines returns the lines of a diff that go and come, without the rest.
+func changedLines(diff string) (changed []string) {
+	for line := range strings.Lines(diff) {
+		if strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "---") || strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "+++") {
+			changed = append(changed, line[:1]+strings.TrimSpace(line[1:]))
+		}
+	}
+	return changed
+}
+
+// What can be meant in one way only is repaired, and no other line changes.
+func TestFix(t *testing.T) {
+	clean := read(t, root+"/example/cloudprofile.yaml")
+	for name, tc := range map[string]struct {
+		from, to string // what is misspelt
+	}{
+		"flavor":   {"- architecture: [arm64]", "- architecture: arm64"},
+		"list":     {"architecture: [arm64]", "architecture: arm64"},
+		"field":    {"keystoneURL:", "keyStoneURL:"},
+		"region":   {"- name: europe\n            id", "- name: eurpoe\n            id"},
+		"type":     {"type: openstack", "type: OpenStack"},
+		"kind":     {"kind: CloudProfile\n", "kind: Cloudprofiles\n"},
+		"version":  {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
+		"alias":    {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x86_64]"},
+		"spelling": {"capabilities:\n            architecture: [amd64]", "capabilities:\n            Architecture: [amd64]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !strings.Contains(clean, tc.from) {
+				t.Fatalf("no %q in the profile", tc.from)
+			}
+			broken := strings.Replace(clean, tc.from, tc.to, 1)
+			inFolder(t, map[string]string{"a.yaml": broken})
+			r := run(t, "", "lint", "--fix", "a.yaml")
+			if r.status != 0 || read(t, "a.yaml") != broken || len(changedLines(r.stdout)) != 2 {
+				t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
+			}
+			contains(t, r.stderr, "repaired: a.yaml:", "1 repair in 1 file; remaining: no errors, no warnings; -w changes the files, and lints them again\n")
+			if r := run(t, broken, "lint", "--fix", "-"); len(changedLines(r.stdout)) != 2 {
+				t.Errorf("of standard input: %s%s", r.stdout, r.stderr)
+			}
+			r = run(t, "", "lint", "--fix", "-w", "--fail-on=warning", "a.yaml")
+			if diff := cmp.Diff(clean, read(t, "a.yaml")); diff != "" || r.status != 0 {
+				t.Errorf("status %d: %s%s", r.status, diff, r.stderr)
+			}
+			if r := run(t, "", "lint", "--fix", "a.yaml"); r.stdout != "" || r.stderr != "nothing to repair; remaining: no errors, no warnings\n" {
+				t.Errorf("again: %v", r)
+			}
+		})
+	}
+}
+
+// What may be meant in another way, or would make something else wrong, is left alone.
+func TestFixLeavesAlone(t *testing.T) {
+	clean := read(t, root+"/example/cloudprofile.yaml")
+	for name, text := range map[string]string{
+		"another region": strings.NewReplacer(
+			"- name: asia\n            id", "- name: eu-de-2\n            id", "- name: asia", "- name: eu-de-1").Replace(clean),
+		"the region is there":    read(t, root+"/example/broken/region-unknown.yaml"),
+		"several values":         strings.Replace(clean, "architecture: [arm64]", "architecture: amd64, arm64", 1),
+		"what cannot be guessed": read(t, root+"/example/broken/provider-flavor-missing.yaml"),
+		"what is silenced":       "# capkit:ignore provider-unknown: on purpose\n" + strings.Replace(clean, "type: openstack", "type: OpenStack", 1),
+		"nothing is wrong":       clean,
+	} {
+		inFolder(t, map[string]string{"a.yaml": text})
+		before := run(t, "", "lint", "a.yaml")
+		r := run(t, "", "lint", "--fix", "-w", "a.yaml")
+		if read(t, "a.yaml") != text || strings.Contains(r.stderr, "repaired") || r != before {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+// One repair brings to light what another one repairs; what is left is reported.
+func TestFixSeveral(t *testing.T) {
+	broken := strings.NewReplacer("keystoneURL:", "KeystoneURL:", "type: openstack", "type: Openstack", "architecture: [arm64]", "architecture: arm64").
+		Replace(read(t, root+"/example/broken/provider-image-unused.yaml"))
+	inFolder(t, map[string]string{"a.yaml": broken})
+	r := run(t, "", "lint", "--fix", "-w", "-o", "github", "a.yaml")
+	contains(t, r.stderr, "KeystoneURL is now keystoneURL [unknown-field]\n", "Openstack is now openstack [provider-unknown]\n")
+	if !strings.HasPrefix(r.stdout, "::warning title=provider-image-unused,") || strings.Count(r.stdout, "\n") != 1 {
+		t.Error(r.stdout)
+	}
+}
+
+// A preview ends with the status of what remains, as -w does: of what counts by flags, comments and settings.
+func TestFixEnds(t *testing.T) {
+	clean, unknown := read(t, root+"/example/cloudprofile.yaml"), unknownRegion(t)
+	missing := read(t, root+"/example/broken/provider-flavor-missing.yaml")
+	for name, tc := range map[string]struct {
+		text, args string
+		status     int
+		said       string
+	}{
+		"nothing wrong": {clean, "", 0, "nothing to repair; remaining: no errors, no warnings\n"},
+		"all repaired": {
+			strings.ReplaceAll(clean, "architecture: [arm64]", "architecture: arm64"), "", 0, "3 repairs in 1 file; remaining: no errors, no warnings; -w changes",
+		},
+		"an error remains":  {missing, "", 1, "nothing to repair; remaining: 1 error, no warnings\n"},
+		"one of two":        {strings.Replace(missing, "keystoneURL:", "KeystoneURL:", 1), "", 1, "1 repair in 1 file; remaining: 1 error, no warnings; -w changes"},
+		"a warning remains": {unknown, "", 0, "nothing to repair; remaining: no errors, 1 warning\n"},
+		"which counts":      {unknown, "--fail-on=warning", 1, "nothing to repair; remaining: no errors, 1 warning\n"},
+		"which is disabled": {unknown, "--fail-on=warning --disable=region-unknown", 0, "nothing to repair; remaining: no errors, no warnings\n"},
+		"quiet":             {missing, "-q", 1, ""},
+		"a silenced error": {
+			missing, "-q --disable=provider-flavor-missing", 0,
+			"note: silenced, and refused by admission all the same: provider-flavor-missing 1\n",
+		},
+		"a repair that is disabled": {
+			strings.Replace(clean, "- name: europe\n            id", "- name: eurpoe\n            id", 1), "--disable=region-unknown", 0,
+			"nothing to repair; remaining: no errors, 1 warning\n",
+		},
+	} {
+		inFolder(t, map[string]string{"a.yaml": tc.text})
+		preview := run(t, "", append([]string{"lint", "--fix", "a.yaml"}, strings.Fields(tc.args)...)...)
+		if preview.status != tc.status || !strings.Contains(preview.stderr, tc.said) || tc.said == "" && preview.stderr != "" {
+			t.Errorf("%s: status %d: %s", name, preview.status, preview.stderr)
+		}
+		if r := run(t, "", append([]string{"lint", "--fix", "-w", "a.yaml"}, strings.Fields(tc.args)...)...); r.status != tc.status {
+			t.Errorf("%s, with -w: status %d: %s", name, r.status, r.stderr)
+		}
+	}
+}
+
+// What is repaired in one object is repaired at once; what is no good among it is left, and found.
+func TestFixMany(t *testing.T) {
+	clean := read(t, root+"/example/cloudprofile.yaml")
+	with := func(architecture string) string {
+		types := ""
+		for i := range 300 {
+			value := map[bool]string{true: architecture, false: "7"}[i%3 > 0]
+			types += fmt.Sprintf("  - {name: m%d, cpu: '4', gpu: '0', memory: 8Gi, capabilities: {architecture: %s, hypervisor: [virtualized]}}\n", i, value)
+		}
+		return strings.Replace(clean, "  machineTypes:\n", "  machineTypes:\n"+types, 1)
+	}
+	inFolder(t, map[string]string{"a.yaml": with("amd64")})
+	r := run(t, "", "lint", "--fix", "a.yaml")
+	contains(t, r.stderr, "\n200 repairs in 1 file; remaining: 100 errors, no warnings; ")
+	run(t, "", "lint", "--fix", "-w", "a.yaml")
+	if diff := cmp.Diff(with("[amd64]"), read(t, "a.yaml")); diff != "" {
+		t.Error(diff)
+	}
+	// One of two regions can be repaired: the other one is there already.
+	two := strings.NewReplacer("- name: europe\n            id: 1234-amd64-virt", "- name: eurpoe\n            id: 1234-amd64-virt",
+		"- name: asia\n            id: 5678-amd64-virt",
+		"- name: aisa\n            id: 5678-amd64-virt\n          - name: asia\n            id: other").Replace(clean)
+	inFolder(t, map[string]string{"a.yaml": two})
+	r = run(t, "", "lint", "--fix", "a.yaml")
+	contains(t, r.stderr, "eurpoe is now europe [region-unknown]\n1 repair in 1 file; remaining: no errors, 1 warning; ")
+	if diff := cmp.Diff([]string{"-- name: eurpoe", "+- name: europe"}, changedLines(r.stdout)); diff != "" || r.status != 0 {
+		t.Errorf("status %d: %s", r.status, diff)
+	}
+}
+
+func TestFixFlags(t *testing.T) {
+	inFolder(t, map[string]string{"a.yaml": ""})
+	for command, want := range map[string]string{
+		"lint -w a.yaml":             "-w goes with --fix",
+		"lint --fix -o json a.yaml":  "--fix prints a diff: -o goes with --fix -w",
+		"lint --fix -w -":            "standard input cannot be changed",
+		"lint --fix -w nowhere.yaml": "nowhere.yaml: no such file",
+	} {
+		if r := run(t, "", strings.Fields(command)...); r.status != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: %v", command, r)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+)
+
+// The groups of commands, by what people want of them.
+const (
+	groupCheck  = "check"
+	groupAsk    = "ask"
+	groupChange = "change"
+	groupLook   = "look"
+)
+
+// groups are in the order in which help lists them.
+var groups = []*cobra.Group{
+	{ID: groupCheck, Title: "Check manifests:"},
+	{ID: groupAsk, Title: "Ask what Gardener will do:"},
+	{ID: groupChange, Title: "Change manifests:"},
+	{ID: groupLook, Title: "Look things up:"},
+}
+
+// Command returns the command, under the name capkit, as cobra has it: for what documents it, like man pages. It knows the
+// given providers, as with [Run], which is what executes it.
+func Command(providers ...Provider) *cobra.Command {
+	c := &command{providers: map[string]Provider{}}
+	for _, p := range providers {
+		c.providers[p.Type()] = p
+	}
+	root := c.root("capkit")
+	root.InitDefaultCompletionCmd()
+	return root
+}
+
+// addHelp makes a root command help people: with groups, topics and corrections of what is misspelt. Commands are added before.
+func addHelp(root *cobra.Command) {
+	root.AddGroup(groups...)
+	root.SetHelpCommand(helpCommand())
+	root.SetHelpCommandGroupID(groupLook)
+	root.InitDefaultHelpCmd()
+	root.SetCompletionCommandGroupID(groupLook)
+	root.SuggestionsMinimumDistance = 2
+	root.AddCommand(exitStatuses())
+	// Flags are explained as wide as texts are.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", textWidth)))
+	root.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return unknown(cmd, "command", args[0])
+	}
+	root.SetFlagErrorFunc(flagError)
+	root.Long = filled(root.Long)
+	for _, cmd := range root.Commands() {
+		cmd.Long = filled(cmd.Long)
+	}
+}
+
+// unknown says that there is no such command, or topic of help, and what else may have been meant.
+func unknown(root *cobra.Command, kind, name string) error {
+	message := fmt.Sprintf("unknown %s %q", kind, name)
+	if meant := root.SuggestionsFor(name); len(meant) > 0 {
+		return fmt.Errorf("%s: did you mean %s?", message, finding.Or(meant))
+	}
+	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())
+}
+
+// flagError says which flag may have been meant by one that a command does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	// -output is read as -o utput, and -region as letters of which the first is no flag.
+	written := missing.GetSpecifiedName()
+	if letters := missing.GetSpecifiedShortnames(); letters != "" {
+		written = letters
+	}
+	if meant := strictjson.Closest(written, names); meant != "" {
+		return fmt.Errorf("%w: did you mean --%s?", err, meant)
+	}
+	return fmt.Errorf("%w: %s --help lists what there is", err, cmd.CommandPath())
+}
+
+// helpCommand is like that of cobra, but fails for what does not exist.
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Explain a command, or another topic",
+		Long:    "Explains a command, with all its flags, or another topic. Without an argument it lists what there is.",
+		Example: "  capkit help lint\n  capkit help exit-statuses",
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if asked, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, sub := range asked.Commands() {
+					names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			asked, rest, err := cmd.Root().Find(args)
+			switch {
+			case err != nil:
+				return err
+			case len(rest) > 0:
+				return unknown(cmd.Root(), "command or topic", rest[0])
+			}
+			asked.InitDefaultHelpFlag()
+			asked.InitDefaultVersionFlag()
+			return asked.Help()
+		},
+	}
+}
+
+// exitStatuses is a topic of help: a command that does nothing.
+func exitStatuses() *cobra.Command {
+	return &cobra.Command{
+		Use:   "exit-statuses",
+		Short: "What the exit status of each command means",
+		Long: `The exit status says how a command has ended:
+
+  0  done, and nothing was found wrong
+  1  done, and something was found wrong
+  2  the command could not do its work
+
+What counts as wrong depends on the command:
+
+  lint           an error; with --fail-on=warning a warning, too; with --fix one that is not repaired
+  plan           the update is refused, or it locks Shoots, leaves worker pools without machines, or makes maintenance
+                 choose a version that does not boot; with --fail-on=change any change
+  select         a worker pool boots no image
+  explain        a worker pool boots no image
+  maintenance    a worker pool is stuck, or the maintenance of a Shoot fails
+  report         as lint; the report is written in any case
+  migrate        the files cannot be migrated; no file was changed
+  render         admission would refuse one of the two profiles
+
+Status 2 means wrong flags, a file that cannot be read, a cluster that does not answer or refuses, or nothing to check. A
+manifest that can be read but not understood is something wrong: status 1, and the other manifests are checked.
+
+With any status, results are on standard output, and everything else is on standard error.`,
+	}
+}
+
+// filled returns a text whose paragraphs are wrapped. Lines that begin with a blank, of tables and examples, stay.
+func filled(text string) string {
+	var lines, paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			lines = append(lines, wrapped(strings.Join(paragraph, " ")))
+		}
+		paragraph = nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line != "" && line[0] != ' ' {
+			paragraph = append(paragraph, line)
+			continue
+		}
+		end()
+		lines = append(lines, line)
+	}
+	end()
+	return strings.Join(lines, "\n")
+}

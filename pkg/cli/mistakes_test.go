@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/test/cases"
+)
+
+// Mistakes that operators, authors of extensions and owners of Shoots make, in the examples, and what lint says about each: from
+// that alone it has to be clear what to change.
+func TestMistakes(t *testing.T) {
+	cases.Run(t, "testdata/mistakes.txtar", func(c *cases.Case) string {
+		dir := t.TempDir()
+		var files []string
+		mistake := c.Text("mistake")
+		file, rest, _ := strings.Cut(mistake, "\n")
+		for _, name := range []string{"cloudprofile.yaml", "shoot.yaml"} {
+			content, err := os.ReadFile("../../example/" + name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(content)
+			if name == file {
+				text = withMistakes(c.T(), text, rest)
+			}
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, path)
+		}
+		r := runFor(table, "", append([]string{"lint", "--quiet"}, files...)...)
+		if r.stdout == "" || r.stderr != "" || r.status > 1 {
+			t.Errorf("exit status %d, and on standard error: %s", r.status, r.stderr)
+		}
+		return strings.ReplaceAll(r.stdout, dir+string(filepath.Separator), "")
+	})
+}
+
+// withMistakes replaces parts of a text: each by what stands behind it after a line with =>, up to a line with --.
+func withMistakes(t *testing.T, text, changes string) string {
+	t.Helper()
+	for change := range strings.SplitSeq(changes, "--\n") {
+		old, replacement, found := strings.Cut(change, "=>\n")
+		if !found || !strings.Contains(text, old) {
+			t.Fatalf("there is no %q", old)
+		}
+		text = strings.Replace(text, old, replacement, 1)
+	}
+	return text
+}

@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+
+	"github.com/capkit/capkit/example"
+)
+
+// catalogue is what the commands rules and explain-rule print. Its JSON is an interface: a field once published keeps its
+// name and meaning.
+type catalogue struct {
+	Rules []ruleEntry `json:"rules"`
+}
+
+// ruleEntry is a [finding.Rule].
+type ruleEntry struct {
+	Name     string           `json:"name"`
+	Severity finding.Severity `json:"severity"`
+	// Object is a kind, "any object", or "file" where there is no object yet; empty for the rule of a provider that does not
+	// say.
+	Object string `json:"object"`
+	// Online rules are found by admission alone.
+	Online bool `json:"online"`
+	// Command is the only one that finds what the rule is about; empty for lint and admission.
+	Command string `json:"command,omitempty"`
+	Means   string `json:"means"`
+	Repair  string `json:"repair"`
+	// Example is there for explain-rule, where there is one.
+	Example *ruleExample `json:"example,omitempty"`
+}
+
+// ruleExample is a manifest that breaks a rule.
+type ruleExample struct {
+	File string `json:"file"`
+	// Excerpt are the lines around that of the finding, without the indentation that they share.
+	Excerpt string         `json:"excerpt"`
+	Finding report.Finding `json:"finding"`
+}
+
+func (c *command) catalogue() []finding.Rule { return Rules(byType(c.providers)...) }
+
+func entryOf(r finding.Rule) ruleEntry {
+	return ruleEntry{Name: r.Name, Severity: r.Severity, Object: r.Object, Online: r.Online, Command: r.Command, Means: r.Means, Repair: r.Repair}
+}
+
+func (c *command) rules() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules that lint and admission check",
+		Long: `Lists the rules that lint and admission check: name, severity, the kind of objects that a rule is about, and what it demands.
+An error denies the object at admission, a warning denies nothing. What is found online needs more than manifests: admission
+alone finds it. For one rule, with its example and its repair, see explain-rule.`,
+		Example: "  capkit rules\n  capkit rules -o json",
+		Args:    noFiles("rules takes no arguments: explain-rule says more about one"),
+		RunE: func(*cobra.Command, []string) error {
+			all := catalogue{Rules: []ruleEntry{}}
+			for _, r := range c.catalogue() {
+				all.Rules = append(all.Rules, entryOf(r))
+			}
+			return printAs(c.stdout, output, all, all.print)
+		},
+	}
+	outputFlag(cmd, &output, answerFormats)
+	return cmd
+}
+
+func (a catalogue) print(w io.Writer) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "RULE\tSEVERITY\tOBJECT\tMEANING")
+	for _, r := range a.Rules {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.kind(), cmp.Or(r.Object, "-"), firstSentence(r.Means))
+	}
+	_ = table.Flush() // as with all answers, nobody is told that a pipe is closed
+}
+
+// kind is the severity, with a mark if admission alone finds what the rule is about, or a command other than lint.
+func (r *ruleEntry) kind() string {
+	switch {
+	case r.Online:
+		return string(r.Severity) + ", online"
+	case r.Command != "":
+		return string(r.Severity) + ", " + r.Command
+	}
+	return string(r.Severity)
+}
+
+// firstSentence returns what a text begins with, up to the first full stop or colon, without that.
+func firstSentence(text string) string {
+	end := len(text)
+	for _, mark := range []string{". ", ": "} {
+		if at := strings.Index(text, mark); at >= 0 {
+			end = min(end, at)
+		}
+	}
+	return strings.TrimSuffix(text[:end], ".")
+}
+
+func (c *command) explainRule() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain-rule RULE...",
+		Short: "Say what a rule demands and why, with an example and its repair",
+		Long: `Says what a rule demands and why, shows a manifest that breaks it with what lint says about it, and says what to do.
+The name of its rule stands behind each finding, in brackets.`,
+		Example: "  capkit explain-rule region-unknown\n  capkit explain-rule -o json gardener-core syntax",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no RULE given: the command rules lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var completions []string
+			for _, r := range c.catalogue() {
+				if !slices.Contains(named, r.Name) {
+					completions = append(completions, cobra.CompletionWithDesc(r.Name, firstSentence(r.Means)))
+				}
+			}
+			return completions, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			explained, err := c.explainRules(args)
+			if err != nil {
+				return err
+			}
+			return printAs(c.stdout, output, explained, explained.printAll)
+		},
+	}
+	outputFlag(cmd, &output, answerFormats)
+	return cmd
+}
+
+func ruleNames(rules []finding.Rule) []string {
+	names := make([]string, 0, len(rules))
+	for _, r := range rules {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// explainRules returns some rules, in the order of their names given. The error names all that do not exist.
+func (c *command) explainRules(names []string) (catalogue, error) {
+	rules := c.catalogue()
+	explained := catalogue{Rules: []ruleEntry{}}
+	var unknown []error
+	for _, name := range names {
+		i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
+		if i < 0 {
+			unknown = append(unknown, errors.New(noRule(name, rules)))
+			continue
+		}
+		entry := entryOf(rules[i])
+		entry.Example = exampleOf(name, c.providers)
+		explained.Rules = append(explained.Rules, entry)
+	}
+	return explained, errors.Join(unknown...)
+}
+
+// mostMeant is how many rules a message names that may be meant.
+const mostMeant = 8
+
+// noRule says that there is no rule of a name, and which one may be meant.
+func noRule(name string, rules []finding.Rule) string {
+	names := ruleNames(rules)
+	message := fmt.Sprintf("there is no rule %s", finding.Quoted(name))
+	if meant := strictjson.Closest(name, names); meant != "" {
+		return message + "; did you mean " + meant + "?"
+	}
+	alike := slices.DeleteFunc(names, func(other string) bool {
+		return name == "" || !strings.Contains(other, strings.ToLower(name))
+	})
+	if len(alike) == 0 || len(alike) > mostMeant {
+		return message + "; capkit rules lists all"
+	}
+	return message + "; did you mean " + finding.Or(alike) + "?"
+}
+
+// exampleOf returns the example of a rule; nil if there is none, or if it needs a provider that the command has not.
+func exampleOf(rule string, providers map[string]Provider) *ruleExample {
+	file := "broken/" + rule + ".yaml"
+	text, err := example.Broken.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	file = "example/" + file
+	g := &garden{providers: providers, marked: manifest.Marked(file, string(text))}
+	objects, problems := manifest.Parse(file, string(text))
+	g.note(problems)
+	for _, o := range objects {
+		g.add(o)
+	}
+	found := lint(g, nil)
+	g.silence(&found, nil, Rules(byType(providers)...))
+	for _, f := range found.Findings {
+		if f.Rule == rule {
+			return &ruleExample{File: file, Excerpt: excerpt(string(text), f.Line), Finding: f}
+		}
+	}
+	return nil
+}
+
+// around is how many lines of an example stand above and below that of the finding.
+const around = 2
+
+// excerpt returns the lines of a text around one that counts from 1, without the indentation that they share.
+func excerpt(text string, line int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	lines = lines[max(0, line-1-around):min(len(lines), line+around)]
+	indent := -1
+	for _, l := range lines {
+		blank := len(l) - len(strings.TrimLeft(l, " "))
+		if strings.TrimSpace(l) != "" && (indent < 0 || blank < indent) {
+			indent = blank
+		}
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight(l[min(max(indent, 0), len(l)):], " ") + "\n")
+	}
+	return b.String()
+}
+
+func (a catalogue) printAll(w io.Writer) {
+	for i := range a.Rules {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		a.Rules[i].print(w)
+	}
+}
+
+func (r *ruleEntry) print(w io.Writer) {
+	about := r.kind()
+	if r.Object != "" {
+		about += ", " + r.Object
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n%s\n", r.Name, about, wrapped(r.Means))
+	if r.Online {
+		fmt.Fprintf(w, "\nAdmission alone finds this: it takes more than manifests.\n")
+	}
+	if e := r.Example; e != nil {
+		fmt.Fprintf(w, "\nExample:\n\n%s\n", indented(e.Excerpt))
+		var said strings.Builder
+		_ = report.Text(&said, []report.Finding{e.Finding}) // writing into a Builder does not fail
+		fmt.Fprint(w, indented(said.String()))
+	}
+	fmt.Fprintf(w, "\nRepair:\n\n%s\n", wrapped(r.Repair))
+}
+
+// indented returns a text whose lines with content begin four columns further to the right.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// textWidth is how wide the lines of texts are for people.
+const textWidth = 100
+
+// wrapped breaks a paragraph into lines of at most textWidth characters, as far as its words allow that.
+func wrapped(text string) string {
+	var b strings.Builder
+	column := 0
+	for _, word := range strings.Fields(text) {
+		switch n := len([]rune(word)); {
+		case column == 0:
+			column = n
+		case column+1+n > textWidth:
+			b.WriteByte('\n')
+			column = n
+		default:
+			b.WriteByte(' ')
+			column += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}

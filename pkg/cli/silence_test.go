@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/pkg/cli/report"
+)
+
+// unknownRegion is a CloudProfile with one finding, in the line of "- name: eurpoe"; named returns it by another name.
+func unknownRegion(t *testing.T) string { return read(t, root+"/example/broken/region-unknown.yaml") }
+
+func named(manifest, name string) string {
+	return strings.Replace(manifest, "name: region-unknown\n", "name: "+name+"\n", 1)
+}
+
+// outcome is what lint finds in a text: each finding as LINE RULE, in brackets if it is silenced, with the reason.
+func outcome(t *testing.T, text string, args ...string) []string {
+	t.Helper()
+	found := []string{}
+	for _, f := range lint(t, text, append(args, "-")...).Findings {
+		line := fmt.Sprintf("%d %s", f.Line, f.Rule)
+		if len(f.Suppressions) > 0 {
+			line = fmt.Sprintf("(%s: %s %s)", line, f.Suppressions[0].Kind, f.Suppressions[0].Justification)
+		}
+		found = append(found, line)
+	}
+	slices.Sort(found)
+	return found
+}
+
+func TestCommentsSilence(t *testing.T) {
+	profile := unknownRegion(t)
+	const finding, place = "- name: eurpoe # misspelt, or left over\n", "          - name: eurpoe"
+	above := func(comment string) string {
+		return strings.Replace(profile, place, "          "+comment+"\n"+place, 1)
+	}
+	behind := func(comment string) string {
+		return strings.Replace(profile, finding, "- name: eurpoe "+comment+"\n", 1)
+	}
+	for name, tc := range map[string]struct {
+		text string
+		want []string
+	}{
+		"nothing": {profile, []string{"53 region-unknown"}},
+		"behind":  {behind("# capkit:ignore region-unknown: in May"), []string{"(53 region-unknown: inSource in May)"}},
+		"above":   {above("#capkit:ignore region-unknown: in May"), []string{"(54 region-unknown: inSource in May)"}},
+		"above, with more comments": {
+			above("# capkit:ignore region-unknown: in: May\n          # More.\n"), []string{"(56 region-unknown: inSource in: May)"},
+		},
+		"for the object": {
+			"# capkit:ignore region-unknown: in May\n" + profile, []string{"(54 region-unknown: inSource in May)"},
+		},
+		"above the marker": {
+			"# capkit:ignore region-unknown: in May\n---\n" + profile, []string{"(55 region-unknown: inSource in May)"},
+		},
+		"for another object": {
+			"# capkit:ignore region-unknown: in May\n" + named(profile, "a") + "\n---\n" + named(profile, "b"),
+			[]string{"(54 region-unknown: inSource in May)", "110 region-unknown"},
+		},
+		"at the end of another one": {
+			named(profile, "a") + "\n# capkit:ignore region-unknown: in May\n---\n" + named(profile, "b"),
+			[]string{"53 region-unknown", "(110 region-unknown: inSource in May)"},
+		},
+		"another line": {
+			strings.Replace(profile, "  type: openstack\n", "  type: openstack # capkit:ignore region-unknown: in May\n", 1),
+			[]string{"7 ignore-unused", "53 region-unknown"},
+		},
+		"several rules": {
+			behind("# capkit:ignore region-unknown, region-uncovered: in May"),
+			[]string{"53 ignore-unused", "(53 region-unknown: inSource in May)"},
+		},
+		"no reason":       {behind("# capkit:ignore region-unknown"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no colon":        {behind("# capkit:ignore region-unknown asia comes in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"an empty reason": {behind("# capkit:ignore region-unknown: "), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no rule":         {behind("# capkit:ignore: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"misspelt rule":   {behind("# capkit:ignore regon-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"misspelt":        {behind("# capkit:ignroe region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"found online":    {behind("# capkit:ignore mapping-in-use: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"never":           {behind("# capkit:ignore unknown-field: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no comment": {
+			strings.Replace(profile, "metadata:\n", "metadata:\n  annotations:\n    a: |\n      # capkit:ignore region-unknown: in May\n", 1),
+			[]string{"56 region-unknown"},
+		},
+		"another kind": {
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a} # capkit:ignore region-unknown: in May\n---\n" + profile,
+			[]string{"57 region-unknown"},
+		},
+		"an entry of a List": {
+			"apiVersion: v1\nkind: List\nitems:\n# capkit:ignore region-unknown: in May\n- " +
+				strings.ReplaceAll(strings.TrimSpace(profile), "\n", "\n  ") + "\n", []string{"(57 region-unknown: inSource in May)"},
+		},
+		// What was not looked at is not said to have nothing.
+		"what cannot be read": {
+			strings.Replace(profile, "spec:\n", "spec: # capkit:ignore region-uncovered: in May\n  nothing: 1\n", 1), []string{"7 unknown-field"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			slices.Sort(tc.want)
+			if diff := cmp.Diff(tc.want, outcome(t, tc.text)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestDisable(t *testing.T) {
+	profile := unknownRegion(t)
+	want := []string{"(53 region-unknown: external --disable)"}
+	for _, args := range [][]string{
+		{"--disable=region-unknown"}, {"--disable=region-uncovered, region-unknown"},
+		{"--disable=region-uncovered", "--disable", "region-unknown"},
+	} {
+		if diff := cmp.Diff(want, outcome(t, profile, args...)); diff != "" {
+			t.Error(args, diff)
+		}
+	}
+	found := lint(t, profile, "--disable=region-unknown", "-")
+	if found.Summary != (report.Summary{Objects: 1, Suppressed: 1}) {
+		t.Errorf("%+v", found.Summary)
+	}
+	if r := run(t, profile, "lint", "--disable=region-unknown", "--fail-on=warning", "-"); r.status != 0 || r.stdout != "" {
+		t.Error(r)
+	}
+	// An error is never silenced without a word, not even with -q.
+	for _, args := range [][]string{{"lint", "--disable=profile-missing", "-"}, {"lint", "-q", "--disable=profile-missing", "-"}} {
+		r := run(t, shoot(t), args...)
+		contains(t, r.stderr, "note: silenced, and refused by admission all the same: profile-missing 1\n")
+		if r.status != 0 || r.stdout != "" {
+			t.Error(r)
+		}
+	}
+	for rule, want := range map[string]string{
+		"regon-unknown": "capkit: --disable: there is no rule regon-unknown; did you mean region-unknown?\n",
+		"a,syntax": "capkit: --disable: there is no rule a; capkit rules lists all\n" +
+			"capkit: --disable: syntax cannot be silenced: what it is about could not be read, and was not checked\n",
+		"gardener-core":  "gardener-core cannot be disabled: it stands for all that Gardener's API server checks",
+		"mapping-in-use": "mapping-in-use is not found by lint",
+	} {
+		if r := run(t, profile, "lint", "--disable", rule, "-"); r.status != 2 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: status %d: %s", rule, r.status, r.stderr)
+		}
+	}
+}
+
+// A region that is misspelt stands for what follows from it: that nothing boots in the one that is meant. Whoever silences the
+// slip is told that, in whatever way it is silenced, unless that is silenced as well.
+func TestSilencedSlip(t *testing.T) {
+	slip := strings.NewReplacer("          - name: europe\n            id: 1234-amd64-virt\n", "", " # misspelt, or left over", "").
+		Replace(unknownRegion(t))
+	inFolder(t, map[string]string{
+		"settings.yaml": "disable:\n- rule: region-unknown\n  reason: in May\n",
+		"all.yaml":      "disable:\n- {rule: region-unknown, reason: in May}\n- {rule: machine-type-without-image, reason: in June}\n",
+	})
+	const machine, flavor = "14 machine-type-without-image", "47 region-uncovered"
+	comment := func(rules string) string { return "# capkit:ignore " + rules + ": in May" }
+	behind := func(text, line, comment string) string { return strings.Replace(text, line, line+" "+comment, 1) }
+	commented := behind(slip, "- name: eurpoe", comment("region-unknown"))
+	above := strings.Replace(slip, "          - name: eurpoe", "          "+comment("region-unknown")+"\n          - name: eurpoe", 1)
+	for name, tc := range map[string]struct {
+		text string
+		args []string
+		want []string
+	}{
+		"told":   {slip, nil, []string{"51 region-unknown"}},
+		"flag":   {slip, []string{"--disable=region-unknown"}, []string{machine, flavor, "(51 region-unknown: external --disable)"}},
+		"file":   {slip, []string{"--config=settings.yaml"}, []string{machine, flavor, "(51 region-unknown: external in May)"}},
+		"behind": {commented, nil, []string{machine, flavor, "(51 region-unknown: inSource in May)"}},
+		"above":  {above, nil, []string{machine, flavor, "(52 region-unknown: inSource in May)"}},
+		"object": {comment("region-unknown") + "\n" + slip, nil, []string{
+			"15 machine-type-without-image", "48 region-uncovered", "(52 region-unknown: inSource in May)",
+		}},
+		"and a part of that, by a file": {slip, []string{"--config=all.yaml"}, []string{
+			"(14 machine-type-without-image: external in June)", flavor, "(51 region-unknown: external in May)",
+		}},
+		"and a part of that, behind it": {behind(commented, "- name: medium_4_8", comment("machine-type-without-image")), nil, []string{
+			"(14 machine-type-without-image: inSource in May)", flavor, "(51 region-unknown: inSource in May)",
+		}},
+		"and all of that": {comment("region-unknown, machine-type-without-image region-uncovered") + "\n" + slip, nil, []string{
+			"(15 machine-type-without-image: inSource in May)", "(48 region-uncovered: inSource in May)",
+			"(52 region-unknown: inSource in May)",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			slices.Sort(tc.want)
+			if diff := cmp.Diff(tc.want, outcome(t, tc.text, tc.args...)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	r := run(t, unknownRegion(t), "lint", "-q", "-")
+	if r.stderr != "" || !strings.Contains(r.stdout, "[region-unknown]") {
+		t.Error(r)
+	}
+}
+
+// inFolder writes files and goes to their folder.
+func inFolder(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if dir, _, below := strings.Cut(name, "/"); below {
+			if err := os.MkdirAll(dir, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, name, text)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	const disabled = "disable:\n- rule: region-unknown\n  reason: in May\n"
+	inFolder(t, map[string]string{
+		".capkit.yaml":       "# Settings.\ninputs: [manifests, manifests/a.yaml]\nfailOn: warning\n" + disabled,
+		"manifests/a.yaml":   unknownRegion(t),
+		"below/x.yaml":       unknownRegion(t),
+		"other.yaml":         "failOn: warning\n",
+		"repository/x.yaml":  unknownRegion(t),
+		"repository/.git":    "gitdir: elsewhere",
+		"own/.capkit.yaml":   "",
+		"own/x.yaml":         unknownRegion(t),
+		"gone/.capkit.yaml":  "inputs: [shoot]\n",
+		"domain.yaml":        "domain: demo\nreservedInCore: true\n",
+		"floating/pool.yaml": read(t, root+"/example/broken/floating-pool-domain.yaml"),
+	})
+	expect := func(dir, command string, status int, said string) {
+		t.Helper()
+		r := func() result {
+			here, _ := os.Getwd()
+			defer func() { _ = os.Chdir(here) }()
+			if err := os.Chdir(dir); err != nil {
+				t.Fatal(err)
+			}
+			return run(t, "", strings.Fields(command)...)
+		}()
+		if r.status != status || !strings.Contains(r.stdout+r.stderr, said) {
+			t.Errorf("%s in %s: status %d: %s%s", command, dir, r.status, r.stdout, r.stderr)
+		}
+	}
+	const silenced, counts = "1 finding silenced", "manifests/a.yaml:53:13: warning"
+	expect(".", "lint", 0, silenced)
+	expect(".", "lint -o sarif", 0, `"justification": "in May"`)
+	expect(".", "lint --no-config", 2, "no FILE given")
+	expect(".", "lint --no-config manifests", 0, counts)
+	expect(".", "lint --config=other.yaml manifests", 1, counts)
+	expect(".", "lint --config=other.yaml --fail-on=error manifests", 0, counts)
+	expect(".", "lint --config=nowhere.yaml manifests", 2, "nowhere.yaml: no such file")
+	expect(".", "lint --config= manifests", 2, "--config is empty")
+	expect(".", "lint --config=other.yaml --no-config manifests", 2, "say one of them")
+	expect("below", "lint", 0, silenced)
+	expect("below", "lint x.yaml", 0, silenced)
+	expect("repository", "lint x.yaml", 0, "x.yaml:53:13: warning")
+	expect("repository", "lint", 2, "no FILE given")
+	expect("own", "lint x.yaml", 0, "x.yaml:53:13: warning")
+	expect("gone", "lint", 2, "inputs of .capkit.yaml: shoot: no such file")
+	expect(".", "lint --no-config floating", 0, "[floating-pool-domain]")
+	expect(".", "lint -q --config=domain.yaml floating", 1, "")
+	expect(".", "lint -q --config=domain.yaml --domain=fp-domain floating", 1, "fp-pool-example")
+}
+
+func TestSettingsOfTheDocuments(t *testing.T) {
+	file, manifest := root+"/docs/examples/settings.yaml", shoot(t)
+	if r := run(t, manifest, "lint", "--config", file, "-"); r.status != 1 || !strings.Contains(r.stdout, "[profile-missing]") {
+		t.Error(r)
+	}
+	inFolder(t, map[string]string{
+		"all.yaml": regexp.MustCompile(`(?m)^# ([a-z]\w+:| *- |  reason)`).ReplaceAllString(read(t, file), "$1"),
+	})
+	if r := run(t, manifest, "lint", "--config", "all.yaml", "-"); r.status != 0 || !strings.Contains(r.stderr, "no warnings; 1 finding silenced") {
+		t.Error(r)
+	}
+}
+
+func TestSettingsThatAreWrong(t *testing.T) {
+	for text, want := range map[string]string{
+		"disabel: []\n":                                    `1:1: unknown key "disabel"; did you mean disable?`,
+		"fail-on: error\n":                                 `1:1: unknown key "fail-on"; did you mean failOn?`,
+		"colours: no\n":                                    `1:1: unknown key "colours"; there are disable, domain, failOn, inputs, reservedInCore`,
+		"disable: region-unknown\n":                        "1:10: write a list of entries with a rule and a reason",
+		"disable: [region-unknown]\n":                      "1:11: write a mapping with the keys reason, rule",
+		"disable:\n- rule: syntax\n":                       "2:9: syntax cannot be silenced",
+		"disable:\n- rule: regon-unknown":                  "2:9: there is no rule regon-unknown; did you mean region-unknown?",
+		"disable:\n- rule: region-unknown":                 "2:3: an entry needs a rule and a reason",
+		"disable:\n- rule: region-unknown\n  reason: ''\n": "3:11: write why the rule does not count, as a string",
+		"disable:\n- rule: region-unknown\n  raeson: x\n":  `3:3: unknown key "raeson"; did you mean reason?`,
+		"failOn: never\n":                                  "1:9: write error or warning",
+		"domain: 3\n":                                      "1:9: write the name of the domain, as a string",
+		"reservedInCore: often\n":                          "1:17: write true or false",
+		"inputs: a\n":                                      "1:9: write a list of files and directories",
+		"inputs: [1]\n":                                    "1:10: write a file or a directory, as a string",
+		"domain: a\ndomain: b\n":                           `2:1: the key "domain" is already given in line 1; remove one of the two`,
+		"- a\n":                                            "1:1: write a mapping with the keys disable",
+		"domain: a\n---\ndomain: b\n":                      "3:1: there is a second document",
+		"domain: [\n":                                      "not valid YAML",
+		"a: &a [*a]\nb: *c\n":                              "not valid YAML",
+	} {
+		inFolder(t, map[string]string{".capkit.yaml": text})
+		r := run(t, unknownRegion(t), "lint", "-")
+		if r.status != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "capkit: .capkit.yaml:") || !strings.Contains(r.stderr, want) {
+			t.Errorf("%q: status %d: %s\nwant: %s", text, r.status, r.stderr, want)
+		}
+	}
+	inFolder(t, map[string]string{".capkit.yaml": "a: 1\nfailOn: x\nb: 2\n"})
+	if r := run(t, "", "lint", "-"); strings.Count(r.stderr, "\n") != 3 {
+		t.Errorf("not everything at once: %s", r.stderr)
+	}
+}

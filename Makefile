@@ -10,7 +10,9 @@ SHELL       := bash
 MODULE   := github.com/capkit/capkit
 TOOL     := go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
-VERSION  := $(shell cat VERSION)$(if $(COMMIT),+$(COMMIT))
+# A commit with a tag like v1.2.3 is that version; others are the one that is in the making.
+TAG      := $(shell git describe --exact-match --tags --match='v[0-9]*' 2>/dev/null)
+VERSION  := $(if $(TAG),$(TAG:v%=%),$(shell cat VERSION))$(if $(COMMIT),+$(COMMIT))
 # The second is what --version of a Gardener component prints.
 LDFLAGS  := -X $(MODULE)/pkg/cli.Version=$(VERSION) -X k8s.io/component-base/version.gitVersion=v$(VERSION) -X k8s.io/component-base/version/verflag.programName=gardener-extension
 # Leaves out the symbol table and the debugging information, a third of a program, as the images do. Stack traces do not need them.
@@ -24,6 +26,9 @@ PROVIDER ?= openstack
 REGISTRY ?= registry.example.com/capkit
 # What images are built for.
 PLATFORMS ?= linux/amd64,linux/arm64
+# What archives of the command are made for, and where they are going to be, each release in a folder like v1.2.3.
+DIST_PLATFORMS ?= linux/amd64,linux/arm64,darwin/amd64,darwin/arm64
+RELEASES       ?= https://github.com/capkit/capkit/releases/download
 # Which specs are run: a regular expression on their text, and a label filter of ginkgo. Without both, all tests are.
 FOCUS  ?=
 LABELS ?=
@@ -50,8 +55,14 @@ build: ## Build the commands into bin
 	go build -ldflags '$(STRIP) $(LDFLAGS)' -o bin/ ./cmd/...
 
 .PHONY: install
-install: ## Install capkit where go install puts commands
-	go install -ldflags '$(STRIP) $(LDFLAGS)' ./cmd/capkit
+install: ## Install capkit where go install puts commands, and say where that is
+	@go install -ldflags '$(STRIP) $(LDFLAGS)' ./cmd/capkit
+	@command=$$(go list -f '{{.Target}}' ./cmd/capkit); echo "installed $$command"; \
+	if [[ $$(command -v capkit) != "$$command" ]]; then echo "capkit is not on your PATH: export PATH=\"$${command%/*}:\$$PATH\""; fi
+
+.PHONY: dist
+dist: ## Pack capkit for DIST_PLATFORMS into bin/dist: archives, SBOMs, checksums and a manifest for krew
+	go run ./hack/dist -o bin/dist -platforms '$(DIST_PLATFORMS)' -version '$(VERSION)' -releases '$(RELEASES)' -ldflags '$(LDFLAGS)'
 
 .PHONY: images
 images: ## Build the container images for PLATFORMS into bin/images, as OCI layouts
@@ -88,12 +99,14 @@ check-format: ## Fail if a Go file is not formatted
 .PHONY: check
 check: check-tidy check-license ## Run the linters (go vet is one of them), and check go.mod and licence headers
 	$(TOOL) golangci-lint run --allow-serial-runners
+	cd test/browser && $(subst hack/,../../hack/,$(TOOL)) golangci-lint run --allow-serial-runners
 
 .PHONY: check-tidy
 check-tidy: ## Fail if go mod tidy would change something
 	go mod tidy -diff
 	cd hack/tools && go mod tidy -diff
 	cd hack/controlplane && go mod tidy -diff
+	cd test/browser && go mod tidy -diff
 
 .PHONY: check-license
 check-license: ## Fail if a file has no SPDX header
@@ -109,6 +122,7 @@ tidy: ## Tidy all modules
 	go mod tidy
 	cd hack/tools && go mod tidy
 	cd hack/controlplane && go mod tidy
+	cd test/browser && go mod tidy
 
 ##@ Test
 
@@ -132,6 +146,15 @@ endif
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector
 	CGO_ENABLED=1 go test -race $(PURE)
+
+# The tests are a module of their own, and run on capkit and on Chromium, which is downloaded once if it is not installed.
+.PHONY: test-browser
+test-browser: ## Run the tests of the page of capkit report in Chromium, which is downloaded into the cache: on Debian
+	cd test/browser && go vet . && go test -vet=off -ldflags=-w -count 1 -timeout 30m .
+
+.PHONY: report-pictures
+report-pictures: ## Write the pictures of the page of capkit report in docs/pictures
+	cd test/browser && go test -vet=off -ldflags=-w -count 1 -run TestPictures . -update
 
 .PHONY: test-openstack
 test-openstack: ## Run the tests that need a real OpenStack, which is installed into the cache: on Debian 12
@@ -171,11 +194,11 @@ soak: ## Write, forge, kill and renew at the same time for TIME (20m) in a garde
 		-ginkgo.focus='killed, renewed and attacked' -ginkgo.silence-skips
 
 .PHONY: floods
-floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operations.md
+floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operators/operations.md
 	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | grep -F '| '
 
 .PHONY: verify
-verify: check check-format test ## Check, then test: to be run before a commit
+verify: check check-format test test-browser ## Check, then test: to be run before a commit
 
 ##@ Garden
 
@@ -196,7 +219,7 @@ down: ## Stop the garden
 	@go run ./hack/garden down
 
 .PHONY: sizing
-sizing: ## Measure what memory and CPU the admission component takes: the table of docs/operations.md
+sizing: ## Measure what memory and CPU the admission component takes: the table of docs/operators/operations.md
 	@hack/controlplane.sh > /dev/null && go run ./hack/sizing
 
 .PHONY: controlplane

@@ -24,6 +24,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // annotations are what an image says of itself in three places.
@@ -99,9 +100,9 @@ var _ = Describe("A layout", func() {
 
 	It("is not made of a program for another platform", func(ctx SpecContext) {
 		folder := GinkgoT().TempDir()
-		wrong := image.ProgramPath(folder, amd, tiny.Name)
+		wrong := program.Path(folder, amd, tiny.Name)
 		Expect(os.MkdirAll(filepath.Dir(wrong), 0o755)).To(Succeed())
-		Expect(os.Link(image.ProgramPath(tiny.programs, arm, tiny.Name), wrong)).To(Succeed())
+		Expect(os.Link(program.Path(tiny.programs, arm, tiny.Name), wrong)).To(Succeed())
 		_, err := tiny.assemble(ctx, folder, GinkgoT().TempDir(), amd, arm)
 		Expect(err).To(MatchError(ContainSubstring("GOARCH=arm64, not amd64")))
 	})
@@ -109,7 +110,7 @@ var _ = Describe("A layout", func() {
 
 var _ = Describe("The platforms of make images", func() {
 	DescribeTable("are those that are named, in the order of the index", func(list string, want ...v1.Platform) {
-		Expect(image.ParsePlatforms(list)).To(Equal(want))
+		Expect(program.ParsePlatforms(image.Platforms, list)).To(Equal(want))
 	},
 		Entry("one", "linux/arm64", arm),
 		Entry("both", "linux/amd64,linux/arm64", amd, arm),

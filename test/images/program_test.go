@@ -16,7 +16,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
-	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 	"github.com/capkit/capkit/test/suite"
@@ -43,7 +43,7 @@ var _ = Describe("The program in an image", func() {
 		}
 		programs := GinkgoT().TempDir()
 		Expect(m.compile(ctx, clone, platform, programs)).To(Succeed())
-		elsewhere, err := os.ReadFile(image.ProgramPath(programs, platform, m.Name))
+		elsewhere, err := os.ReadFile(program.Path(programs, platform, m.Name))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(bytes.Equal(elsewhere, file(m.read(platform), m.Name))).To(BeTrue(), "the program is another one")
 	},
@@ -72,5 +72,23 @@ var _ = Describe("The program in an image", func() {
 			_, err := extension.Run(ctx, suite.StartGarden(ctx, garden.Options{}), program)
 			Expect(err).NotTo(HaveOccurred())
 		})
+	})
+
+	It("of the command checks manifests, with nothing of a machine but them", func(ctx SpecContext) {
+		folder, err := filepath.Abs(filepath.Join(root, "example"))
+		Expect(err).NotTo(HaveOccurred())
+		name := filepath.Join(GinkgoT().TempDir(), command.Name)
+		Expect(os.WriteFile(name, file(command.read(here), command.Name), 0o700)).To(Succeed())
+		for args, want := range map[string]string{
+			"--version":                           "capkit version 1.2.3+0123456789ab (with the rules of Gardener v1.",
+			"lint .":                              " objects checked: no errors, no warnings",
+			"select shoot.yaml cloudprofile.yaml": "garden-demo/shop, worker pool web: ",
+		} {
+			capkit := exec.CommandContext(ctx, name, strings.Fields(args)...)
+			capkit.Dir, capkit.Env = folder, []string{} // as an image has none
+			output, err := capkit.CombinedOutput()
+			Expect(err).NotTo(HaveOccurred(), string(output))
+			Expect(string(output)).To(ContainSubstring(want))
+		}
 	})
 })

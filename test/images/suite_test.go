@@ -29,13 +29,14 @@ import (
 
 	"github.com/capkit/capkit/hack/components"
 	"github.com/capkit/capkit/hack/images/image"
+	"github.com/capkit/capkit/hack/program"
 	"github.com/capkit/capkit/test/suite"
 )
 
 const (
 	root = "../.."
-	// ldflags is how the Makefile tells the program its version.
-	ldflags = "-X k8s.io/component-base/version.gitVersion=v1.2.3+0123456789ab"
+	// ldflags is how the Makefile tells the programs their version.
+	ldflags = "-X k8s.io/component-base/version.gitVersion=v1.2.3+0123456789ab -X github.com/capkit/capkit/pkg/cli.Version=1.2.3+0123456789ab"
 )
 
 // made is an image that the suite makes.
@@ -58,6 +59,10 @@ var (
 		Description: described(image.Of(components.OpenStack)), platforms: []v1.Platform{here},
 		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
 	}
+	command = &made{
+		Description: described(image.Command()), platforms: []v1.Platform{here},
+		root: root, sources: []string{"cmd", "pkg", "go.mod", "go.sum"},
+	}
 	tiny = &made{
 		Description: described(image.Description{Name: "tiny", Title: "Tiny", Text: "A tiny program"}), platforms: []v1.Platform{amd, arm},
 		root: "testdata/tiny", sources: []string{"cmd", "go.mod"},
@@ -67,6 +72,7 @@ var (
 // each are the rows of tables about the image for a platform.
 var each = []TableEntry{
 	Entry("(component, this machine)", component, here),
+	Entry("(command, this machine)", command, here),
 	Entry("(tiny program, amd64)", tiny, amd),
 	Entry("(tiny program, arm64)", tiny, arm),
 }
@@ -79,7 +85,7 @@ func described(d image.Description) image.Description {
 func TestImages(t *testing.T) { suite.Run(t, "test/images", "garden") }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	for _, m := range []*made{component, tiny} {
+	for _, m := range []*made{component, command, tiny} {
 		m.programs, m.folder = GinkgoT().TempDir(), GinkgoT().TempDir()
 		for _, platform := range m.platforms {
 			Expect(m.compile(ctx, m.root, platform, m.programs)).To(Succeed())
@@ -92,7 +98,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 // compile compiles the program of the sources in a folder into another folder.
 func (m *made) compile(ctx context.Context, root string, platform v1.Platform, programs string) error {
-	return image.Compile(ctx, root, ldflags, programs, platform, m.Name)
+	return program.Compile(ctx, root, ldflags, programs, platform, m.Name)
 }
 
 // assemble makes the image of programs in a folder.

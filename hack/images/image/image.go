@@ -2,6 +2,11 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
+// Package image makes container images of the commands of this repository, without a container runtime: it compiles a
+// command for each platform, and writes an OCI layout, a folder that any tool for container images can push to a registry.
+// The same sources, built with the same version of Go, give the same digests on any machine.
+//
+// Start with [Make].
 package image
 
 import (
@@ -10,7 +15,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"strings"
 	"time"
@@ -23,6 +27,9 @@ import (
 
 	"github.com/capkit/capkit/hack/components"
 )
+
+// Platforms are those that images can be made for, in the order in which they are in the index.
+var Platforms = []v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 
 const (
 	// User is the user and the group as which the program runs. It has no name and no home: nothing asks for them.
@@ -65,6 +72,14 @@ func OfController(c components.Controller) Description {
 	return Description{
 		Name: c.Name(), Title: "Worker controller of the Gardener extension for " + c.Title,
 		Text: "Controller that makes machine classes and machine deployments of the worker pools of " + c.Title + " clusters in a Gardener installation",
+	}
+}
+
+// Command describes the image of the command capkit, for pipelines whose steps are images.
+func Command() Description {
+	return Description{
+		Name: "capkit", Title: "capkit",
+		Text: "Checks the machine images of Gardener CloudProfiles, and says which image a worker pool boots",
 	}
 }
 
@@ -168,23 +183,4 @@ func foldersAbove(name string) []string {
 		folders = append([]string{folder[1:] + "/"}, folders...)
 	}
 	return folders
-}
-
-// read returns the content of a program, and insists that it is one for the platform: a mistake here would be noticed
-// only in a cluster.
-func read(name string, platform v1.Platform) ([]byte, error) {
-	content, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	settings, err := settings(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	for key, want := range map[string]string{"GOOS": platform.OS, "GOARCH": platform.Architecture, "CGO_ENABLED": "0", "-trimpath": "true"} {
-		if settings[key] != want {
-			return nil, fmt.Errorf("%s is built with %s=%s, not %s", name, key, settings[key], want)
-		}
-	}
-	return content, nil
 }

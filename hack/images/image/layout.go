@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/capkit/capkit/hack/artifact"
+	"github.com/capkit/capkit/hack/program"
 )
 
 // SBOMType is the media type of a software bill of materials, and the artifact type of the manifest that has it.
@@ -46,7 +47,7 @@ func Make(
 	}
 	for _, platform := range platforms {
 		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", strings.Join(names, ", "), platform)
-		if err := Compile(ctx, root, ldflags, programs, platform, names...); err != nil {
+		if err := program.Compile(ctx, root, ldflags, programs, platform, names...); err != nil {
 			return nil, err
 		}
 	}
@@ -60,16 +61,7 @@ func Make(
 	return digests, nil
 }
 
-// ProgramPath is where in the folder programs the one of this name for a platform is.
-func ProgramPath(programs string, platform v1.Platform, name string) string {
-	return filepath.Join(folderFor(programs, platform), name)
-}
-
-func folderFor(programs string, platform v1.Platform) string {
-	return filepath.Join(programs, platform.OS+"-"+platform.Architecture)
-}
-
-// Assemble is Make with programs that are compiled already: those at [ProgramPath].
+// Assemble is Make with programs that are compiled already: those at [program.Path].
 func Assemble(ctx context.Context, root, programs, folder string, d Description, platforms []v1.Platform) (v1.Hash, error) {
 	certificatesVersion, err := moduleVersion(ctx, root, certificatesModule)
 	if err != nil {
@@ -85,16 +77,16 @@ func Assemble(ctx context.Context, root, programs, folder string, d Description,
 	}
 	var images, boms []mutate.IndexAddendum
 	for _, platform := range platforms {
-		program, err := read(ProgramPath(programs, platform, d.Name), platform)
+		content, err := program.Read(program.Path(programs, platform, d.Name), platform)
 		if err != nil {
 			return v1.Hash{}, err
 		}
-		image, err := build(d, platform, program)
+		image, err := build(d, platform, content)
 		if err != nil {
 			return v1.Hash{}, err
 		}
 		images = append(images, mutate.IndexAddendum{Add: plain{image}, Descriptor: v1.Descriptor{Platform: &platform}})
-		bom, err := billOfMaterials(d, platform, image, program, certificatesVersion)
+		bom, err := billOfMaterials(d, platform, image, content, certificatesVersion)
 		if err != nil {
 			return v1.Hash{}, err
 		}

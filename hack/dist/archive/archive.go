@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package archive packs the command capkit: for each platform an archive with the program, its man pages and completions, and
+// the documents and examples; beside them what is linked into each program, a manifest for krew, and checksums. The same
+// sources, built with the same version of Go, give the same files on any machine.
+//
+// Start with [Release.Make].
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+
+	"github.com/capkit/capkit/hack/program"
+)
+
+// name is that of the command.
+const name = "capkit"
+
+// Platforms are those that archives can be made for.
+var Platforms = []v1.Platform{
+	{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"},
+	{OS: "darwin", Architecture: "amd64"}, {OS: "darwin", Architecture: "arm64"},
+}
+
+// Release is what is packed.
+type Release struct {
+	// Version is that of the command, without v: 0.1.0-dev+0123456789ab. What follows the plus is in no name of a file.
+	Version string
+	// Created is the time of the commit, which all files have.
+	Created time.Time
+	// Base is the URL below which the files of a release are in a folder like v0.1.0.
+	Base string
+}
+
+// Tag is the name of the release.
+func (r Release) Tag() string {
+	version, _, _ := strings.Cut(r.Version, "+")
+	return "v" + version
+}
+
+// Name is that of the archive for a platform, without an extension, and of the folder in it.
+func (r Release) Name(platform v1.Platform) string {
+	return strings.Join([]string{name, strings.TrimPrefix(r.Tag(), "v"), platform.OS, platform.Architecture}, "_")
+}
+
+// Make compiles the command for platforms, and packs it into the folder, which it empties before. root is the folder of the
+// repository, ldflags are those of the linker besides. It returns the names of the files, in their order.
+func (r Release) Make(ctx context.Context, root, ldflags, folder string, platforms []v1.Platform) (names []string, err error) {
+	programs, err := os.MkdirTemp("", "dist-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(programs)) }()
+	for _, platform := range platforms {
+		fmt.Fprintf(os.Stderr, "compiling %s for %s, which takes minutes the first time\n", name, platform)
+		if err := program.Compile(ctx, root, ldflags, programs, platform, name); err != nil {
+			return nil, err
+		}
+	}
+	return r.Pack(root, programs, folder, platforms)
+}
+
+// Pack is Make with programs that are compiled already: those at [program.Path].
+func (r Release) Pack(root, programs, folder string, platforms []v1.Platform) ([]string, error) {
+	common, err := r.common(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return nil, err
+	}
+	content := map[string][]byte{}
+	for _, platform := range platforms {
+		binary, err := program.Read(program.Path(programs, platform, name), platform)
+		if err != nil {
+			return nil, err
+		}
+		packed, err := r.pack(platform, append([]file{{name, 0o755, binary}}, common...))
+		if err != nil {
+			return nil, err
+		}
+		content[r.Name(platform)+".tar.gz"] = packed
+		if content[r.Name(platform)+".cdx.json"], err = r.materials(binary); err != nil {
+			return nil, err
+		}
+	}
+	manifest, err := r.krew(platforms, content)
+	if err != nil {
+		return nil, err
+	}
+	content[name+".yaml"] = manifest
+	return write(folder, content)
+}
+
+// write writes files, and the checksums of all as sha256sum reads them. It returns their names.
+func write(folder string, content map[string][]byte) (names []string, err error) {
+	for file := range content {
+		names = append(names, file)
+	}
+	slices.Sort(names)
+	var sums bytes.Buffer
+	for _, file := range names {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content[file]), file)
+	}
+	names, content["SHA256SUMS"] = append(names, "SHA256SUMS"), sums.Bytes()
+	for _, file := range names {
+		if err := os.WriteFile(filepath.Join(folder, file), content[file], 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// file is one in an archive. Its path is one with slashes, below the folder of the archive.
+type file struct {
+	path    string
+	mode    int64
+	content []byte
+}
+
+// common returns the files that the archives for all platforms have, in the order of their paths. Sources of Go between the
+// examples are left out.
+func (r Release) common(root string) ([]file, error) {
+	files := append(r.manPages(), completions()...)
+	for _, at := range []string{"LICENSE", "README.md", "CONTRIBUTING.md", "docs", "example"} {
+		err := filepath.WalkDir(filepath.Join(root, at), func(found string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(found) == ".go" {
+				return err
+			}
+			content, err := os.ReadFile(found)
+			if err != nil {
+				return err
+			}
+			below, err := filepath.Rel(root, found)
+			files = append(files, file{filepath.ToSlash(below), 0o644, content})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.path, b.path) })
+	return files, nil
+}
+
+// pack returns the archive with files, below a folder. They belong to root, and have the time of the release.
+func (r Release) pack(platform v1.Platform, files []file) ([]byte, error) {
+	var buffer bytes.Buffer
+	compressed, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	archive := tar.NewWriter(compressed)
+	for _, f := range files {
+		header := &tar.Header{
+			Typeflag: tar.TypeReg, Name: path.Join(r.Name(platform), f.path), Mode: f.mode, Size: int64(len(f.content)),
+			ModTime: r.Created, Format: tar.FormatUSTAR,
+		}
+		if err := archive.WriteHeader(header); err != nil {
+			return nil, err
+		}
+		if _, err := archive.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(archive.Close(), compressed.Close()); err != nil {
+		return nil, err
+	}
+	return buffer.Bytes(), nil
+}
+
+// materials returns the bill of materials of a program: all that is linked into it.
+func (r Release) materials(binary []byte) ([]byte, error) {
+	application, linked, err := program.Materials(name, r.Version, binary)
+	if err != nil {
+		return nil, err
+	}
+	return program.Encode(application, linked, []cdx.Dependency{
+		{Ref: application.BOMRef, Dependencies: program.References(linked...)},
+	})
+}

@@ -14,11 +14,11 @@ tool() {
   go tool -modfile=hack/tools/go.mod "$@"
 }
 
-# A cloud whose extension's types are here has a folder of them, and a page: docs/clouds/TYPE.md, OpenStack's is docs/openstack.md.
+# A cloud whose extension's types are here has a folder of them, and a page: docs/clouds/TYPE.md.
 apis=(./pkg/apis/*/v1alpha1)
 header=hack/boilerplate.go.txt
 
-# The types of the example that docs/extension-authors.md shows are copied in the same way.
+# The types of the example that docs/authors/extension-authors.md shows are copied in the same way.
 copied=("${apis[@]}" ./test/authors/acme)
 echo "deepcopy-gen ${copied[*]}"
 tool deepcopy-gen --go-header-file "$header" --output-file zz_generated.deepcopy.go "${copied[@]}"
@@ -34,9 +34,6 @@ for api in "${apis[@]}"; do
   cloud=${api#./pkg/apis/}
   cloud=${cloud%/v1alpha1}
   page=clouds/$cloud.md
-  if [[ -f docs/$cloud.md ]]; then
-    page=$cloud.md
-  fi
   echo "docs/api/$cloud.md"
   # The heading of the page is how the cloud is called.
   title=$(sed -n '1s/^# //p' "docs/$page")
@@ -49,6 +46,9 @@ done
 
 echo "docs/rules.md"
 go run ./hack/rulesdoc
+
+echo "docs/pictures"
+go run ./hack/pictures
 
 echo "example: extension.yaml, controller-registration.yaml"
 go run ./hack/charts -generate

@@ -6,7 +6,7 @@
 // exist. The blocks that are checked are these:
 //
 //   - console: lines beginning with "$ " are run, and what follows each is all that it prints, standard error last;
-//     "$ echo $?" prints the exit status of the command before it.
+//     "$ echo $?" prints the exit status of the command before it. A line "[…]" stands for lines that are left out.
 //   - go: stands, as it is, in a file of the example for extension authors.
 //   - yaml: stands, apart from indentation, in a manifest of an example folder.
 package docs
@@ -32,12 +32,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the output that the documents quote")
 
-// documents are what the tests read; TestMain adds those that each cloud has.
-var documents = []string{
-	"README.md", "CONTRIBUTING.md", "docs/admission.md", "docs/concepts.md", "docs/extension-authors.md",
-	"docs/metrics.md", "docs/openstack.md", "docs/security.md",
-	"docs/semantics.md", "docs/worker-capabilities.md", "docs/worker-controller.md", "docs/worker-settings.md",
-}
+// documents are what the tests read: these, and all pages below docs, which TestMain adds.
+var documents = []string{"README.md", "CONTRIBUTING.md"}
 
 // programs are the commands that documents may run, by how they call them.
 var programs = map[string][]cli.Provider{
@@ -75,12 +71,14 @@ func TestMain(m *testing.M) {
 	if err := os.Chdir("../.."); err != nil {
 		panic(err)
 	}
-	for _, pattern := range []string{"docs/api/*.md", "docs/clouds/*.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			panic(err)
+	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			documents = append(documents, path)
 		}
-		documents = append(documents, found...)
+		return err
+	})
+	if err != nil {
+		panic(err)
 	}
 	m.Run()
 }
@@ -106,21 +104,29 @@ func replay(t *testing.T, document, block string) string {
 	t.Helper()
 	var b strings.Builder
 	status := 0
-	for line := range strings.Lines(block) {
-		command, found := strings.CutPrefix(line, "$ ")
-		if !found {
-			continue
-		}
-		b.WriteString(line)
-		if command = strings.TrimSuffix(command, "\n"); command == "echo $?" {
+	for part := range strings.SplitAfterSeq(strings.ReplaceAll(block, "\n$ ", "\n\x00$ "), "\x00") {
+		line, quoted, _ := strings.Cut(strings.TrimSuffix(part, "\x00"), "\n")
+		b.WriteString(line + "\n")
+		command := strings.TrimPrefix(line, "$ ")
+		if command == "echo $?" {
 			fmt.Fprintln(&b, status)
 			continue
 		}
 		var output string
-		output, status = run(t, document, command)
+		if output, status = run(t, document, command); shortens(quoted, output) {
+			output = quoted
+		}
 		b.WriteString(output)
 	}
 	return b.String()
+}
+
+const leftOut = "[…]\n"
+
+// shortens reports whether a quotation is an output without some of its lines, in the places of which it has leftOut.
+func shortens(quoted, output string) bool {
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(quoted), regexp.QuoteMeta(leftOut), `(?:.*\n)+`)
+	return strings.Contains(quoted, leftOut) && quoted != leftOut && regexp.MustCompile("^"+pattern+"$").MatchString(output)
 }
 
 // run runs a command and returns what it prints, and its exit status.
@@ -147,17 +153,17 @@ func run(t *testing.T, document, command string) (output string, status int) {
 // the tests run; continuous integration runs it.
 func TestSetUp(t *testing.T) {
 	commands := blocks(t, "README.md", "sh")
-	if commands[0] != "make demo\nmake test\n" {
-		t.Errorf("the first commands are %q", commands[0])
+	if !slices.Contains(commands, "make demo\nmake test\n") {
+		t.Errorf("there is no block that runs make demo and make test: %q", commands)
 	}
-	for _, target := range []string{"demo", "test", "up", "down", "install"} {
+	for _, target := range []string{"demo", "demo-worker", "test", "up", "down", "install", "help", "verify"} {
 		if !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
 			t.Errorf("the Makefile cannot %q", target)
 		}
 	}
-	command, found := strings.CutPrefix(strings.TrimSpace(commands[1]), `make install && "$(go env GOPATH)/bin/`)
+	command, found := strings.CutPrefix(strings.TrimSpace(commands[0]), `make install && "$(go env GOPATH)/bin/`)
 	if !found {
-		t.Fatalf("this does not install and run capkit: %s", commands[1])
+		t.Fatalf("this does not install and run capkit: %s", commands[0])
 	}
 	output, status := run(t, "README.md", strings.Replace(command, `"`, "", 1))
 	if *update {
@@ -169,6 +175,18 @@ func TestSetUp(t *testing.T) {
 	}
 	if quoted := "prints `" + strings.TrimSpace(output) + "`"; status != 0 || !strings.Contains(read(t, "README.md"), quoted) {
 		t.Errorf("%s: status %d, %s", command, status, output)
+	}
+}
+
+// The README is short, and begins with what the command does: who opens it sees an output before scrolling.
+func TestReadmeIsShort(t *testing.T) {
+	text := read(t, "README.md")
+	if words := len(strings.Fields(text)); words > 900 {
+		t.Errorf("%d words; move what not everybody needs to a page of docs", words)
+	}
+	before, _, found := strings.Cut(text, "\n$ capkit lint ")
+	if lines := strings.Count(before, "\n"); !found || lines > 30 {
+		t.Errorf("the first output stands after %d lines", lines)
 	}
 }
 
@@ -248,7 +266,7 @@ var (
 
 // Relative links lead to files, and to headings that exist.
 func TestLinks(t *testing.T) {
-	for _, document := range append(slices.Clone(documents), "docs/operations.md") { // whose manifests are parts of Extensions
+	for _, document := range documents {
 		for _, match := range link.FindAllStringSubmatch(fence.ReplaceAllString(read(t, document), ""), -1) {
 			file, anchor, _ := strings.Cut(match[1], "#")
 			target := filepath.Join(filepath.Dir(document), file)

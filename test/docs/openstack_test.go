@@ -68,7 +68,7 @@ func quotedIn(text string) []string {
 // Shoots may choose what openstack.md says in its worked example, and get the entries that it says.
 func TestFloatingPools(t *testing.T) {
 	pools := config(t, "docs/examples/floating-pools.yaml").Constraints.FloatingPools
-	table := rows(t, "docs/openstack.md", "| region | domain | Shoots may choose | because |")
+	table := rows(t, "docs/clouds/openstack.md", "| region | domain | Shoots may choose | because |")
 	if len(table) != 6 {
 		t.Errorf("%d rows", len(table))
 	}
@@ -95,12 +95,12 @@ func TestFloatingPools(t *testing.T) {
 
 // The warnings about the guide's example are those that openstack.md explains, and there are no others.
 func TestWarningsAboutTheGuide(t *testing.T) {
-	output, status := run(t, "docs/openstack.md", "capkit lint example/cloudprofile-guide.yaml")
+	output, status := run(t, "docs/clouds/openstack.md", "capkit lint example/cloudprofile-guide.yaml")
 	var got, want []string
 	for _, match := range regexp.MustCompile(`(?m): warning: .* \[([a-z-]+)\]$`).FindAllStringSubmatch(output, -1) {
 		got = append(got, match[1])
 	}
-	for _, row := range rows(t, "docs/openstack.md", "| rule | where | why |") {
+	for _, row := range rows(t, "docs/clouds/openstack.md", "| rule | where | why |") {
 		want = append(want, quotedIn(row[0])...)
 	}
 	slices.Sort(got)
@@ -113,9 +113,9 @@ func TestWarningsAboutTheGuide(t *testing.T) {
 // The rules that openstack.md names exist.
 func TestRulesOfOpenStack(t *testing.T) {
 	for heading, column := range map[string]int{"| field | must be | else |": 2, "| refused | rule | why |": 1} {
-		for _, row := range rows(t, "docs/openstack.md", heading) {
+		for _, row := range rows(t, "docs/clouds/openstack.md", heading) {
 			for _, rule := range quotedIn(row[column]) {
-				if !strings.Contains(read(t, "docs/rules.md"), "\n## "+rule+"\n") {
+				if !strings.Contains(read(t, "docs/rules.md"), "\n### "+rule+"\n") {
 					t.Errorf("there is no rule %s", rule)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
@@ -104,7 +105,7 @@ func TestWithdrawal(t *testing.T) {
 		if len(warnings) != 1 {
 			t.Fatalf("%s: %v", what, warnings)
 		}
-		quoted(t, "docs/worker-capabilities.md", warnings[0].Field+": "+warnings[0].Detail)
+		quoted(t, "docs/concepts/worker-capabilities.md", warnings[0].Field+": "+warnings[0].Detail)
 		for name, c := range map[string]struct {
 			update func(*v1beta1.Shoot)
 			errors int
@@ -204,7 +205,32 @@ func TestRefusal(t *testing.T) {
 	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).ValidateShoot(shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
 	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors.Errors()).Error() // kubectl leaves out the group
-	quoted(t, "docs/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
+	quoted(t, "docs/operators/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
+}
+
+// So is the refusal that README begins with. It is broken into lines there, and shortened.
+func TestRefusalInReadme(t *testing.T) {
+	const command = "\n$ kubectl apply -f hack/garden/demo/shoot-bare.yaml\n"
+	_, block, found := strings.Cut(read(t, "README.md"), command)
+	block, _, ends := strings.Cut(block, "\n```\n")
+	if !found || !ends {
+		t.Fatalf("README has no block with %q", command)
+	}
+	spec := object[v1beta1.CloudProfile](t, "hack/garden/demo/cloudprofile-gap.yaml").Spec
+	profile, _ := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	shoot := object[v1beta1.Shoot](t, "hack/garden/demo/shoot-bare.yaml")
+	shoot.Spec.Provider.Workers[0].Machine.Architecture = ptr.To(v1beta1constants.ArchitectureAMD64) // Gardener has filled that in
+	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
+	rest := apierrors.NewInvalid(kind, shoot.Name, profile.ValidateShoot(shoot, nil).Errors.Errors()).Error()
+	rest = "The " + strings.Replace(rest, kind.String(), kind.Kind, 1)
+	for part := range strings.SplitSeq(strings.ReplaceAll(block, "\n", " "), " […] ") {
+		if _, rest, found = strings.Cut(rest, part); !found {
+			t.Errorf("the refusal does not have: %s", part)
+		}
+	}
+	if rest != "" {
+		t.Errorf("README leaves out: %s", rest)
+	}
 }
 
 // So is the one about a type that is in use.
@@ -214,7 +240,7 @@ func TestRefusalOfAType(t *testing.T) {
 	updated.Spec.Type = "aws"
 	refusal := consistency.TypeInUse(updated, old,
 		[]string{"Shoot garden-demo/shop", "NamespacedCloudProfile garden-demo/preview"})
-	quoted(t, "docs/admission.md", `The CloudProfile "openstack" is invalid: `+refusal.Error.Error())
+	quoted(t, "docs/operators/admission.md", `The CloudProfile "openstack" is invalid: `+refusal.Error.Error())
 }
 
 // quoted checks that a document has a block with this text and no other.

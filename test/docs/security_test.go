@@ -19,10 +19,10 @@ var (
 	text     = regexp.MustCompile(`\b(?:Describe|DescribeTable|Context|It|Entry)\("([^"]+)"`)
 )
 
-// Each claim about what stands against a threat has tests, which are there.
+// Each claim about a defence has tests that exist.
 func TestSecurity(t *testing.T) {
-	const document = "docs/security.md"
-	_, rest, found := strings.Cut(read(t, document), "\n## What stands against what\n")
+	const document = "docs/operators/security.md"
+	_, rest, found := strings.Cut(read(t, document), "\n## Threats and defences\n")
 	table, _, ends := strings.Cut(rest, "\n## ")
 	if !found || !ends {
 		t.Fatal("there is no table of threats")
@@ -45,7 +45,7 @@ func TestSecurity(t *testing.T) {
 			t.Errorf("%q is not linked to: %s", other, line)
 		}
 		for _, test := range tests {
-			if file := filepath.Join("docs", test[2]); !has(read(t, file), test[1]) {
+			if file := filepath.Join(filepath.Dir(document), test[2]); !has(read(t, file), test[1]) {
 				t.Errorf("%s has no test %q", file, test[1])
 			}
 		}

@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/hack/dist/archive"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
+)
+
+var (
+	inBlock = regexp.MustCompile(`(?m)(?:^|[|;] |run: |do )(?:kubectl )?capkit ([a-z-][^|>;#\n]*)`)
+	inText  = regexp.MustCompile("`(?:kubectl )?capkit ([a-z-][^`|>]*)`")
+)
+
+// commandLines returns the arguments of capkit wherever a document calls it: in blocks and in the text.
+func commandLines(text string) (lines [][]string) {
+	add := func(pattern *regexp.Regexp, text string) {
+		for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+			lines = append(lines, strings.Fields(match[1]))
+		}
+	}
+	for _, block := range fence.FindAllStringSubmatch(text, -1) {
+		if block[1] != "console" && block[1] != "go" { // those are run, or compiled
+			add(inBlock, block[2])
+		}
+	}
+	add(inText, fence.ReplaceAllString(text, ""))
+	return lines
+}
+
+// Each command that a document names exists, with the flags that it is given there.
+func TestCommandLines(t *testing.T) {
+	calls := 0
+	for _, document := range documents {
+		for _, line := range commandLines(read(t, document)) {
+			calls++
+			checkCommand(t, document, line)
+		}
+	}
+	if calls < 50 {
+		t.Errorf("the documents call capkit %d times", calls)
+	}
+}
+
+func checkCommand(t *testing.T, document string, line []string) {
+	t.Helper()
+	cmd, args, err := cli.Command(clouds.All()...).Find(line)
+	if err != nil || !cmd.HasParent() && !strings.HasPrefix(line[0], "-") {
+		t.Errorf("%s: there is no command %q: %v", document, line, err)
+	} else if err := cmd.ParseFlags(args); err != nil {
+		t.Errorf("%s: %q: %v", document, line, err)
+	}
+}
+
+// listings are the places where all commands are listed, with the parts of documents where they are. A command that belongs to
+// none of them has to be named here.
+var listings = map[string]struct {
+	from, to string
+	but      []string
+}{
+	"docs/commands/README.md":           {"\n| command | answers |", "\n## ", nil},
+	"docs/README.md":                    {"\n## The command", "\n## ", []string{"version"}},
+	"docs/authors/extension-authors.md": {"\n- the command, ", "\n- ", nil},
+}
+
+// Where commands are listed, all of them are.
+func TestListings(t *testing.T) {
+	for document, listing := range listings {
+		_, text, found := strings.Cut(read(t, document), listing.from)
+		text, _, ends := strings.Cut(text, listing.to)
+		if !found || !ends {
+			t.Errorf("%s has no text between %q and %q", document, listing.from, listing.to)
+		}
+		for _, cmd := range cli.Command(clouds.All()...).Commands() {
+			general := slices.Contains([]string{"completion", "help"}, cmd.Name()) || !cmd.Runnable() || cmd.Hidden
+			listed := regexp.MustCompile("\\b" + cmd.Name() + "\\b").MatchString(text)
+			if !general && !listed && !slices.Contains(listing.but, cmd.Name()) {
+				t.Errorf("%s does not list %s", document, cmd.Name())
+			}
+		}
+	}
+}
+
+// Commands that read a cluster are those that the overview names.
+func TestClusterCommands(t *testing.T) {
+	_, text, _ := strings.Cut(read(t, "docs/commands/README.md"), "\n## From a cluster\n")
+	sentence, _, _ := strings.Cut(text, " also take objects from a garden")
+	for _, cmd := range cli.Command(clouds.All()...).Commands() {
+		reads, named := cmd.Flags().Lookup("kubeconfig") != nil, strings.Contains(sentence, "`"+cmd.Name()+"`")
+		if reads != named {
+			t.Errorf("%s reads a cluster: %t, and the overview says so: %t", cmd.Name(), reads, named)
+		}
+	}
+}
+
+const commit = `^[0-9a-f]{40}$`
+
+// The configuration for pre-commit asks for a hook that there is, at a commit: pre-commit warns of a branch.
+func TestPreCommit(t *testing.T) {
+	var config struct {
+		Repos []struct {
+			Repo, Rev string
+			Hooks     []struct{ ID string }
+		}
+	}
+	var offered []struct{ ID, Entry string }
+	decode(t, "docs/examples/pre-commit-config.yaml", &config)
+	decode(t, ".pre-commit-hooks.yaml", &offered)
+	for _, repo := range config.Repos {
+		if repo.Repo != "https://"+module(t) || !regexp.MustCompile(commit).MatchString(repo.Rev) {
+			t.Errorf("%+v", repo)
+		}
+		for _, hook := range repo.Hooks {
+			if !slices.ContainsFunc(offered, func(o struct{ ID, Entry string }) bool { return o.ID == hook.ID }) {
+				t.Errorf("there is no hook %s: %+v", hook.ID, offered)
+			}
+		}
+	}
+	for _, hook := range offered {
+		args, found := strings.CutPrefix(hook.Entry, "capkit ")
+		if !found {
+			t.Errorf("%q does not call capkit", hook.Entry)
+		}
+		checkCommand(t, ".pre-commit-hooks.yaml", strings.Fields(args))
+	}
+	if len(config.Repos) != 1 || len(offered) == 0 {
+		t.Errorf("%+v, %+v", config, offered)
+	}
+}
+
+// The workflows for GitHub get capkit from its repository at a commit, build it by a target that there is, and call it.
+func TestWorkflows(t *testing.T) {
+	for name, want := range map[string][]string{
+		"github-workflow":      {"get", "build", "capkit lint"},
+		"github-plan-workflow": {"get", "build", "capkit plan", "gh pr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var workflow struct {
+				Jobs map[string]struct{ Steps []workflowStep }
+			}
+			decode(t, "docs/examples/"+name+".yaml", &workflow)
+			var done []string
+			for _, job := range workflow.Jobs {
+				for _, step := range job.Steps {
+					if does := step.does(t); does != "" {
+						done = append(done, does)
+					}
+				}
+			}
+			if !slices.Equal(done, want) {
+				t.Errorf("the steps are %v", done)
+			}
+		})
+	}
+}
+
+// workflowStep is a step of a workflow.
+type workflowStep struct {
+	Uses, Run string
+	With      map[string]string
+}
+
+// does checks a step, and returns what it does; nothing if it only prepares something.
+func (step workflowStep) does(t *testing.T) string {
+	t.Helper()
+	const folder = ".capkit"
+	switch words := strings.Fields(step.Run); {
+	case step.With["repository"] != "":
+		if "github.com/"+step.With["repository"] != module(t) || step.With["path"] != folder || !regexp.MustCompile(commit).MatchString(step.With["ref"]) {
+			t.Errorf("%+v", step)
+		}
+		return "get"
+	case strings.HasPrefix(step.Uses, "actions/setup-go@"):
+		for _, file := range []string{step.With["go-version-file"], step.With["cache-dependency-path"]} {
+			if _, err := os.Stat(strings.TrimPrefix(file, folder+"/")); err != nil || !strings.HasPrefix(file, folder+"/") {
+				t.Errorf("%q: %v", file, err)
+			}
+		}
+	case strings.HasPrefix(step.Run, "make -C "+folder+" "):
+		if target := strings.TrimPrefix(step.Run, "make -C "+folder+" "); !strings.Contains(read(t, "Makefile"), "\n"+target+":") {
+			t.Errorf("the Makefile cannot %q", target)
+		}
+		return "build"
+	case len(words) > 1: // TestCommandLines parses the flags of what documents quote
+		return words[0] + " " + words[1]
+	case !strings.HasPrefix(step.Uses, "actions/checkout@"):
+		t.Errorf("what is this? %+v", step)
+	}
+	return ""
+}
+
+// The names of archives in install.md match those that make dist writes, of a release and between releases.
+func TestArchiveNames(t *testing.T) {
+	text := read(t, "docs/install.md")
+	found := regexp.MustCompile(`capkit_\*[a-z0-9_]*`).FindAllString(text, -1)
+	for _, pattern := range found {
+		for _, version := range []string{"1.2.3", strings.TrimSpace(read(t, "VERSION")) + "+0123456789ab"} {
+			name := archive.Release{Version: version}.Name(archive.Platforms[0])
+			if matches, err := path.Match(pattern, name); !matches {
+				t.Errorf("%s does not match %s: %v", pattern, name, err)
+			}
+		}
+	}
+	if len(found) < 3 || !strings.Contains(text, "`capkit_VERSION_OS_ARCH.tar.gz`") {
+		t.Errorf("%q", found)
+	}
+	if literal := regexp.MustCompile(`capkit_[0-9][0-9a-z.-]*_`).FindString(text); literal != "" {
+		t.Errorf("the name of an archive has a version that will be another: %s", literal)
+	}
+}
+
+// module is the path of this module, which is where its repository is.
+func module(t *testing.T) string {
+	t.Helper()
+	line, _, _ := strings.Cut(read(t, "go.mod"), "\n")
+	return strings.TrimPrefix(line, "module ")
+}
+
+func decode(t *testing.T, file string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(read(t, file)), into); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}

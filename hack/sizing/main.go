@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command sizing measures what memory and CPU the admission component takes, beside a real Gardener API, and prints the table
-// of docs/operations.md: with more and more CloudProfiles of about 1 MiB, and a thousand writes a minute.
+// of docs/operators/operations.md: with more and more CloudProfiles of about 1 MiB, and a thousand writes a minute.
 package main
 
 import (

@@ -58,6 +58,6 @@ var _ = Describe("A worker pool that is updated in place", func() {
 			remove(flavorAt(2, 0)))
 		create(ctx, profile)
 		Expect(u.Create(ctx, inPlace("in-place-not", profile.Name))).To(beRefusedFor(cause{field.ErrorTypeInvalid, inPlaceAt,
-			"{architecture: [amd64], gardener-updateType: [rolling]} has gardener-updateType [rolling], the worker pool asks for [inPlace]"}))
+			"{architecture: [amd64], gardener-updateType: [rolling]} has gardener-updateType [rolling]"}))
 	})
 })

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"github.com/gardener/gardener/pkg/apis/utils/timewindow"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	eventsv1 "k8s.io/api/events/v1"
@@ -168,15 +167,6 @@ func (r release) describe() (v1beta1.MachineImageVersion, map[string]any) {
 	return version, map[string]any{"version": r.version, "capabilityFlavors": configs}
 }
 
-// laterToday returns a time window that is not open now, so that a Shoot is maintained when it is asked for only.
-func laterToday() *v1beta1.MaintenanceTimeWindow {
-	begin := time.Now().UTC().Add(6 * time.Hour)
-	return &v1beta1.MaintenanceTimeWindow{
-		Begin: timewindow.NewMaintenanceTime(begin.Hour(), 0, 0).Formatted(),
-		End:   timewindow.NewMaintenanceTime((begin.Hour()+1)%24, 0, 0).Formatted(),
-	}
-}
-
 // using returns a Shoot with a worker pool for each image, on its first version.
 func using(name, profile string, images map[string]image) *v1beta1.Shoot {
 	GinkgoHelper()
@@ -184,7 +174,6 @@ func using(name, profile string, images map[string]image) *v1beta1.Shoot {
 	pool := s.Spec.Provider.Workers[0]
 	pool.ProviderConfig = nil
 	s.Spec.Provider.Workers = nil
-	s.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: laterToday()}
 	for image, used := range images {
 		worker := pool.DeepCopy()
 		worker.Name = image

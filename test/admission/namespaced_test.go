@@ -107,7 +107,7 @@ var _ = Describe("A NamespacedCloudProfile", func() {
 			edit(p.Spec.ProviderConfig,
 				operation{Op: "copy", From: "/machineImages/0/versions/1", Path: "/machineImages/0/versions/-"},
 				replace("/machineImages/0/versions/2/version", "2000.0.0"),
-				replace(flavorAt(2, 0)+"/regions/0/id", "of-the-parent"))
+				replace(flavorAt(2, 0)+"/regions/0/id", "of-the-parent"), replace(flavorAt(2, 0)+"/regions/1/id", "of-the-parent-too"))
 		}))
 
 		// The definition of the NamespacedCloudProfile wins, and the profile can still be updated.

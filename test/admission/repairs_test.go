@@ -38,6 +38,9 @@ var irreparable = map[string]string{
 	"object-duplicate":            "a garden has one object of a name; the second is an update of the first",
 	"pool-not-checked":            "Gardener renders every NamespacedCloudProfile that it accepts",
 	"profile-unreadable":          "a profile that cannot be read cannot be in a garden",
+	"migration":                   "no object breaks it, but what is asked of capkit migrate",
+	"ignore-comment":              "an API knows nothing of comments",
+	"ignore-unused":               "an API knows nothing of comments",
 	"provider-unknown":            "what an extension says is known where it is installed; others are not asked",
 
 	"region-without-keystone": "the profile is warned about for the same reason, wherever the Shoot goes",

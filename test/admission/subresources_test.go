@@ -31,7 +31,7 @@ const (
 	checked fate = "checked"
 )
 
-// subresources has those that Gardener v1.150 serves, with the verbs that write. All of them are in docs/security.md.
+// subresources has those that Gardener v1.150 serves, with the verbs that write. All of them are in docs/operators/security.md.
 var subresources = map[string]struct {
 	verbs []string
 	fate

@@ -24,6 +24,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/test/garden"
 )
 
 // hearing notes what the API server warns about.
@@ -86,12 +88,14 @@ func openstack(name string) *v1beta1.CloudProfile {
 	return profile
 }
 
-// shootOf returns the Shoot of a manifest under another name, with the first of its worker pools, for a CloudProfile.
+// shootOf returns the Shoot of a manifest under another name, with the first of its worker pools, for a CloudProfile. Gardener
+// maintains it only when asked.
 func shootOf(file, name, profile string) *v1beta1.Shoot {
 	GinkgoHelper()
 	s := read[v1beta1.Shoot](file)
 	s.Name, s.Spec.CloudProfile.Name = name, profile
 	s.Spec.Provider.Workers = s.Spec.Provider.Workers[:1]
+	s.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: garden.LaterToday()}
 	return s
 }
 

@@ -95,10 +95,10 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		}).Should(ContainElement(ContainSubstring("spec.providerConfig.machineImages: gardenlinux@1877.5.0: " +
 			"no image is left for worker pools of Shoot garden-demo/taken-away (1 pool): they get no new machines")))
 
-		const lacks = "no flavor of gardenlinux@1877.5.0 that fits machine type "
-		leftAlone(ctx, s, "and "+lacks+"medium_4_8 in region europe supports that")
+		const lacks = "no flavor of gardenlinux@1877.5.0 for machine type "
+		leftAlone(ctx, s, "and "+lacks+"medium_4_8 in region europe has that")
 		Expect(change(ctx, s, ofPool(0, setType("trusted_4_8")))).To(beRefusedFor(cause{
-			field.ErrorTypeInvalid, askingAt, lacks + "trusted_4_8 in region europe supports that"}))
+			field.ErrorTypeInvalid, askingAt, lacks + "trusted_4_8 in region europe has that"}))
 		Expect(change(ctx, s, func(s *v1beta1.Shoot) {
 			addPool("more", unchanged)(s)
 			slices.Reverse(s.Spec.Provider.Workers)
@@ -137,7 +137,7 @@ var _ = Describe("A worker pool that asks for trusted launch", func() {
 		setVersion("1592.9.0")(&s.Spec.Provider.Workers[0])
 		// Once the component has seen it rendered.
 		Eventually(ctx, func() error { return u.Create(ctx, s, client.DryRunAll) }).
-			Should(beRefusedFor(cause{field.ErrorTypeInvalid, askingAt, "would work: version 2000.0.0, version 1877.5.0"}))
+			Should(beRefusedFor(cause{field.ErrorTypeInvalid, askingAt, "would work: version 2000.0.0 (preview) or 1877.5.0"}))
 		setVersion("2000.0.0")(&s.Spec.Provider.Workers[0])
 		expectAccepted(u.Create(ctx, s))
 		destroy(ctx, s)

@@ -58,7 +58,7 @@ var _ = Describe("Alerts", func() {
 	})
 
 	It("say what people and Alertmanager need, and have a runbook", func() {
-		runbook := read("../../docs/operations.md")
+		runbook := read("../../docs/operators/operations.md")
 		for _, alert := range alerts() {
 			Expect(runbook).To(ContainSubstring("\n### " + alert.Alert + "\n"))
 			Expect(alert.Labels).To(HaveKeyWithValue("severity", BeElementOf("critical", "warning", "info")), alert.Alert)

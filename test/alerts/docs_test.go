@@ -11,17 +11,17 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Rows of the tables of docs/metrics.md.
+// Rows of the tables of docs/operators/metrics.md.
 var (
 	metricOfLibrary = regexp.MustCompile("`((?:controller_runtime|leader_election|rest_client|process)_[a-z_]+)`")
 	query           = regexp.MustCompile("(?m)^\\| [^|]*\\? \\| `([^`]*)` \\|$")
 	alertRow        = regexp.MustCompile("(?m)^\\| `(Capkit[A-Za-z]+)` \\| ([a-z]+) \\| [^|]+ \\|$")
 )
 
-var _ = Describe("docs/metrics.md", func() {
+var _ = Describe("docs/operators/metrics.md", func() {
 	var text string
 
-	BeforeEach(func() { text = read("../../docs/metrics.md") })
+	BeforeEach(func() { text = read("../../docs/operators/metrics.md") })
 
 	It("has queries for metrics that the component has", func() {
 		queries := query.FindAllStringSubmatch(text, -1)

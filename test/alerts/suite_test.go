@@ -30,7 +30,7 @@ import (
 	"github.com/capkit/capkit/test/suite"
 )
 
-const runbooks = "https://github.com/capkit/capkit/blob/main/docs/operations.md"
+const runbooks = "https://github.com/capkit/capkit/blob/main/docs/operators/operations.md"
 
 func TestAlerts(t *testing.T) { suite.Run(t, "test/alerts", "alerts") }
 

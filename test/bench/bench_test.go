@@ -69,6 +69,7 @@ var spec = field.NewPath("spec")
 
 func newProfile(name string, size int) *profile {
 	p := &profile{name: name, spec: generate.OpenStack(size)}
+	withRuntimes(p.spec)
 	config := withWorkerCapabilities(p.spec)
 	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
 	p.compiled, p.catalog = compiled, compiled.Catalog()
@@ -94,6 +95,15 @@ func newProfile(name string, size int) *profile {
 		}
 	}
 	return p
+}
+
+// withRuntimes gives the versions of images containerd, without which Gardener's maintenance takes none of them.
+func withRuntimes(spec *v1beta1.CloudProfileSpec) {
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			spec.MachineImages[i].Versions[k].CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		}
+	}
 }
 
 // withWorkerCapabilities lets every fourth flavor of a provider config support secure boot and updates in place as well. It

@@ -19,6 +19,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/plan"
 )
@@ -54,6 +55,18 @@ func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec 
 
 // planOf returns the work of planning an update for so many Shoots with three pools each, and what it finds.
 func planOf(p *profile, after *v1beta1.CloudProfileSpec, shoots int) func() []plan.Change {
+	users := usersOf(p, shoots)
+	return func() []plan.Change {
+		old, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
+		is, _ := consistency.Compile(openstack.Provider{}, after, spec)
+		view := plan.View[openstack.Image]{Old: old, New: is, OldSpec: p.spec, NewSpec: after, Shoots: users}
+		changes, _ := plan.Of(openstack.Provider{}.Workers(), []plan.View[openstack.Image]{view})
+		return changes
+	}
+}
+
+// usersOf returns so many Shoots with three pools each, for which maintenance has something to choose.
+func usersOf(p *profile, shoots int) []plan.Shoot {
 	r, users := rand.New(rand.NewPCG(5, 6)), make([]plan.Shoot, 0, shoots)
 	for i := range shoots {
 		shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}
@@ -68,13 +81,7 @@ func planOf(p *profile, after *v1beta1.CloudProfileSpec, shoots int) func() []pl
 		}
 		users = append(users, plan.Shoot{Name: "garden-bench/" + shoot.Name, Object: shoot})
 	}
-	return func() []plan.Change {
-		old, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
-		is, _ := consistency.Compile(openstack.Provider{}, after, spec)
-		view := plan.View[openstack.Image]{Old: old, New: is, OldSpec: p.spec, NewSpec: after, Shoots: users}
-		changes, _ := plan.Of(openstack.Provider{}.Workers(), []plan.View[openstack.Image]{view})
-		return changes
-	}
+	return users
 }
 
 // BenchmarkPlan prints what plans cost, the compilation of both profiles included, with 2,000 Shoots and with 20,000, of three
@@ -99,6 +106,13 @@ func TestWhatPlansMeasure(t *testing.T) {
 		if summary.Of(kind) == 0 {
 			t.Errorf("nothing %s: %+v", kind, summary)
 		}
+	}
+	maintainer := maintenance.NewMaintainer(p.spec, openstack.Provider{}.Workers())
+	chosen := slices.ContainsFunc(usersOf(p, 200), func(s plan.Shoot) bool {
+		return slices.ContainsFunc(maintainer.Maintain(s.Object).Images, func(o maintenance.Outcome) bool { return o.Version != "" })
+	})
+	if !chosen {
+		t.Error("maintenance has nothing to choose")
 	}
 	if bytes.Equal(p.spec.ProviderConfig.Raw, updated(p.spec, 20).ProviderConfig.Raw) {
 		t.Error("nothing changes")

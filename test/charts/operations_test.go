@@ -50,11 +50,11 @@ spec:
   - {kind: Worker, type: openstack}
 `
 
-// commands returns the blocks of commands of docs/operations.md below a heading that are for the runtime cluster or the garden,
+// commands returns the blocks of commands of docs/operators/operations.md below a heading that are for the runtime cluster or the garden,
 // in their order.
 func commands(heading string) []string {
 	GinkgoHelper()
-	_, section, found := strings.Cut(string(read(root, "docs", "operations.md")), "\n### "+heading+"\n")
+	_, section, found := strings.Cut(string(read(root, "docs", "operators", "operations.md")), "\n### "+heading+"\n")
 	Expect(found).To(BeTrue())
 	section, _, _ = strings.Cut(section, "\n### ")
 	var blocks []string

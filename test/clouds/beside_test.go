@@ -120,7 +120,7 @@ func contents(raw []byte, capabilities []v1beta1.CapabilityDefinition) []string 
 	return all
 }
 
-// What docs/operations.md says about reserved capabilities.
+// What docs/operators/operations.md says about reserved capabilities.
 var _ = Describe("The component of the extension", func() {
 	It("copies reserved capabilities into core, which refuses them", func(ctx SpecContext) {
 		for _, c := range extension.All() {

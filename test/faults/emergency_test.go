@@ -24,10 +24,10 @@ import (
 // root is that of the repository.
 const root = "../.."
 
-// follow runs the commands of the only block of docs/operations.md in which there is a text, as somebody would who
+// follow runs the commands of the only block of docs/operators/operations.md in which there is a text, as somebody would who
 // follows it.
 func follow(ctx context.Context, text string) error {
-	document, err := os.ReadFile(filepath.Join(root, "docs/operations.md"))
+	document, err := os.ReadFile(filepath.Join(root, "docs/operators/operations.md"))
 	Expect(err).NotTo(HaveOccurred())
 	var found []string
 	for _, block := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(document), -1) {

@@ -31,7 +31,7 @@ const (
 	// largestProfile is a CloudProfile of nearly as many bytes as etcd stores, as the JSON of its provider config.
 	largestProfile = 1200 << 10
 	// mostMemory is how much memory a replica uses at most in a garden with few objects, whatever it is asked:
-	// docs/operations.md says so.
+	// docs/operators/operations.md says so.
 	mostMemory = 1 << 30
 )
 

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 )
 
@@ -139,9 +140,10 @@ func namespaced(name, parent string) *v1beta1.NamespacedCloudProfile {
 	return object
 }
 
-// shootOf returns a Shoot that is right.
+// shootOf returns a Shoot that is right. Gardener maintains it only when asked.
 func shootOf(name, profile string) *v1beta1.Shoot {
 	shoot := read[v1beta1.Shoot]("shoot.yaml")
 	shoot.Name, shoot.Spec.CloudProfile.Name = name, profile
+	shoot.Spec.Maintenance = &v1beta1.Maintenance{TimeWindow: garden.LaterToday()}
 	return shoot
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"github.com/gardener/gardener/pkg/apis/utils/timewindow"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -33,6 +34,16 @@ func init() {
 	utilruntime.Must(clientscheme.AddToScheme(scheme))
 	utilruntime.Must(v1beta1.AddToScheme(scheme))
 	utilruntime.Must(securityv1alpha1.AddToScheme(scheme))
+}
+
+// LaterToday returns a maintenance time window that is not open now. A Shoot that names none gets one at random: one in about
+// twenty Shoots would be maintained, and its versions changed, as soon as it is created.
+func LaterToday() *v1beta1.MaintenanceTimeWindow {
+	begin := time.Now().UTC().Add(6 * time.Hour)
+	return &v1beta1.MaintenanceTimeWindow{
+		Begin: timewindow.NewMaintenanceTime(begin.Hour(), 0, 0).Formatted(),
+		End:   timewindow.NewMaintenanceTime((begin.Hour()+1)%24, 0, 0).Formatted(),
+	}
 }
 
 // Folder is where the garden keeps its files.

@@ -56,6 +56,23 @@ func HaveText(text string) OmegaMatcher {
 	return WithTransform(func(v any) string { return fmt.Sprint(v) }, ContainSubstring(text))
 }
 
+// pageData is the data of a page of report, as far as it is compared.
+type pageData struct {
+	Profiles    []struct{ Name string }
+	Findings    []any
+	Maintenance []struct{ Count int }
+}
+
+// dataOf returns the data of a page.
+func dataOf(page string) (data pageData) {
+	GinkgoHelper()
+	_, text, found := strings.Cut(page, `id="data">`)
+	Expect(found).To(BeTrue(), page)
+	text, _, _ = strings.Cut(text, "</script>")
+	Expect(json.Unmarshal([]byte(text), &data)).To(Succeed())
+	return data
+}
+
 var _ = Describe("On a garden", func() {
 	It("lint finds nothing wrong in what the API server has", func() {
 		a := admin("lint", "-A", "-o", "json")
@@ -98,6 +115,49 @@ var _ = Describe("On a garden", func() {
 		Expect(admin("select", "-A").status).To(Equal(0))
 	})
 
+	It("report says of a file and the cluster what lint, maintenance and select say", func() {
+		file := manifest(virtual())
+		lint, report := admin("lint", "-A", "-o", "json", file), admin("report", "-A", file)
+		Expect(report.status).To(Equal(lint.status), report.stderr)
+		var found struct{ Findings []any }
+		Expect(json.Unmarshal([]byte(lint.stdout), &found)).To(Succeed())
+		page := dataOf(report.stdout)
+		Expect(page.Findings).To(Equal(found.Findings))
+		Expect(page.Findings).To(ContainElement(HaveKeyWithValue("rule", "no-image-fits")))
+
+		var maintained struct{ Pools []any }
+		Expect(json.Unmarshal([]byte(admin("maintenance", "-A", "-o", "json", file).stdout), &maintained)).To(Succeed())
+		pools := 0
+		for _, p := range page.Maintenance {
+			pools += p.Count
+		}
+		Expect(pools).To(Equal(len(maintained.Pools)))
+
+		cells := admin("report", "-A", "-o", "json", file)
+		Expect(cells.status).To(Equal(lint.status), cells.stderr)
+		Expect(cells.stderr).To(ContainSubstring("[no-image-fits]"))
+		var answer struct {
+			Profiles []struct {
+				Name  string
+				Cells []struct{ Image, Version, MachineType, Region, Error string }
+			}
+		}
+		Expect(json.Unmarshal([]byte(cells.stdout), &answer)).To(Succeed())
+		Expect(answer.Profiles).To(HaveLen(2 * len(all)))
+		Expect(page.Profiles).To(HaveLen(2 * len(all)))
+		without := 0 // the cells of the file's profile that boot nothing
+		for i, p := range answer.Profiles {
+			Expect(p.Name).To(Equal(page.Profiles[i].Name))
+			for _, c := range p.Cells {
+				if p.Name == "openstack" && c.Image+"@"+c.Version+" "+c.MachineType == "gardenlinux@1877.5.0 bare_8_16" {
+					Expect(c.Error).To(ContainSubstring("no image"))
+					without++
+				}
+			}
+		}
+		Expect(without).To(BeNumerically(">", 0))
+	})
+
 	It("a Shoot in a file finds its profile in the cluster, and nothing else is asked about", func() {
 		shoot := all[len(all)-1].Shoot.DeepCopy()
 		shoot.SetName("other")
@@ -122,7 +182,8 @@ var _ = Describe("On a garden", func() {
 		Expect(a.stderr).To(ContainSubstring("note: 1 Shoot of provider aws left out: this command knows openstack\n"))
 		a = capkit([]string{"lint", "-A", "--kubeconfig", g.Kubeconfig()}, "openstack")
 		Expect(a.status).To(Equal(0), a.stdout)
-		Expect(a.stdout).To(ContainSubstring("<cluster>: warning: the provider config was not looked at: this command knows openstack, not aws [provider-unknown]"))
+		Expect(a.stdout).To(ContainSubstring("<cluster>: warning: the provider config was not checked: this command knows openstack, not aws; " +
+			"if the type is right, there is nothing to correct [provider-unknown]"))
 	})
 
 	It("nothing in a namespace is an error", func() {

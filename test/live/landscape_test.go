@@ -12,6 +12,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -44,8 +46,7 @@ const (
 func landscape(shoots int) *fakegarden.API {
 	GinkgoHelper()
 	r := rand.New(rand.NewPCG(18, uint64(shoots)))
-	profile := v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *generate.OpenStack(1 << 20)}
-	profile.Spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}, {Version: "1.33.3"}}
+	profile := v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *largeSpec()}
 	compiled, report := consistency.Compile(openstack.Provider{}, &profile.Spec, field.NewPath("spec"))
 	Expect(report.Errors).To(BeEmpty())
 	text, err := os.ReadFile(root + "/example/shoot.yaml")
@@ -80,6 +81,38 @@ func landscape(shoots int) *fakegarden.API {
 		api.Shoots = append(api.Shoots, *shoot)
 	}
 	return api
+}
+
+// largeSpec returns the spec of the landscape's profile, whose versions Gardener's maintenance takes.
+func largeSpec() *v1beta1.CloudProfileSpec {
+	spec := generate.OpenStack(1 << 20)
+	spec.Kubernetes.Versions = []v1beta1.ExpirableVersion{{Version: "1.33.2"}, {Version: "1.33.3"}}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			spec.MachineImages[i].Versions[k].CRI = []v1beta1.CRI{{Name: v1beta1.CRINameContainerD}}
+		}
+	}
+	return spec
+}
+
+// changedProfile returns a file with the landscape's profile in which every hundredth image ID is another one.
+func changedProfile() string {
+	GinkgoHelper()
+	spec, n := largeSpec(), 0
+	spec.ProviderConfig.Raw = regexp.MustCompile(`"id":"`).ReplaceAllFunc(spec.ProviderConfig.Raw, func(id []byte) []byte {
+		if n++; n%100 == 0 {
+			return append(id, "changed-"...)
+		}
+		return id
+	})
+	text, err := json.Marshal(v1beta1.CloudProfile{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
+		ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *spec,
+	})
+	Expect(err).NotTo(HaveOccurred())
+	path := filepath.Join(GinkgoT().TempDir(), "changed.json")
+	Expect(os.WriteFile(path, text, 0o600)).To(Succeed())
+	return path
 }
 
 // choose gives a worker an image and a machine type that boots it.
@@ -143,20 +176,38 @@ var _ = Describe("A landscape", Label("slow"), func() {
 		capkit, err := garden.Compile(ctx, GinkgoWriter, "./cmd/capkit", "capkit-live")
 		Expect(err).NotTo(HaveOccurred())
 		small, large := landscape(shoots/10).Start(GinkgoTB()), landscape(shoots).Start(GinkgoTB())
-		for _, args := range [][]string{{"select", "-o", "json"}, {"lint", "-o", "json"}} {
+		for _, args := range [][]string{
+			{"select", "-o", "json"}, {"lint", "-o", "json"}, {"maintenance", "-o", "json"}, {"plan", "-o", "json", changedProfile()},
+			{"report", "-o", "json"}, {"report"},
+		} {
 			few, _ := measure(ctx, capkit, small, args...)
 			all, output := measure(ctx, capkit, large, args...)
 			AddReportEntry(fmt.Sprintf("%s: %d Shoots: %v, %d MiB; %d Shoots: %v, %d MiB",
 				args[0], shoots/10, few.CPU, few.Memory>>10, shoots, all.CPU, all.Memory>>10))
 			Expect(all.Memory).To(BeNumerically("<", memory), args[0])
+			if len(args) == 1 {
+				Expect(len(output)).To(BeNumerically("<", 5_000_000), "the page")
+				data := dataOf(string(output))
+				Expect(data.Maintenance).NotTo(BeEmpty())
+				Expect(data.Findings).NotTo(BeEmpty())
+				continue
+			}
 			var answer struct {
 				Pools   []json.RawMessage
-				Summary struct{ Objects int }
+				Changes []struct{ Count int }
+
+				Profiles []struct{ Cells []json.RawMessage }
+				Summary  struct{ Objects int }
 			}
 			Expect(json.Unmarshal(output, &answer)).To(Succeed())
-			if args[0] == "lint" {
+			switch args[0] {
+			case "lint":
 				Expect(answer.Summary.Objects).To(Equal(shoots + 1))
-			} else {
+			case "report":
+				Expect(answer.Profiles).To(ConsistOf(HaveField("Cells", Not(BeEmpty()))))
+			case "plan":
+				Expect(answer.Changes).To(ContainElement(HaveField("Count", BeNumerically(">", 0))))
+			default:
 				Expect(answer.Pools).To(HaveLen(shoots * pools))
 			}
 		}

@@ -15,13 +15,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/capkit/capkit/test/debian"
 )
 
 //go:embed files
@@ -33,8 +33,8 @@ var packages = []string{
 	"keystone", "glance-api", "placement-api", "neutron-server", "nova-api", "nova-conductor", "nova-scheduler", "python3-nova",
 }
 
-// debian is the release of Debian whose OpenStack this is about.
-const debian = "bookworm"
+// release is that of Debian whose OpenStack this is about.
+const release = "bookworm"
 
 // installation is OpenStack as a folder: the packages, extracted, and databases without content. It is not changed any
 // more, but for what Python compiles.
@@ -49,12 +49,9 @@ func (i installation) files() string     { return filepath.Join(i.folder, "files
 // environment is what programs of the packages need to find each other.
 func (i installation) environment() []string {
 	root := i.root()
-	machine := map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]
 	return []string{
 		"PYTHONPATH=" + filepath.Join(root, "usr", "lib", "python3", "dist-packages") + ":" + filepath.Join(i.files(), "mechanism"),
-		"LD_LIBRARY_PATH=" + strings.Join([]string{
-			filepath.Join(root, "usr", "lib", machine), filepath.Join(root, "usr", "lib"), filepath.Join(root, "lib", machine),
-		}, ":"),
+		"LD_LIBRARY_PATH=" + debian.Libraries(root),
 		"PYTHONWARNINGS=ignore", "PYTHONUNBUFFERED=1",
 	}
 }
@@ -115,22 +112,17 @@ func install(ctx context.Context, progress io.Writer) (installation, error) {
 
 // suitable returns an error if this is no machine that the packages are for.
 func suitable() error {
-	release, err := os.ReadFile("/etc/os-release")
-	if err != nil || !bytes.Contains(release, []byte("VERSION_CODENAME="+debian+"\n")) {
-		return fmt.Errorf("OpenStack is run from the packages of Debian 12 (%s), and this is another system; use a machine or a container with it", debian)
+	system, err := os.ReadFile("/etc/os-release")
+	if err != nil || !bytes.Contains(system, []byte("VERSION_CODENAME="+release+"\n")) {
+		return fmt.Errorf("OpenStack is run from the packages of Debian 12 (%s), and this is another system; use a machine or a container with it", release)
 	}
-	for _, program := range []string{"apt-get", "dpkg-deb"} {
-		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("OpenStack is run from packages of Debian: %w", err)
-		}
-	}
-	return nil
+	return debian.Suitable()
 }
 
 // key tells installations apart: by the files of this package and by the platform.
 func key() (string, error) {
 	hash := sha256.New()
-	_, _ = fmt.Fprintln(hash, runtime.GOARCH, debian, packages, (&cloud{}).steps())
+	_, _ = fmt.Fprintln(hash, runtime.GOARCH, release, packages, (&cloud{}).steps())
 	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -150,79 +142,11 @@ func build(ctx context.Context, i installation, say func(string)) error {
 	if err := os.CopyFS(i.files(), content); err != nil {
 		return err
 	}
-	say("downloading packages")
-	archives, err := download(ctx, filepath.Join(i.folder, "apt"))
-	if err != nil {
-		return err
-	}
-	say(fmt.Sprintf("extracting %d packages", len(archives)))
-	if err := extract(ctx, archives, i.root()); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(filepath.Join(i.folder, "apt")); err != nil {
+	if err := debian.Extract(ctx, packages, i.root(), say); err != nil {
 		return err
 	}
 	say("creating databases")
 	return prepare(ctx, i)
-}
-
-// download downloads the packages and what they depend on, as far as that is not installed on this machine. apt keeps
-// everything in the folder, so that it needs no rights, and neither sees nor disturbs another one.
-func download(ctx context.Context, folder string) ([]string, error) {
-	lists, archives := filepath.Join(folder, "lists"), filepath.Join(folder, "archives")
-	for _, partial := range []string{lists, archives} {
-		if err := os.MkdirAll(filepath.Join(partial, "partial"), 0o755); err != nil {
-			return nil, err
-		}
-	}
-	settings := fmt.Sprintf(`Dir::State %q;
-Dir::State::lists %q;
-Dir::State::status "/var/lib/dpkg/status";
-Dir::Cache %q;
-Dir::Cache::archives %q;
-Debug::NoLocking "true";
-APT::Sandbox::User "";
-APT::Install-Recommends "false";
-APT::Update::Error-Mode "any";
-`, folder, lists, folder, archives)
-	file := filepath.Join(folder, "apt.conf")
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		return nil, err
-	}
-	for _, args := range [][]string{{"-q", "update"}, append([]string{"-q", "--yes", "--download-only", "install"}, packages...)} {
-		if err := run(ctx, []string{"APT_CONFIG=" + file, "LC_ALL=C"}, "apt-get", args...); err != nil {
-			return nil, fmt.Errorf("%w\nThe packages are from the package sources of this machine, in /etc/apt: can it reach them?", err)
-		}
-	}
-	return filepath.Glob(filepath.Join(archives, "*.deb"))
-}
-
-// extract extracts packages, several at once. Their scripts are not run.
-func extract(ctx context.Context, archives []string, root string) error {
-	if err := os.MkdirAll(root, 0o755); err != nil {
-		return err
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for _, archive := range archives {
-		group.Go(func() error { return run(ctx, nil, "dpkg-deb", "--extract", archive, root) })
-	}
-	return group.Wait()
-}
-
-// run runs a program to its end. The error has the end of what it printed.
-func run(ctx context.Context, environment []string, program string, args ...string) error {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Env = append(os.Environ(), environment...)
-	output, err := cmd.CombinedOutput()
-	if err == nil {
-		return nil
-	}
-	const most = 4000
-	if len(output) > most {
-		output = output[len(output)-most:]
-	}
-	return fmt.Errorf("%s %s: %w\n%s", filepath.Base(program), strings.Join(args, " "), errors.Join(context.Cause(ctx), err), output)
 }
 
 // prepare creates the databases, side by side: each of the programs reads thousands of files before it begins.

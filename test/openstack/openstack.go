@@ -29,6 +29,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/capkit/capkit/test/debian"
 	"github.com/capkit/capkit/test/garden"
 )
 
@@ -298,7 +299,7 @@ func (c *cloud) configure() error {
 
 // python runs a program of the packages to its end.
 func (c *cloud) python(ctx context.Context, program string, args ...string) error {
-	return run(ctx, c.installation.environment(), c.installation.python(), append([]string{program}, args...)...)
+	return debian.Run(ctx, c.installation.environment(), c.installation.python(), append([]string{program}, args...)...)
 }
 
 // copyTree copies what prepare has left, without its logs.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -113,7 +114,7 @@ func TestTheAPIServerIsAway(t *testing.T) {
 	l.set(true)
 	check(t, shoot.Reconcile(t.Context(), sized(2)))
 	eventually(t, func(context.Context) error {
-		if !contains(c.logs.tail(), "Reconciler error") {
+		if !strings.Contains(c.logs.tail(), "Reconciler error") {
 			return errors.New("the controller has not noticed that the API server is away")
 		}
 		return nil

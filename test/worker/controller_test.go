@@ -7,6 +7,7 @@ package worker
 import (
 	"bytes"
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func (l *logs) add(prefix, args string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, secret := range l.secrets {
-		if contains(args, secret) {
+		if strings.Contains(args, secret) {
 			l.leaked = secret
 		}
 	}

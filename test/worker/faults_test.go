@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -21,7 +22,7 @@ import (
 type fault struct {
 	// worker and profile are changed; nil: not.
 	worker  func(*extensionsv1alpha1.Worker)
-	profile func(*v1beta1.CloudProfile)
+	profile func(testing.TB, *v1beta1.CloudProfile)
 	// says is what the error says, of the pool with the fault and of what would work.
 	says []string
 	// configuration says that it is a user or an operator who can repair it.
@@ -50,7 +51,7 @@ var faults = map[string]fault{
 		says: []string{"worker pools web, arm: ", "openstack.provider.extensions.gardener.cloud/v2", "v1alpha1"},
 	},
 	"the machine type is gone": {
-		profile: func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = p.Spec.MachineTypes[:3] },
+		profile: func(_ testing.TB, p *v1beta1.CloudProfile) { p.Spec.MachineTypes = p.Spec.MachineTypes[:3] },
 		says:    []string{"worker pool arm: ", "machine type arm"}, configuration: true,
 	},
 	"a version that there never was": {
@@ -70,8 +71,8 @@ var faults = map[string]fault{
 	},
 	"no image in the region": {
 		worker: func(w *extensionsv1alpha1.Worker) { w.Spec.Pools[1].Name = "new" },
-		profile: func(p *v1beta1.CloudProfile) {
-			replaceRaw(&p.Spec.ProviderConfig.Raw, `"id":"arm-1","name":"europe"`, `"id":"arm-1","name":"asia"`)
+		profile: func(t testing.TB, p *v1beta1.CloudProfile) {
+			replaceRaw(t, &p.Spec.ProviderConfig.Raw, `"id":"arm-1","name":"europe"`, `"id":"arm-1","name":"asia"`)
 		},
 		says: []string{"worker pool new: ", "region europe"}, configuration: true,
 	},
@@ -137,7 +138,7 @@ func TestFaults(t *testing.T) {
 func (f *fault) inject(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
 	if f.profile != nil {
-		check(t, shoot.ChangeProfile(t.Context(), f.profile))
+		check(t, shoot.ChangeProfile(t.Context(), func(p *v1beta1.CloudProfile) { f.profile(t, p) }))
 	}
 }
 
@@ -189,7 +190,7 @@ func TestWhatTheCloudRefuses(t *testing.T) {
 					return err
 				}
 				failed := worker.Status.LastError
-				if failed == nil || !contains(failed.Description, f.says) || len(failed.Codes) != 1 || failed.Codes[0] != f.code {
+				if failed == nil || !strings.Contains(failed.Description, f.says) || len(failed.Codes) != 1 || failed.Codes[0] != f.code {
 					return fmt.Errorf("the error is %+v", failed)
 				}
 				return nil
@@ -211,7 +212,7 @@ func TestRestartsInTheMiddle(t *testing.T) {
 	for _, kind := range []string{"Secret " + shoot.Name, "MachineClass ", "MachineDeployment ", "Machine "} {
 		eventually(t, func(context.Context) error {
 			for name := range versionsOf(t, shoot) {
-				if contains(name, kind) {
+				if strings.Contains(name, kind) {
 					return nil
 				}
 			}

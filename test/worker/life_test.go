@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -113,11 +114,11 @@ func TestAPoolIsRemoved(t *testing.T) {
 	if !slices.Contains(names(before), after[0].Name) {
 		t.Error("the machine of the pool that stays is replaced")
 	}
-	if records := string(worker.Status.ProviderStatus.Raw); !contains(records, "amd-1") || contains(records, "arm-1") {
+	if records := string(worker.Status.ProviderStatus.Raw); !strings.Contains(records, "amd-1") || strings.Contains(records, "arm-1") {
 		t.Errorf("the status says %s", records)
 	}
 	for name := range versionsOf(t, shoot) {
-		if contains(name, "-gone-") {
+		if strings.Contains(name, "-gone-") {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -149,7 +150,7 @@ func expectGone(t testing.TB, shoot *seed.Shoot, worker *extensionsv1alpha1.Work
 func expectNothingLeft(t testing.TB, shoot *seed.Shoot) {
 	t.Helper()
 	for name := range versionsOf(t, shoot) {
-		if contains(name, shoot.Name) {
+		if strings.Contains(name, shoot.Name) {
 			t.Errorf("%s is left", name)
 		}
 	}
@@ -161,7 +162,7 @@ func expectNothingLeft(t testing.TB, shoot *seed.Shoot) {
 	nodes := &corev1.NodeList{}
 	check(t, theSeed(t).Client().List(t.Context(), nodes))
 	for _, node := range nodes.Items {
-		if contains(node.Spec.ProviderID, "/"+shoot.Name+"/") {
+		if strings.Contains(node.Spec.ProviderID, "/"+shoot.Name+"/") {
 			t.Errorf("node %s is left", node.Name)
 		}
 	}

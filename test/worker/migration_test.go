@@ -54,6 +54,12 @@ func TestControlPlaneMigration(t *testing.T) {
 	check(t, shoot.ScaleManager(t.Context(), 0))
 	check(t, shoot.Ask(t.Context(), v1beta1constants.GardenerOperationMigrate, nil))
 	expectSucceeded(t, shoot)
+	eventually(t, func(context.Context) error { // the last that the controller does, after it has said that it succeeded
+		if finalizers := mustGet(t, shoot).Finalizers; len(finalizers) > 0 {
+			return fmt.Errorf("the Worker has finalizers: %q", finalizers)
+		}
+		return nil
+	})
 	c.stop()
 	state := stateOf(t, shoot)
 	empty(t, shoot)

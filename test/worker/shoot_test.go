@@ -212,7 +212,7 @@ func expectError(t testing.TB, shoot *seed.Shoot, configuration bool, texts ...s
 			return fmt.Errorf("there is no error: %+v", worker.Status.LastOperation)
 		}
 		for _, text := range texts {
-			if !contains(failed.Description, text) {
+			if !strings.Contains(failed.Description, text) {
 				return fmt.Errorf("%q does not say %q", failed.Description, text)
 			}
 		}
@@ -277,12 +277,11 @@ func expectUnchanged(t testing.TB, shoot *seed.Shoot) {
 	}
 }
 
-func contains(text, part string) bool { return strings.Contains(text, part) }
-
 // replaceRaw replaces a text in JSON that is as Go writes it.
-func replaceRaw(raw *[]byte, old, replacement string) {
-	if !contains(string(*raw), old) {
-		panic("there is no " + old + " in " + string(*raw))
+func replaceRaw(t testing.TB, raw *[]byte, old, replacement string) {
+	t.Helper()
+	if !strings.Contains(string(*raw), old) {
+		t.Fatalf("there is no %s in %s", old, *raw)
 	}
 	*raw = []byte(strings.ReplaceAll(string(*raw), old, replacement))
 }

@@ -169,12 +169,12 @@ func logTable(t testing.TB, recording *replay.Recording, before, after seed.Vers
 		objects, others := 0, 0
 		prefix := " " + recording.Worker.Namespace + "-" + p.Name + "-z"
 		for name := range before {
-			if contains(name, prefix) {
+			if strings.Contains(name, prefix) {
 				objects++
 			}
 		}
 		for _, name := range changed {
-			if contains(name, prefix) {
+			if strings.Contains(name, prefix) {
 				others++
 			}
 		}

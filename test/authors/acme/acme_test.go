@@ -63,7 +63,7 @@ func compiled(t *testing.T) *consistency.Profile[acme.Template] {
 func TestLint(t *testing.T) {
 	for file, want := range map[string][]string{
 		"cloudprofile.yaml": nil,
-		"broken.yaml":       {"provider-flavor-missing", "acme-too-many-machines", "acme-template-malformed", "region-uncovered", "region-unknown"},
+		"broken.yaml":       {"provider-flavor-missing", "acme-too-many-machines", "acme-template-malformed", "region-unknown"},
 	} {
 		var stdout, stderr bytes.Buffer
 		args := []string{"capkit-acme", "lint", "-o", "json", file}
@@ -140,7 +140,7 @@ func TestValidateCloudProfile(t *testing.T) {
 		t.Error(warnings, err)
 	}
 	warnings, err := acme.ValidateCloudProfile(broken)
-	if len(warnings) != 2 || !apierrors.IsInvalid(err) {
+	if len(warnings) != 1 || !apierrors.IsInvalid(err) {
 		t.Error(warnings, err)
 	}
 	if warnings, err := acme.ValidateCloudProfileUpdate(broken, broken); len(warnings) <= 2 || err != nil {

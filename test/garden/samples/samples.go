@@ -34,7 +34,7 @@ type Samples struct {
 	Profile *unstructured.Unstructured
 	// Namespaced is namespacedcloudprofile.yaml, a child of Profile with image versions of its own.
 	Namespaced *unstructured.Unstructured
-	// Shoot is shoot.yaml, which uses Profile and is as it should be.
+	// Shoot is shoot.yaml, which uses Profile and is as it should be. Gardener maintains it only when asked.
 	Shoot *unstructured.Unstructured
 }
 
@@ -53,6 +53,11 @@ func Of(root string, c components.Component) (*Samples, error) {
 			return nil, fmt.Errorf("%s%s: %w", s.Folder, name, err)
 		}
 	}
+	window, err := runtime.DefaultUnstructuredConverter.ToUnstructured(garden.LaterToday())
+	if err != nil {
+		return nil, err
+	}
+	within(s.Shoot.Object, "spec")["maintenance"] = map[string]any{"timeWindow": window}
 	return s, nil
 }
 

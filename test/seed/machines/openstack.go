@@ -244,18 +244,26 @@ func (*openStack) InitializeMachine(context.Context, *driver.InitializeMachineRe
 	return nil, status.Error(codes.Unimplemented, "servers are complete when they are created")
 }
 
+// find logs in and returns the servers of a machine, of which there is at least one; otherwise the error is NotFound.
+func find(
+	ctx context.Context, class *machinev1alpha1.MachineClass, secret *corev1.Secret, machine string,
+) (*account, []servers.Server, error) {
+	a, err := login(ctx, class, secret)
+	if err != nil {
+		return nil, nil, err
+	}
+	own, err := a.own(ctx, machine)
+	if err == nil && len(own) == 0 {
+		err = status.Error(codes.NotFound, "no server "+machine)
+	}
+	return a, own, err
+}
+
 // DeleteMachine deletes a server. The node is left to the machine controller.
 func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequest) (*driver.DeleteMachineResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
+	a, own, err := find(ctx, r.MachineClass, r.Secret, r.Machine.Name)
 	if err != nil {
 		return nil, err
-	}
-	own, err := a.own(ctx, r.Machine.Name)
-	if err != nil {
-		return nil, err
-	}
-	if len(own) == 0 {
-		return nil, status.Error(codes.NotFound, "no server "+r.Machine.Name)
 	}
 	for i := range own {
 		if err := a.remove(ctx, own[i].ID); err != nil {
@@ -267,16 +275,9 @@ func (*openStack) DeleteMachine(ctx context.Context, r *driver.DeleteMachineRequ
 
 // GetMachineStatus says that there is a server, or NotFound.
 func (*openStack) GetMachineStatus(ctx context.Context, r *driver.GetMachineStatusRequest) (*driver.GetMachineStatusResponse, error) {
-	a, err := login(ctx, r.MachineClass, r.Secret)
+	a, own, err := find(ctx, r.MachineClass, r.Secret, r.Machine.Name)
 	if err != nil {
 		return nil, err
-	}
-	own, err := a.own(ctx, r.Machine.Name)
-	if err != nil {
-		return nil, err
-	}
-	if len(own) == 0 {
-		return nil, status.Error(codes.NotFound, "no server "+r.Machine.Name)
 	}
 	return &driver.GetMachineStatusResponse{ProviderID: a.providerID(&own[0]), NodeName: r.Machine.Name}, nil
 }

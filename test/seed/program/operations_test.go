@@ -25,10 +25,10 @@ import (
 	"github.com/capkit/capkit/test/seed/program"
 )
 
-// block returns the block of commands of docs/operations.md that has a text.
+// block returns the block of commands of docs/operators/operations.md that has a text.
 func block(text string) string {
 	GinkgoHelper()
-	document, err := os.ReadFile(root + "/docs/operations.md")
+	document, err := os.ReadFile(root + "/docs/operators/operations.md")
 	Expect(err).NotTo(HaveOccurred())
 	var found string
 	for _, match := range regexp.MustCompile("(?ms)^( *)```sh\n(.*?)^ *```$").FindAllStringSubmatch(string(document), -1) {

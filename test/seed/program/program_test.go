@@ -117,7 +117,7 @@ var _ = Describe("A replica of the worker controller", func() {
 			o.Expect(err).NotTo(HaveOccurred())
 			o.Expect(next.Spec.RenewTime.Time).To(BeTemporally(">", first.Spec.RenewTime.Time))
 		}).Should(Succeed())
-		// What docs/operations.md makes alerts of.
+		// What docs/operators/operations.md makes alerts of.
 		Eventually(ctx, func() string { return get(ctx, metrics, "/metrics") }).Should(And(
 			ContainSubstring(`leader_election_master_status{name="provider-openstack-worker-leader-election"} 1`),
 			ContainSubstring(`controller_runtime_reconcile_errors_total{controller="worker"}`),

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command gardener-extension-admission-acme is the admission component for the invented cloud of
-// docs/extension-authors.md.
+// docs/authors/extension-authors.md.
 package main
 
 import (

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -49,7 +50,16 @@ func (s *Shoot) Run(api *rest.Config, log logr.Logger, add Add) (stop func() err
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- mgr.Start(ctx) }()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.caches == nil {
+		s.caches = map[manager.Manager]client.Reader{}
+	}
+	s.caches[mgr] = mgr.GetClient()
 	return sync.OnceValue(func() error {
+		s.mu.Lock()
+		delete(s.caches, mgr)
+		s.mu.Unlock()
 		cancel()
 		return <-ended
 	}), nil

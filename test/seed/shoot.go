@@ -10,7 +10,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -20,10 +24,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
 const (
@@ -43,6 +49,10 @@ type Shoot struct {
 	seed *Seed
 	// Name is the technical ID, which is the name of the namespace and of the Cluster.
 	Name string
+
+	mu sync.Mutex
+	// caches are what the controllers of this process read, by their managers.
+	caches map[manager.Manager]client.Reader
 }
 
 // ShootOptions say what is special about a shoot.
@@ -138,7 +148,8 @@ func encode(object runtime.Object) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// ChangeProfile changes the CloudProfile in the Cluster. No controller notices that before the next Reconcile.
+// ChangeProfile changes the CloudProfile in the Cluster. No controller notices that before the next Reconcile. Those of [Shoot.Run]
+// notice it then; for others there is [Shoot.ReconcileChange].
 func (s *Shoot) ChangeProfile(ctx context.Context, change func(*v1beta1.CloudProfile)) error {
 	return s.changeCluster(ctx, func(c *extensionsv1alpha1.Cluster) error {
 		return recode(&c.Spec.CloudProfile, &v1beta1.CloudProfile{}, change)
@@ -153,8 +164,9 @@ func (s *Shoot) ChangeShoot(ctx context.Context, change func(*v1beta1.Shoot)) er
 }
 
 func (s *Shoot) changeCluster(ctx context.Context, change func(*extensionsv1alpha1.Cluster) error) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		cluster := &extensionsv1alpha1.Cluster{}
+	cluster := &extensionsv1alpha1.Cluster{}
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cluster = &extensionsv1alpha1.Cluster{}
 		if err := s.seed.client.Get(ctx, client.ObjectKey{Name: s.Name}, cluster); err != nil {
 			return err
 		}
@@ -163,6 +175,29 @@ func (s *Shoot) changeCluster(ctx context.Context, change func(*extensionsv1alph
 		}
 		return s.seed.client.Update(ctx, cluster)
 	})
+	if err != nil {
+		return err
+	}
+	return s.untilNoticed(ctx, cluster)
+}
+
+// untilNoticed waits until the controllers of this process have a Cluster in their caches: a watch may tell of the Cluster later
+// than that of the Workers tells of what is asked for next.
+func (s *Shoot) untilNoticed(ctx context.Context, cluster *extensionsv1alpha1.Cluster) error {
+	s.mu.Lock()
+	caches := slices.Collect(maps.Values(s.caches))
+	s.mu.Unlock()
+	for _, reader := range caches {
+		err := wait.PollUntilContextTimeout(ctx, 5*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			noticed := &extensionsv1alpha1.Cluster{}
+			err := reader.Get(ctx, client.ObjectKeyFromObject(cluster), noticed)
+			return err == nil && noticed.ResourceVersion == cluster.ResourceVersion, client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			return fmt.Errorf("a controller does not notice that the Cluster %s has changed: %w", cluster.Name, err)
+		}
+	}
+	return nil
 }
 
 func recode[O runtime.Object](raw *runtime.RawExtension, object O, change func(O)) (err error) {

@@ -12,12 +12,14 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
+	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -89,6 +91,38 @@ func (s *Shoot) Create(ctx context.Context, worker *extensionsv1alpha1.Worker, o
 // Reconcile changes the Worker and asks for a reconciliation. Nil: nothing changes but that.
 func (s *Shoot) Reconcile(ctx context.Context, change func(*extensionsv1alpha1.Worker)) error {
 	return s.Ask(ctx, v1beta1constants.GardenerOperationReconcile, change)
+}
+
+// ReconcileChange asks for reconciliations until one has made other machine classes than there are: the first ones may find the
+// Cluster of before in the cache of the controller.
+func (s *Shoot) ReconcileChange(ctx context.Context) error {
+	before, err := s.Classes(ctx)
+	if err != nil {
+		return err
+	}
+	asked := false
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		if !asked {
+			asked = true
+			return false, s.Reconcile(ctx, nil)
+		}
+		worker, err := s.Result(ctx)
+		if err != nil || worker == nil {
+			return false, err
+		}
+		asked = false
+		after, err := s.Classes(ctx)
+		return !equality.Semantic.DeepEqual(specs(before), specs(after)), err
+	})
+}
+
+// specs returns what machine classes say of machines, by their names.
+func specs(classes []machinev1alpha1.MachineClass) map[string]string {
+	specs := map[string]string{}
+	for _, class := range classes {
+		specs[class.Name] = string(class.ProviderSpec.Raw)
+	}
+	return specs
 }
 
 // asked is in status.lastOperation until a controller writes that.

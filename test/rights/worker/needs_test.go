@@ -159,7 +159,7 @@ func anotherImage(ctx context.Context) {
 			}
 		}
 	})).To(Succeed())
-	Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
+	Expect(shoot.ReconcileChange(ctx)).To(Succeed())
 }
 
 // doingNothing is a machine-controller-manager that has not done for minutes what a machine deployment asks for. Nobody cares until

@@ -170,7 +170,7 @@ var _ = Describe("A replica of the worker controller", func() {
 				}
 			}
 		})).To(Succeed())
-		Expect(shoot.Reconcile(ctx, nil)).To(Succeed())
+		Expect(shoot.ReconcileChange(ctx)).To(Succeed())
 		Eventually(ctx, func() ([]corev1.Event, error) {
 			list := &corev1.EventList{}
 			err := s.Client().List(ctx, list, client.InNamespace(shoot.Name))

@@ -262,11 +262,11 @@ func renamed(text string, done []repair) string {
 		return cmp.Or(cmp.Compare(b.finding.Line, a.finding.Line), cmp.Compare(b.finding.Column, a.finding.Column))
 	})
 	for _, r := range fromTheEnd {
-		if r.from == "" || r.finding.Line > len(lines) {
+		if r.from == "" || r.finding.Line < 1 || r.finding.Line > len(lines) {
 			continue
 		}
 		line := []rune(lines[r.finding.Line-1])
-		if r.finding.Column > len(line) {
+		if r.finding.Column < 1 || r.finding.Column > len(line) {
 			continue
 		}
 		before, rest := string(line[:r.finding.Column-1]), string(line[r.finding.Column-1:])

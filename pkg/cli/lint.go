@@ -207,7 +207,8 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 	}
 }
 
-// withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the limit of its etcd was raised.
+// withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
+// limit of its etcd was raised.
 func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Report {
 	if object.Size() <= consistency.SizeLimit {
 		return report

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/moby/patternmatcher"
 	"github.com/moby/patternmatcher/ignorefile"
@@ -175,10 +176,11 @@ const (
 )
 
 // parseLarge reads an input item by item, as [source.stream] does: the parser's nodes of a List take thirty times its size.
-// What is more than a List, like anchors that several items share, or has mistakes, is parsed at once after all; and so is what
-// has a [Mark], since a comment may stand between two items, and about both of them.
+// What is more than a List, like anchors that several items share, or has mistakes, is parsed at once after all. So is what
+// has a [Mark], since a comment may stand between two items, and about both of them; and what is not UTF-8, of which the keys of a
+// List in JSON say nothing.
 func (s *source) parseLarge(text string) error {
-	if strings.Contains(text, Mark) {
+	if strings.Contains(text, Mark) || !utf8.ValidString(text) {
 		s.parse(text)
 		return nil
 	}

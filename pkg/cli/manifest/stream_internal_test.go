@@ -56,6 +56,7 @@ func FuzzItemByItem(f *testing.F) {
 		`{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"A"},5,{"kind":"B","apiVersion":"v1"}],"kind":"List"}` + "\n",
 		`{"items":[{"apiVersion":"v1","kind":"A"}],"kind":"List"}` + "\n",
 		`{"apiVersion":"v1","items":[{"apiVersion":"v1","kind":"A"}],"items":[],"kind":"List"}` + "\n",
+		"{\"apiVersion\":\"v1\",\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"A\"}],\"kind\":\"List\",\"\xac\":1}\n",
 		`{"apiVersion":"v1","kind":"A"} {"apiVersion":"v1","kind":"B"}` + "\n" + `{"apiVersion":"v1","kind":"C"}`,
 	} {
 		f.Add(text, false)

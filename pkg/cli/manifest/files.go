@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/moby/patternmatcher"
@@ -25,7 +26,7 @@ const maxDocument = 32 << 20
 
 // Load reads the manifests in args: files, directories, or "-" for stdin, which is not touched otherwise and may be nil
 // then. Of a directory it takes the *.yaml, *.yml and *.json files, in lexical order, with those of its subdirectories;
-// names that begin with a dot are passed over, as are symbolic links to directories, and what the directory's file
+// names that begin with a dot are passed over, as are symbolic links to directories or to nothing, and what the directory's file
 // .capkitignore lists, in the syntax of .dockerignore. A file that occurs twice is read once.
 //
 // Objects and problems come in the order of the input; problems of one file by line and column. An object with
@@ -42,9 +43,9 @@ func read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {
-		files, isFolder, err := expand(arg)
+		f, isFolder, err := expand(arg)
 		errs = append(errs, err)
-		f, of := folder{files: files}, ""
+		of := ""
 		if isFolder && group != "" {
 			f.sort()
 			of = group
@@ -66,27 +67,42 @@ func read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 }
 
 // expand returns the files that an argument stands for, and whether it is a folder.
-func expand(arg string) (files []string, isFolder bool, err error) {
+func expand(arg string) (f folder, isFolder bool, err error) {
 	if arg == "-" {
-		return []string{arg}, false, nil
+		return folder{files: []string{arg}}, false, nil
 	}
 	info, err := os.Stat(arg)
+	link := nowhere(arg, err)
 	var failed *fs.PathError
-	if errors.As(err, &failed) {
-		return nil, false, fmt.Errorf("%s: %w", arg, failed.Err)
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	if !info.IsDir() {
-		return []string{arg}, false, nil
+	switch {
+	case link != "":
+		return folder{}, false, fmt.Errorf("%s: %s", arg, link)
+	case errors.As(err, &failed):
+		return folder{}, false, fmt.Errorf("%s: %w", arg, failed.Err)
+	case err != nil:
+		return folder{}, false, err
+	case !info.IsDir():
+		return folder{files: []string{arg}}, false, nil
 	}
 	ignored, err := readIgnoreFile(arg)
 	if err != nil {
-		return nil, true, err
+		return folder{}, true, err
 	}
-	files, err = below(arg, "", ignored)
-	return files, true, err
+	err = f.below(arg, "", ignored)
+	return f, true, err
+}
+
+// nowhere says where a symbolic link leads that cannot be followed because of an error; empty if that is no link to nothing.
+func nowhere(path string, err error) string {
+	info, failed := os.Lstat(path)
+	switch {
+	case failed != nil || info.Mode()&fs.ModeSymlink == 0:
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return "it is a link to a file that does not exist"
+	case errors.Is(err, syscall.ELOOP):
+		return "it is a link that leads back to itself"
+	}
+	return ""
 }
 
 // readIgnoreFile returns what the ignore file of a directory matches; nothing if there is none.
@@ -96,23 +112,42 @@ func readIgnoreFile(dir string) (*patternmatcher.PatternMatcher, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	var ignored *patternmatcher.PatternMatcher
-	patterns, err := ignorefile.ReadAll(bytes.NewReader(content))
-	if err == nil {
-		ignored, err = patternmatcher.New(patterns)
+	var all []string
+	line := 0
+	for text := range bytes.Lines(content) {
+		line++
+		patterns, err := ignorefile.ReadAll(bytes.NewReader(text))
+		if err == nil {
+			err = checkPatterns(patterns)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: the pattern %s cannot be read: %w; put \\ before a bracket that stands for itself",
+				name, line, bytes.TrimSpace(text), err)
+		}
+		all = append(all, patterns...)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	return ignored, nil
+	return patternmatcher.New(all)
 }
 
-// below returns the manifest files of a directory, which is a path below root. With an error it returns those it could
-// find.
-func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, error) {
+// checkPatterns returns what is wrong with patterns. The matcher finds some of it only when it uses them, an exception not before
+// something else has matched.
+func checkPatterns(patterns []string) error {
+	for _, pattern := range patterns {
+		matcher, err := patternmatcher.New([]string{pattern, strings.TrimPrefix(pattern, "!")})
+		if err == nil {
+			_, err = matcher.MatchesOrParentMatches("a")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below adds the manifest files of a directory, which is a path below root. With an error it adds those it could find.
+func (f *folder) below(root, dir string, ignored *patternmatcher.PatternMatcher) error {
 	entries, err := os.ReadDir(filepath.Join(root, dir))
 	errs := []error{err}
-	var files []string
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		skip, err := ignored.MatchesOrParentMatches(path)
@@ -120,17 +155,25 @@ func below(root, dir string, ignored *patternmatcher.PatternMatcher) ([]string, 
 		switch {
 		case skip && !entry.IsDir() || strings.HasPrefix(entry.Name(), "."):
 		case entry.IsDir():
-			more, err := below(root, path, ignored)
-			files, errs = append(files, more...), append(errs, err)
+			errs = append(errs, f.below(root, path, ignored))
 		case slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
-			info, err := os.Stat(filepath.Join(root, path))
-			errs = append(errs, err)
-			if err == nil && info.Mode().IsRegular() {
-				files = append(files, filepath.Join(root, path))
-			}
+			errs = append(errs, f.add(filepath.Join(root, path)))
 		}
 	}
-	return files, errors.Join(errs...)
+	return errors.Join(errs...)
+}
+
+// add adds a file, unless it is none.
+func (f *folder) add(file string) error {
+	info, err := os.Stat(file)
+	if link := nowhere(file, err); link != "" {
+		f.skipped = append(f.skipped, Skipped{File: file, Reason: link})
+		return nil
+	}
+	if err == nil && info.Mode().IsRegular() {
+		f.files = append(f.files, file)
+	}
+	return err
 }
 
 // load reads the source and everything in it. An error means that it could not be read.

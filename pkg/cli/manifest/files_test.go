@@ -91,7 +91,7 @@ func TestIgnoreFile(t *testing.T) {
 	write(t, map[string]string{
 		"d/.capkitignore": "# not meant to be right\nbroken\n*/draft-*.yaml\n!broken/kept.yaml\n", "d/a.yaml": doc("a"),
 		"d/broken/b.yaml": doc("b"), "d/broken/deep/c.yaml": doc("c"), "d/broken/kept.yaml": doc("k"),
-		"d/broken/.capkitignore": "*\n", "d/team/draft-d.yaml": doc("d"), "d/team/e.yaml": doc("e"), "bad/.capkitignore": "[\n",
+		"d/broken/.capkitignore": "*\n", "d/team/draft-d.yaml": doc("d"), "d/team/e.yaml": doc("e"),
 	})
 	for arg, want := range map[string][]string{
 		"d":               {"d/a.yaml", "d/broken/kept.yaml", "d/team/e.yaml"},
@@ -102,22 +102,58 @@ func TestIgnoreFile(t *testing.T) {
 			t.Errorf("%s: got %q, %v, %v; want %q", arg, got, problems, err, want)
 		}
 	}
-	if _, _, err := load(t, "bad"); err == nil {
-		t.Error("a pattern that cannot be read must be an error")
+}
+
+func TestIgnoreFileThatIsWrong(t *testing.T) {
+	for _, pattern := range []string{"[", "a[", "![", "!", "[]", "[b-a]", "![b-a]", `a\`} {
+		write(t, map[string]string{"d/.capkitignore": "\ufeff# Drafts.\ndraft-*\r\n \n" + pattern + "\nkept\n", "d/a.yaml": doc("a")})
+		_, _, err := load(t, "d")
+		if want := "d/.capkitignore:4: the pattern " + pattern + " cannot be read: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s...", err, want)
+		}
+	}
+}
+
+// A link that a folder has may lead nowhere: to what git has not checked out, for instance. Nobody has asked for that file.
+func TestLinksToNothing(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a")})
+	for link, target := range map[string]string{
+		"d/gone.yaml": "nowhere", "d/loop.yaml": "loop.yaml", "d/z/x.yaml": "../a.yaml/x", "d/text": "nowhere", "d/.hidden.yaml": "nowhere",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(target, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const gone, loop = ": it is a link to a file that does not exist", ": it is a link that leads back to itself"
+	in, err := manifest.Read([]string{"d"}, nil, "gardener.cloud", nil)
+	var skipped []string
+	for _, s := range in.Skipped {
+		skipped = append(skipped, s.String())
+	}
+	if want := []string{"d/gone.yaml" + gone, "d/loop.yaml" + loop, "d/z/x.yaml" + gone}; !reflect.DeepEqual(skipped, want) {
+		t.Errorf("skipped %q, want %q", skipped, want)
+	}
+	if err != nil || len(in.Objects) != 1 {
+		t.Errorf("%v, %v", in.Objects, err)
+	}
+	for arg, want := range map[string]string{"d/gone.yaml": gone, "d/loop.yaml": loop, "d/text": gone, "d/none.yaml": ": no such file or directory"} {
+		if _, _, err := load(t, arg); err == nil || err.Error() != arg+want {
+			t.Errorf("%s: %v", arg, err)
+		}
 	}
 }
 
 func TestLoadTellsAllUnreadable(t *testing.T) {
 	write(t, map[string]string{"a.yaml": doc("a"), "d/b.yaml": doc("b")})
-	_ = os.Symlink("nowhere", "d/broken.yaml")
-	got, _, err := load(t, "missing.yaml", "a.yaml", "also/missing", "d")
+	_ = os.Symlink("nowhere", "broken.yaml")
+	got, _, err := load(t, "missing.yaml", "a.yaml", "also/missing", "d", "broken.yaml")
 	if !reflect.DeepEqual(got, []string{"a.yaml", "d/b.yaml"}) {
 		t.Errorf("got %q", got)
 	}
 	if !errors.Is(err, os.ErrNotExist) || len(strings.Split(err.Error(), "\n")) != 3 {
 		t.Errorf("got %v", err)
 	}
-	for _, name := range []string{"missing.yaml", "also/missing", "d/broken.yaml"} {
+	for _, name := range []string{"missing.yaml", "also/missing", "broken.yaml"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is missing from %v", name, err)
 		}

@@ -26,7 +26,8 @@ type checkFlags struct {
 
 	config   string
 	noConfig bool
-	disable  []string
+	// disable has lists of rules, with commas between them.
+	disable []string
 	// settings are those of the file, and disabled the rules that do not count by it and by the flags.
 	settings *lintSettings
 	disabled map[string]report.Suppression
@@ -39,7 +40,7 @@ func (flags *checkFlags) add(cmd *cobra.Command, rules []finding.Rule) {
 	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
 	complete(cmd, "domain", nil) // a name, and no file
 	reservedFlag(cmd, &flags.reservedInCore)
-	f.StringSliceVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
+	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("disable", func(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
 		return completeDisabled(written, rules), cobra.ShellCompDirectiveNoFileComp
 	})
@@ -96,12 +97,9 @@ func (flags *checkFlags) merge(rules []finding.Rule) error {
 	flags.disabled = map[string]report.Suppression{}
 	maps.Copy(flags.disabled, s.disabled)
 	var errs []error
-	for _, name := range flags.disable {
-		name = strings.TrimSpace(name)
-		if message := cannotDisable(name, rules); message != "" {
-			errs = append(errs, errors.New("--disable: "+message))
-		} else if _, known := s.disabled[name]; !known {
-			flags.disabled[name] = report.Suppression{Kind: report.External, Justification: "--disable"}
+	for _, list := range flags.disable {
+		for name := range strings.SplitSeq(list, ",") {
+			errs = append(errs, flags.disableRule(strings.TrimSpace(name), rules))
 		}
 	}
 	if s.failOn != nil && !flags.given("fail-on") {
@@ -120,6 +118,20 @@ func (flags *checkFlags) merge(rules []finding.Rule) error {
 		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
 	}
 	return errors.Join(errs...)
+}
+
+// disableRule disables a rule that the flag names. If settings do so as well, the reason that they give stays.
+func (flags *checkFlags) disableRule(name string, rules []finding.Rule) error {
+	if name == "" {
+		return errors.New("--disable has an empty name: name a rule, or leave the flag out")
+	}
+	if message := cannotDisable(name, rules); message != "" {
+		return errors.New("--disable: " + message)
+	}
+	if _, known := flags.disabled[name]; !known {
+		flags.disabled[name] = report.Suppression{Kind: report.External, Justification: "--disable"}
+	}
+	return nil
 }
 
 // counting says which findings count.

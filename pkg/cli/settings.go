@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 
 	"go.yaml.in/yaml/v3"
 
@@ -25,6 +26,9 @@ import (
 
 // settingsFile is the name of the file with the settings of lint.
 const settingsFile = ".capkit.yaml"
+
+// otherSettingsFile is a name that people give that file instead.
+const otherSettingsFile = ".capkit.yml"
 
 // lintSettings are what a file says that flags would have to say otherwise.
 type lintSettings struct {
@@ -40,33 +44,48 @@ type lintSettings struct {
 // findSettings returns the path of the settings for the working directory: the file in it or in the nearest folder above, up to
 // the root of the repository if there is one. It is empty if there is none.
 func findSettings() (string, error) {
-	dir, err := os.Getwd()
+	here, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
-	here := dir
-	for {
-		path := filepath.Join(dir, settingsFile)
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			if relative, err := filepath.Rel(here, path); err == nil {
-				return relative, nil
-			}
-			return path, nil
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
+	for dir := here; ; dir = filepath.Dir(dir) {
+		path, err := settingsIn(dir)
+		if relative, failed := filepath.Rel(here, path); path != "" && failed == nil {
+			path = relative
 		}
-		above := filepath.Dir(dir)
-		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || above == dir {
+		switch {
+		case err != nil:
+			return "", err
+		case filepath.Base(path) == otherSettingsFile:
+			return "", fmt.Errorf("%s is not read, because the settings have the name %s: rename it, or remove it", path, settingsFile)
+		case path != "":
+			return path, nil
+		}
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil || filepath.Dir(dir) == dir {
 			return "", nil
 		}
-		dir = above
 	}
+}
+
+// settingsIn returns the path of what has the name of the settings in a folder, or the other name that people give them; empty if
+// nothing has. It need not be a file that can be read: no settings are to be passed over without a word.
+func settingsIn(dir string) (string, error) {
+	for _, name := range []string{otherSettingsFile, settingsFile} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return path, err
+		}
+	}
+	return "", nil
 }
 
 // readSettings reads settings. The error names everything that is wrong, each with its place.
 func readSettings(file string, rules []finding.Rule) (*lintSettings, error) {
 	text, err := os.ReadFile(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EISDIR):
+		return nil, fmt.Errorf("%s is a directory, and settings are in a file: rename it, or name a file with --config", file)
+	case err != nil:
 		return nil, err
 	}
 	s := &lintSettings{file: file, disabled: map[string]report.Suppression{}}

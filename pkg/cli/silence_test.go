@@ -5,6 +5,7 @@
 package cli_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -144,8 +145,10 @@ func TestDisable(t *testing.T) {
 		"regon-unknown": "capkit: --disable: there is no rule regon-unknown; did you mean region-unknown?\n",
 		"a,syntax": "capkit: --disable: there is no rule a; capkit rules lists all\n" +
 			"capkit: --disable: syntax cannot be silenced: what it is about could not be read, and was not checked\n",
-		"gardener-core":  "gardener-core cannot be disabled: it stands for all that Gardener's API server checks",
-		"mapping-in-use": "mapping-in-use is not found by lint",
+		"":                "capkit: --disable has an empty name: name a rule, or leave the flag out\n",
+		"region-unknown,": "--disable has an empty name",
+		"gardener-core":   "gardener-core cannot be disabled: it stands for all that Gardener's API server checks",
+		"mapping-in-use":  "mapping-in-use is not found by lint",
 	} {
 		if r := run(t, profile, "lint", "--disable", rule, "-"); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: status %d: %s", rule, r.status, r.stderr)
@@ -234,8 +237,16 @@ func TestSettings(t *testing.T) {
 		"own/x.yaml":         unknownRegion(t),
 		"gone/.capkit.yaml":  "inputs: [shoot]\n",
 		"domain.yaml":        "domain: demo\nreservedInCore: true\n",
+		"wrong/.capkit.yml":  "failOn: warning\n",
+		"wrong/x.yaml":       unknownRegion(t),
+		"both/.capkit.yml":   "failOn: warning\n",
+		"both/.capkit.yaml":  "failOn: error\n",
 		"floating/pool.yaml": read(t, root+"/example/broken/floating-pool-domain.yaml"),
 	})
+	if err := errors.Join(os.MkdirAll("folder/.capkit.yaml", 0o755), os.MkdirAll("wrong/below", 0o755), os.Mkdir("link", 0o755),
+		os.Symlink("nowhere", "link/.capkit.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	expect := func(dir, command string, status int, said string) {
 		t.Helper()
 		r := func() result {
@@ -265,6 +276,14 @@ func TestSettings(t *testing.T) {
 	expect("repository", "lint x.yaml", 0, "x.yaml:53:13: warning")
 	expect("repository", "lint", 2, "no FILE given")
 	expect("own", "lint x.yaml", 0, "x.yaml:53:13: warning")
+	expect("folder", "lint", 2, ".capkit.yaml is a directory, and settings are in a file: rename it, or name a file with --config")
+	expect("folder", "lint --no-config ../below", 0, "[region-unknown]")
+	expect("link", "lint", 2, "open .capkit.yaml: no such file or directory")
+	expect("wrong", "lint x.yaml", 2, ".capkit.yml is not read, because the settings have the name .capkit.yaml: rename it, or remove it")
+	expect("wrong/below", "lint ../x.yaml", 2, "../.capkit.yml is not read")
+	expect("wrong", "lint --config=.capkit.yml x.yaml", 1, "[region-unknown]")
+	expect("wrong", "lint --no-config x.yaml", 0, "[region-unknown]")
+	expect("both", "report ../below", 2, ".capkit.yml is not read")
 	expect("gone", "lint", 2, "inputs of .capkit.yaml: shoot: no such file")
 	expect(".", "lint --no-config floating", 0, "[floating-pool-domain]")
 	expect(".", "lint -q --config=domain.yaml floating", 1, "")

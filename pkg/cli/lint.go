@@ -248,14 +248,19 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 		return
 	}
 	g.error(s.manifest, gardener.Validate(s.object)...)
-	switch p, fault := g.profileOf(s.object); {
+	p, fault := g.profileOf(s.object)
+	spec := &v1beta1.CloudProfileSpec{}
+	if fault == nil {
+		spec = p.spec()
+	}
+	errs, warnings := gardener.ValidateShootIn(s.object, spec)
+	g.error(s.manifest, errs...)
+	g.warning(s.manifest, warnings...)
+	switch {
 	case fault == nil:
 		shoot, fillings := filledIn(p, s.object)
 		report := p.ValidateShoot(shoot, g.domain)
 		g.error(s.manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
-		errs, warnings := gardener.ValidateShootIn(s.object, p.spec())
-		g.error(s.manifest, errs...)
-		g.warning(s.manifest, warnings...)
 		g.report(s.manifest, report)
 	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
 	case fault.Origin == consistency.RuleProfileMissing:

@@ -190,13 +190,11 @@ func (g *garden) maintain(
 	if p == nil {
 		return
 	}
-	shoot := asStored(p, s.object)
-	version := shoot.Spec.Kubernetes.Version
-	if _, err := maintenance.DefaultKubernetes(p.spec(), version); err != nil {
-		g.error(s.manifest, problem(
-			gardener.RuleCore, field.ErrorTypeInvalid, "spec.kubernetes.version", version, "%v", err))
+	if errs := gardener.ValidateKubernetesIn(s.object, p.spec()); len(errs) > 0 {
+		g.error(s.manifest, errs...)
 		return
 	}
+	shoot := asStored(p, s.object)
 	m := &shootMaintenance{maintainer: later(p), name: s.name, shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
 		g.error(s.manifest, m.further(pool)...)
@@ -299,7 +297,7 @@ func (m *shootMaintenance) pool(i int) maintainedPool {
 		}
 	case m.rejected >= 0 && m.rejections[i] != "":
 		p.Action, p.Reason = actionFails, m.rejection(i)
-	case outcome.Err != nil:
+	case outcome.Err != nil && outcome.Forced:
 		p.Action, p.Reason = actionStuck, m.stuck(i, from+" cannot be had any more by this pool")
 	default:
 		p.Action, p.Reason = actionStays, m.stays(i)
@@ -343,6 +341,8 @@ func (m *shootMaintenance) stays(i int) string {
 	switch {
 	case i >= m.core.GivenUp:
 		return m.givenUp()
+	case m.written.Images[i].Err != nil:
+		return fmt.Sprintf("Gardener finds nothing newer: %v", m.written.Images[i].Err)
 	case !maintenance.UpdatesImages(m.shoot):
 		return "automatic updates of images are switched off"
 	}

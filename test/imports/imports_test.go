@@ -77,7 +77,7 @@ var mayImport = map[string][]string{
 	},
 	"pkg/cli/clouds":   {anything},
 	"pkg/cli/cluster":  {},
-	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding"},
+	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/maintenance"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/edit":     {},
 	"pkg/cli/page":     {"pkg/cli/report"},

@@ -24,6 +24,7 @@ import (
 	"github.com/gardener/gardener/pkg/api"
 	"github.com/gardener/gardener/pkg/api/core/validation"
 	"github.com/gardener/gardener/pkg/apis/core"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apiserver/features"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,12 +39,16 @@ const RuleCore = "gardener-core"
 var registerFeatureGates = sync.OnceFunc(features.RegisterFeatureGates)
 
 // Validate runs Gardener's own validation on a CloudProfile, NamespacedCloudProfile or Shoot, as its API server would
-// on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing. The
-// errors come in a stable order, with a stable text, each once, and have [RuleCore] as their origin.
+// on creation; about other objects it says nothing. What a manifest may leave to others to fill in may be missing, and what is
+// no version of Kubernetes in a Shoot is for [ValidateShootIn]. The errors come in a stable order, with a stable text, each once,
+// and have [RuleCore] as their origin.
 func Validate(object runtime.Object) field.ErrorList {
 	registerFeatureGates()
 	defaulted := object.DeepCopyObject()
 	SetDefaults(defaulted)
+	if shoot, isShoot := defaulted.(*v1beta1.Shoot); isShoot {
+		withoutUnreadable(shoot)
+	}
 	internal, err := api.Scheme.ConvertToVersion(defaulted, core.SchemeGroupVersion)
 	if err != nil {
 		return field.ErrorList{{

@@ -6,9 +6,11 @@ package gardener
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 
+	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/maintenance"
 )
 
 // RuleNoLongerOffered is the origin of warnings about what a profile does not offer to new Shoots any more.
@@ -23,16 +26,15 @@ const RuleNoLongerOffered = "no-longer-offered"
 
 // ValidateShootIn returns what Gardener's admission, its plugin ShootValidator, says about a Shoot and its profile besides
 // regions, machine types and images, as if the Shoot were created. What a Shoot that exists may keep is a warning: versions
-// that have expired, and what is not usable any more. A version that is not written in full is chosen by Gardener, and passes.
+// that have expired, and what is not usable any more. A profile that is not known is empty: then only what no profile has is an
+// error.
 func ValidateShootIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) (errs, warnings field.ErrorList) {
-	c := &offer{profile: profile}
-	spec := field.NewPath("spec")
-	c.kubernetes(shoot.Spec.Kubernetes.Version, spec.Child("kubernetes", "version"))
+	c := &offer{profile: profile, errs: ValidateKubernetesIn(shoot, profile)}
+	for at, version := range kubernetesOf(shoot) {
+		c.kubernetes(version, at)
+	}
 	for i := range shoot.Spec.Provider.Workers {
-		worker, at := &shoot.Spec.Provider.Workers[i], spec.Child("provider", "workers").Index(i)
-		if worker.Kubernetes != nil {
-			c.kubernetes(ptr.Deref(worker.Kubernetes.Version, ""), at.Child("kubernetes", "version"))
-		}
+		worker, at := &shoot.Spec.Provider.Workers[i], field.NewPath("spec", "provider", "workers").Index(i)
 		c.machineType(worker, at.Child("machine", "type"))
 		c.image(worker, at.Child("machine", "image", "version"))
 		c.volume(worker, at.Child("volume"))
@@ -60,37 +62,103 @@ func (c *offer) expired(at *field.Path, version, what string, active []string) {
 }
 
 var (
-	// complete matches a version that leaves nothing to Gardener.
-	complete = regexp.MustCompile(`^v?\d+\.\d+\.\d+`)
-	// wellFormed matches the versions that a profile may have.
+	// wellFormed matches the versions of Kubernetes that a profile may have.
 	wellFormed = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+	// partial matches what Gardener takes for the beginning of one.
+	partial = regexp.MustCompile(`^(\d+(\.\d*)?)?$`)
 )
 
-func (c *offer) kubernetes(version string, at *field.Path) {
-	if !complete.MatchString(version) || len(c.profile.Kubernetes.Versions) == 0 { // without any the profile is refused
-		return
+// ValidateKubernetesIn returns errors about versions of Kubernetes in a Shoot that stand for none: they are not written in full,
+// and Gardener cannot complete them. A full version need not be in the profile. See [ValidateShootIn].
+func ValidateKubernetesIn(shoot *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) field.ErrorList {
+	var errs field.ErrorList
+	for at, version := range kubernetesOf(shoot) {
+		if !wellFormed.MatchString(version) && !completed(version, profile) {
+			errs = append(errs, unsupported(at, version, profile))
+		}
 	}
+	return errs
+}
+
+// kubernetesOf ranges over the versions of Kubernetes in a Shoot: that of the control plane, and those of worker pools.
+func kubernetesOf(shoot *v1beta1.Shoot) iter.Seq2[*field.Path, string] {
+	return func(yield func(*field.Path, string) bool) {
+		spec := field.NewPath("spec")
+		if !yield(spec.Child("kubernetes", "version"), shoot.Spec.Kubernetes.Version) {
+			return
+		}
+		for i, worker := range shoot.Spec.Provider.Workers {
+			if worker.Kubernetes != nil && worker.Kubernetes.Version != nil &&
+				!yield(spec.Child("provider", "workers").Index(i).Child("kubernetes", "version"), *worker.Kubernetes.Version) {
+				return
+			}
+		}
+	}
+}
+
+// completed reports whether Gardener makes a full version of Kubernetes of a part of one. Without any a profile is refused, or not
+// known.
+func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
+	if !partial.MatchString(version) {
+		return false
+	}
+	_, err := maintenance.DefaultKubernetes(profile, version)
+	return err == nil || len(profile.Kubernetes.Versions) == 0
+}
+
+// unsupported is the error about a version of Kubernetes that the profile does not offer.
+func unsupported(at *field.Path, version string, profile *v1beta1.CloudProfileSpec) *field.Error {
+	if len(profile.Kubernetes.Versions) == 0 {
+		return field.Invalid(at, version, "write a full version such as 1.33.2").WithOrigin(RuleCore)
+	}
+	err := field.NotSupported(at, version, activeKubernetes(profile)).WithOrigin(RuleCore)
+	isMalformed := func(v v1beta1.ExpirableVersion) bool { return !wellFormed.MatchString(v.Version) }
+	if i := slices.IndexFunc(profile.Kubernetes.Versions, isMalformed); i >= 0 {
+		err.Detail = fmt.Sprintf("the profile has an error at %s; repair that first",
+			field.NewPath("spec", "kubernetes", "versions").Index(i))
+	}
+	return err
+}
+
+// activeKubernetes returns the versions of Kubernetes that a new Shoot can have.
+func activeKubernetes(profile *v1beta1.CloudProfileSpec) []string {
 	var active []string
-	found, malformed := false, -1
-	for i, v := range c.profile.Kubernetes.Versions {
-		switch {
-		case !wellFormed.MatchString(v.Version):
-			malformed = i
-		case v1beta1helper.VersionIsActive(v):
+	for _, v := range profile.Kubernetes.Versions {
+		if wellFormed.MatchString(v.Version) && v1beta1helper.VersionIsActive(v) {
 			active = append(active, v.Version)
 		}
-		found = found || v.Version == version
 	}
-	switch {
-	case !found && malformed >= 0:
-		err := field.NotSupported(at, version, active).WithOrigin(RuleCore)
-		err.Detail = fmt.Sprintf("the profile has an error at %s; repair that first",
-			field.NewPath("spec", "kubernetes", "versions").Index(malformed))
-		c.errs = append(c.errs, err)
-	case !found:
-		c.errs = append(c.errs, field.NotSupported(at, version, active).WithOrigin(RuleCore))
-	case !slices.Contains(active, version):
+	return active
+}
+
+// kubernetes compares a full version with those of the profile. Without any the profile is refused, or not known.
+func (c *offer) kubernetes(version string, at *field.Path) {
+	versions := c.profile.Kubernetes.Versions
+	if !wellFormed.MatchString(version) || len(versions) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(versions, func(v v1beta1.ExpirableVersion) bool { return v.Version == version }) {
+		c.errs = append(c.errs, unsupported(at, version, c.profile))
+	} else if active := activeKubernetes(c.profile); !slices.Contains(active, version) {
 		c.expired(at, version, "version "+version+" of Kubernetes", active)
+	}
+}
+
+// withoutUnreadable removes the versions of Kubernetes from a Shoot that Gardener's validation cannot read: it reports them as
+// internal errors elsewhere, and of a worker pool it panics. [ValidateKubernetesIn] is about them.
+func withoutUnreadable(shoot *v1beta1.Shoot) {
+	readable := func(version string) bool {
+		_, err := semver.NewVersion(version)
+		return err == nil
+	}
+	controlPlane := readable(shoot.Spec.Kubernetes.Version)
+	if !controlPlane {
+		shoot.Spec.Kubernetes.Version = ""
+	}
+	for _, worker := range shoot.Spec.Provider.Workers {
+		if own := worker.Kubernetes; own != nil && own.Version != nil && (!controlPlane || !readable(*own.Version)) {
+			own.Version = nil
+		}
 	}
 }
 

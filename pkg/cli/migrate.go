@@ -10,14 +10,11 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
-	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/migrate"
 )
@@ -259,14 +256,4 @@ func (c *command) printKept(m *migrated) {
 		fmt.Fprintf(c.stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
 			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "), then)
 	}
-}
-
-// diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
-// It becomes another file in further steps.
-func diff(name, becomes, before, after string) string {
-	if name == manifest.Stdin {
-		return udiff.Unified(name, becomes, before, after)
-	}
-	relative := func(name string) string { return strings.TrimPrefix(filepath.ToSlash(name), "/") }
-	return udiff.Unified("a/"+relative(name), "b/"+relative(becomes), before, after)
 }

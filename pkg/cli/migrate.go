@@ -15,13 +15,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/migrate"
 )
 
 type migrateFlags struct {
-	fold, output        string
-	machineTypes        []string
+	output              string
+	fold, machineTypes  []string
 	write, config, back bool
 	given               func(flag string) bool
 	in                  *inputs
@@ -53,7 +54,7 @@ pool can move to the version without suffix if that boots the same image for it 
 	f := cmd.Flags()
 	f.BoolVarP(&flags.write, "write", "w", false, "change the files instead of printing a diff")
 	f.BoolVar(&flags.config, "provider-config", false, "write all image versions of provider configs as flavors")
-	f.StringVar(&flags.fold, "fold", "",
+	f.StringArrayVar(&flags.fold, "fold", nil,
 		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+migrate.StandardPlain+" if it is not said)")
 	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
 		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
@@ -76,17 +77,19 @@ func (flags *migrateFlags) options() (migrate.Options, error) {
 		return options, errors.New("--back takes none of --provider-config, --fold and --machine-types: it writes everything in the legacy format")
 	case flags.given("machine-types") && !flags.given("fold"):
 		return options, errors.New("--machine-types says which machine types support the value of --fold: give that as well")
+	case flags.given("machine-types") && len(flags.machineTypes) == 0:
+		return options, errors.New("--machine-types is empty: name machine types, or leave the flag out")
+	case len(flags.fold) > 1:
+		return options, errors.New("--fold is given twice: fold one suffix, with -w, and run the command again for the next one")
 	}
 	if flags.given("fold") {
-		fold, err := migrate.ParseFold(flags.fold)
+		fold, err := migrate.ParseFold(flags.fold[0])
 		if err != nil {
 			return options, fmt.Errorf("--fold %w", err)
 		}
 		options.Fold = fold
 	}
-	if flags.given("machine-types") {
-		options.MachineTypes = append([]string{}, flags.machineTypes...)
-	}
+	options.MachineTypes = flags.machineTypes
 	for _, pattern := range flags.machineTypes {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return options, fmt.Errorf("--machine-types %q is no pattern: * stands for any text, ? for one character, [ab] for one of several", pattern)
@@ -103,6 +106,8 @@ type migrated struct {
 	Kept []keptVersion `json:"kept"`
 	// Steps are those that follow once what is kept is not used any more, the first of them with number 2.
 	Steps []migratedStep `json:"steps"`
+	// Findings are what is in the way, so that nothing changes; or else what lint warns about afterwards, and not before.
+	Findings []report.Finding `json:"findings"`
 }
 
 type migratedFile struct {
@@ -195,20 +200,13 @@ func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateF
 	if err != nil {
 		return err
 	}
-	m := &migration{garden: g, options: options, back: flags.back, text: textOf(stdin.String)}
+	m := &migration{garden: g, options: options, back: flags.back, text: textOf(stdin.String), input: firstInput(args)}
 	answer, err := m.run()
 	switch {
 	case err != nil:
 		return err
 	case len(g.findings) > 0:
-		if err := c.printFindings(g, nil); err != nil {
-			return err
-		}
-		fmt.Fprintln(c.stderr, "nothing is changed")
-		return errWrong
-	case m.nothing:
-		fmt.Fprintln(c.stderr, "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate")
-		return errWrong
+		return c.refuseToMigrate(g, flags.output)
 	}
 	if err := report.Text(c.stderr, m.warnings); err != nil {
 		return err
@@ -232,6 +230,30 @@ func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateF
 		return nil
 	}
 	return printAs(c.stdout, flags.output, answer, answer.print)
+}
+
+// refuseToMigrate prints what is in the way. What it returns ends the command.
+func (c *command) refuseToMigrate(g *garden, output string) error {
+	if err := c.printFindings(g, nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.stderr, "nothing is changed")
+	refused := migrated{Files: []migratedFile{}, Kept: []keptVersion{}, Steps: []migratedStep{}, Findings: g.findings}
+	if err := printAs(c.stdout, output, refused, func(io.Writer) {}); err != nil {
+		return err
+	}
+	return errWrong
+}
+
+// firstInput returns the first argument as findings name it; the cluster if there is none.
+func firstInput(args []string) string {
+	switch {
+	case len(args) == 0:
+		return clusterFile
+	case args[0] == "-":
+		return manifest.Stdin
+	}
+	return args[0]
 }
 
 // written returns the files that -w writes, those of further steps included.

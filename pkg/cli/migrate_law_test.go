@@ -467,11 +467,11 @@ func (l *lawful) folds() {
 // foldsByMachineType demands that a machine type which supports the value of the fold alone boots what the version with the suffix
 // booted there, and that all others boot what they booted.
 func (l *lawful) foldsByMachineType() {
-	joined := booted(l.T, l.cloud, l.migrate("--fold=-metal=host:metal,virtual", "--machine-types=type-1,x*"))
+	joined := booted(l.T, l.cloud, l.migrate("--fold=-metal=host:metal,virtual", "--machine-types=type-0,t*-0"))
 	for combination, image := range joined {
 		want := l.images[combination]
 		version, rest, _ := strings.Cut(combination, " ")
-		if suffixed, there := l.images[version+"-metal "+rest]; there && strings.HasPrefix(rest, "type-1") {
+		if suffixed, there := l.images[version+"-metal "+rest]; there && strings.HasPrefix(rest, "type-0") {
 			want = suffixed
 		}
 		if !reflect.DeepEqual(want, image) {

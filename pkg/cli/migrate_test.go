@@ -272,6 +272,7 @@ spec:
     versions:
     - {version: 1592.9.0-baremetal, expirationDate: "2037-12-31T00:00:00Z"}
 `
+	const expired = "      expirationDate: \"2020-01-01T00:00:00Z\"\n"
 	for name, c := range map[string]struct {
 		text, args, want string
 		steps            bool
@@ -279,7 +280,8 @@ spec:
 		"machine types that say nothing": {silent, "", "run the command again once it is not; with gardenlinux@1592.9.0, worker pool db would not boot " +
 			`{"id":"1234-amd64-old-bare"}, but {"id":"1234-amd64-old"}: --machine-types says which machine types support what`, false},
 		"an expired version": {
-			strings.Replace(silent, "    - version: 1592.9.0\n", "    - version: 1592.9.0\n      expirationDate: \"2020-01-01T00:00:00Z\"\n", 1),
+			replacing(t)(replacing(t)(silent, "    - version: 1592.9.0\n", "    - version: 1592.9.0\n"+expired),
+				"-baremetal # still in use\n", "-baremetal # still in use\n"+expired),
 			"--machine-types=bare_*", "worker pool db cannot have gardenlinux@1592.9.0, which has expired", false,
 		},
 		"a NamespacedCloudProfile that extends it": {
@@ -309,12 +311,44 @@ spec:
 
 // What cannot be migrated is said with its line, and nothing is written.
 func TestMigrateRefuses(t *testing.T) {
-	legacy := read(t, legacyProfile)
+	legacy, replaced := read(t, legacyProfile), replacing(t)
+	unreadable := strings.SplitAfter(read(t, "../../example/cloudprofile.yaml"), "\n    machineImages:")[0] + " 'abc'\n"
 	for name, c := range map[string]struct {
 		text string
 		args string
 		want string
 	}{
+		"a Shoot whose NamespacedCloudProfile is missing": {
+			replaced(read(t, suffixes), "    name: suffixes\n  region", "    kind: NamespacedCloudProfile\n    name: team\n  region"), foldSuffixes,
+			":69:5: error: NamespacedCloudProfile garden-demo/team is not among the inputs: give its manifest as well, or correct the name [profile-missing]",
+		},
+		"a Shoot whose CloudProfile is missing": {
+			replaced(read(t, suffixes), "    name: suffixes\n  region", "    name: other\n  region"), "",
+			":68:5: error: CloudProfile other is not among the inputs: give its manifest as well, or correct the name [profile-missing]",
+		},
+		"what would be lost of a version": {
+			replaced(replaced(read(t, suffixes), "1592.9.0-baremetal # still in use\n", "1592.9.0-baremetal # still in use\n"+
+				"      classification: preview\n      expirationDate: \"2037-12-31T00:00:00Z\"\n"),
+				"    - version: 1592.9.0\n", "    - version: 1592.9.0\n      cri: [{name: containerd}]\n      kubeletVersionConstraint: '< 1.40'\n"),
+			foldSuffixes, ":26:7: error: gardenlinux@1592.9.0-baremetal cannot become a flavor of 1592.9.0: they differ in " +
+				`classification (1592.9.0-baremetal: "preview", 1592.9.0: "supported"), ` +
+				`expirationDate (1592.9.0-baremetal: "2037-12-31T00:00:00Z", 1592.9.0: not set) and ` +
+				`kubeletVersionConstraint (1592.9.0-baremetal: not set, 1592.9.0: "< 1.40"), ` +
+				"which a version says once for all its flavors; make them equal first, or remove one of the two versions [migration]",
+		},
+		"a preview with a suffix less": {
+			replaced(read(t, suffixes), "    - version: 1592.9.0\n", "    - version: 1592.9.0\n      classification: preview\n"), foldSuffixes,
+			`they differ in classification (1592.9.0-baremetal: "supported", 1592.9.0: "preview")`,
+		},
+		"images that cannot be read": {
+			unreadable, "", ":76:5: error: expected a list of objects, got a string [field-type]",
+		},
+		"images that cannot be read, back": {
+			unreadable, "--back", ":76:5: error: expected a list of objects, got a string [field-type]",
+		},
+		"a field of an image that would be lost": {
+			strings.Replace(legacy, "        regions:\n", "        region: x\n        regions:\n", 1), "--provider-config", `unknown field "region"`,
+		},
 		"a Shoot that would boot another image": {
 			strings.Replace(read(t, suffixes), "version: 1592.9.0-baremetal\n      zones", "version: 1592.9.0\n      zones", 1),
 			foldSuffixes + " --machine-types=bare_*",
@@ -337,8 +371,8 @@ func TestMigrateRefuses(t *testing.T) {
 			read(t, "../../example/cloudprofile.yaml"), "--back",
 			":12:5: error: capability hypervisor says more than an architecture, which the legacy format has no place for; remove it everywhere first [migration]",
 		},
-		"no profile":       {shoot(t), "", "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate"},
-		"nothing":          {"", "", "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate"},
+		"no profile":       {shoot(t), "", "file.yaml:1:1: error: no CloudProfile or NamespacedCloudProfile among the files: name those to migrate [migration]"},
+		"nothing":          {"", "", "file.yaml:1:1: error: no CloudProfile or NamespacedCloudProfile among the files: name those to migrate [migration]"},
 		"what is no YAML":  {"a: [\n", "", "not valid YAML"},
 		"another provider": {strings.Replace(legacy, "type: openstack", "type: mars", 1), "", "[provider-unknown]"},
 		"a name that Gardener keeps": {
@@ -356,5 +390,54 @@ func TestMigrateRefuses(t *testing.T) {
 		if r.status != 1 || r.stdout != "" || !strings.Contains(r.stderr, c.want) || read(t, file) != c.text {
 			t.Errorf("%s: %+v, want %q", name, r, c.want)
 		}
+	}
+}
+
+// What is refused is said in JSON as well, by the findings that lint would print.
+func TestMigrateRefusesInJSON(t *testing.T) {
+	r := run(t, shoot(t), "migrate", "-o", "json", "-")
+	answer := decoded[struct {
+		Files, Kept, Steps []any
+		Findings           []struct {
+			Severity, Rule, Message, File string
+			Line                          int
+		}
+	}](t, r)
+	if r.status != 1 || answer.Files == nil || answer.Kept == nil || answer.Steps == nil || len(answer.Findings) != 1 {
+		t.Fatalf("%+v", r)
+	}
+	if f := answer.Findings[0]; f.Severity != "error" || f.Rule != "migration" || f.File != "<stdin>" || f.Line != 1 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A version with the suffix that has no partner stays, and is named; a fold that is done already has nothing to do.
+func TestMigrateNamesWhatIsNotFolded(t *testing.T) {
+	file, replaced := filepath.Join(t.TempDir(), "profile.yaml"), replacing(t)
+	profile, _, _ := strings.Cut(read(t, suffixes), "---\n")
+	alone := replaced(profile, "    - version: 1592.9.0\n", "")
+	alone = replaced(alone, "      - version: 1592.9.0\n        regions:\n        - name: europe\n          id: 1234-amd64-old\n", "")
+	for _, c := range []struct{ text, args, want string }{
+		{alone, "", "note: " + file + ":23: gardenlinux@1592.9.0-baremetal stays as it is, because the profile does not list gardenlinux@1592.9.0\n"},
+		{
+			strings.Replace(alone, "    - version: 1592.9.0-b", "    - version: 1592.9.0\n    - version: 1592.9.0-b", 1), "",
+			":24: gardenlinux@1592.9.0-baremetal stays as it is, because the provider config has no image for gardenlinux@1592.9.0\n",
+		},
+		{
+			replaced(profile, "      - version: 1592.9.0-baremetal\n        regions:\n        - name: europe\n          id: 1234-amd64-old-bare\n", ""), "",
+			":24: gardenlinux@1592.9.0-baremetal stays as it is, because the provider config has no image for it\n",
+		},
+		{profile, "--machine-types=bare_*", ""},
+	} {
+		write(t, file, c.text)
+		args := append([]string{"migrate", "-w", foldSuffixes, file}, strings.Fields(c.args)...)
+		if r := run(t, "", args...); r.status != 0 || !strings.HasSuffix(r.stderr, c.want+"written: "+file+"\n") {
+			t.Errorf("%+v, want %q", r, c.want)
+		}
+	}
+	again := run(t, "", "migrate", "-w", foldSuffixes, "--machine-types=bare_*", file)
+	if want := "note: no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, " +
+		"change its capabilities in the file\nnothing to migrate\n"; again.status != 0 || again.stderr != want {
+		t.Errorf("once more: %+v", again)
 	}
 }

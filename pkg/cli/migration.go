@@ -6,6 +6,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -26,6 +27,8 @@ type migration struct {
 	*garden
 	options migrate.Options
 	back    bool
+	// input is the first one, in which it is missed that there is no profile.
+	input string
 	// text returns what is in a file before the step.
 	text func(name string) (string, error)
 	// used says who uses which image version.
@@ -33,9 +36,10 @@ type migration struct {
 	// besides are other objects of files that change, and what they become there.
 	besides map[*manifest.Object]json.RawMessage
 
-	// nothing is set if there is no profile to migrate, and warnings are what lint warns about afterwards, and not before.
-	nothing  bool
+	// warnings are what lint warns about afterwards, and not before.
 	warnings []report.Finding
+	// folded is set if there are versions to fold.
+	folded bool
 	// becomes holds what manifests become, as JSON.
 	becomes map[*manifest.Object]json.RawMessage
 	kept    []keptVersion
@@ -43,16 +47,27 @@ type migration struct {
 	after *garden
 }
 
-// run migrates all profiles that are in files. The answer counts for nothing if there are findings, or nothing to migrate.
+// run migrates all profiles that are in files. The answer counts for nothing if there are findings. The error is about flags that
+// go with none of the profiles, or files that cannot be read.
 func (m *migration) run() (migrated, error) {
 	answer := migrated{Files: []migratedFile{}, Kept: []keptVersion{}, Steps: []migratedStep{}}
-	if len(m.findings) > 0 { // of what could not be read
+	if len(m.findings) == 0 { // of what could not be read
+		m.checkReferences()
+	}
+	if len(m.findings) > 0 {
 		return answer, nil
+	}
+	if err := m.checkFlags(); err != nil {
+		return answer, err
 	}
 	m.used = m.uses()
 	files, err := m.step()
-	if err != nil || m.nothing || len(m.findings) > 0 {
+	if err != nil || len(m.findings) > 0 {
 		return answer, err
+	}
+	if len(m.options.MachineTypes) > 0 && !m.folded {
+		m.notes = append(m.notes, "no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, "+
+			"change its capabilities in the file")
 	}
 	next, err := m.further(files)
 	if next != nil {
@@ -62,14 +77,15 @@ func (m *migration) run() (migrated, error) {
 		}
 	}
 	answer.Files, answer.Kept = append(answer.Files, files...), append(answer.Kept, m.kept...)
+	answer.Findings = append([]report.Finding{}, m.warnings...)
 	return answer, err
 }
 
 // step returns the files that change.
 func (m *migration) step() ([]migratedFile, error) {
 	m.becomes = map[*manifest.Object]json.RawMessage{}
-	m.nothing = !m.migrateAll()
-	if m.nothing || len(m.findings) > 0 {
+	m.migrateAll()
+	if len(m.findings) > 0 {
 		return nil, nil
 	}
 	files, err := m.files()
@@ -79,22 +95,18 @@ func (m *migration) step() ([]migratedFile, error) {
 	return files, err
 }
 
-// migrateAll finds out what becomes of each profile, parents first, and reports whether there is any.
-func (m *migration) migrateAll() bool {
-	found := false
+// migrateAll finds out what becomes of each profile, parents first.
+func (m *migration) migrateAll() {
 	for _, s := range m.profiles.all {
 		if !s.live {
-			found = true
 			m.migrateProfile(s)
 		}
 	}
 	for _, s := range m.namespaced.all {
 		if !s.live {
-			found = true
 			m.migrateNamespaced(s)
 		}
 	}
-	return found
 }
 
 func (m *migration) migrateProfile(s *source[v1beta1.CloudProfile]) {
@@ -152,6 +164,11 @@ func (m *migration) become(o *manifest.Object, profile string, cloud Provider, i
 	m.error(o, errs...)
 	if len(errs) == 0 && !sameJSON(o.JSON, result.Raw) {
 		m.becomes[o] = result.Raw
+	}
+	m.folded = m.folded || result.Folded
+	for _, a := range result.Alone {
+		line, _ := o.Position(a.Field)
+		m.notes = append(m.notes, fmt.Sprintf("%s:%d: %s@%s stays as it is, because %s", o.File, line, a.Image, a.Version, a.Why))
 	}
 	for _, k := range result.Kept {
 		line, _ := o.Position(k.Field)

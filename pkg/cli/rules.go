@@ -90,7 +90,8 @@ var manifestRules = []finding.Rule{
 		Repair: "Use the command of that provider's extension, if it has one."},
 	{Name: migrate.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
-			"which more would have to change than has to, or the legacy format has no place for what it says. Nothing is written.",
+			"which more would have to change than has to, versions that are to be joined differ in more than their images, or the legacy " +
+			"format has no place for what it says. Nothing is written.",
 		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
 			"`--machine-types` which machine types support what."},
 	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,

@@ -26,6 +26,9 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	if err != nil {
 		return Result{}, nil, err
 	}
+	if len(p.errs) > 0 {
+		return p.result(nil)
+	}
 	for i, c := range p.written.MachineCapabilities {
 		if c.Name != capability.Architecture {
 			p.fail(fmt.Sprintf("spec.machineCapabilities[%d]", i),

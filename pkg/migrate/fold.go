@@ -5,6 +5,8 @@
 package migrate
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -86,33 +89,59 @@ type pairing struct {
 }
 
 // foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
-// the profile lists as well, and for both of which the provider config has an image.
-func (p *profile) foldable(f *Fold) []pairing {
-	images := p.decode()
-	mapped := func(image, version string) bool {
-		return slices.ContainsFunc(images, func(i imageselector.Image[any]) bool {
-			return i.Name == image && slices.ContainsFunc(i.Versions, func(v imageselector.Version[any]) bool { return v.Version == version })
-		})
-	}
-	var found []pairing
+// the profile lists as well, and for both of which the provider config has an image. Others with the suffix stay alone; of
+// those that a NamespacedCloudProfile extends its parent says so.
+func (p *profile) foldable(f *Fold) (pairs []pairing, alone []Alone) {
+	mapped := p.mapped()
 	for i := range p.written.MachineImages {
 		image := &p.written.MachineImages[i]
 		for k := range image.Versions {
-			without, has := f.Folds(image.Versions[k].Version)
-			if !has {
+			version := image.Versions[k].Version
+			plain, has := f.Folds(version)
+			if !has || p.inherits(image.Name, version) {
 				continue
 			}
-			if to, listed := p.find(image.Name, without); listed && mapped(image.Name, without) && mapped(image.Name, image.Versions[k].Version) {
-				found = append(found, pairing{image.Name, place{i, k}, to})
+			to, listed := p.find(image.Name, plain)
+			var why string
+			switch {
+			case !listed:
+				why = fmt.Sprintf("the profile does not list %s@%s", image.Name, plain)
+			case !mapped[image.Name+"@"+plain]:
+				why = fmt.Sprintf("the provider config has no image for %s@%s", image.Name, plain)
+			case !mapped[image.Name+"@"+version]:
+				why = "the provider config has no image for it"
+			default:
+				pairs = append(pairs, pairing{image.Name, place{i, k}, to})
+				continue
 			}
+			alone = append(alone, Alone{image.Name, version, why, place{i, k}.String()})
 		}
 	}
-	return found
+	return pairs, alone
+}
+
+// mapped returns the image versions for which the provider config has an image, as NAME@VERSION.
+func (p *profile) mapped() map[string]bool {
+	mapped := map[string]bool{}
+	for _, image := range p.decode() {
+		for i := range image.Versions {
+			mapped[image.Name+"@"+image.Versions[i].Version] = true
+		}
+	}
+	return mapped
+}
+
+// inherits reports whether the parent lists an image version.
+func (p *profile) inherits(image, version string) bool {
+	return p.input.Parent != nil && slices.ContainsFunc(p.input.Parent.MachineImages, func(i v1beta1.MachineImage) bool {
+		return i.Name == image && slices.ContainsFunc(i.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == version })
+	})
 }
 
 // folded reports whether an image version is one that is folded, or that another one is folded into.
 func (p *profile) folded(f *Fold, image, version string) bool {
-	return slices.ContainsFunc(p.foldable(f), func(pair pairing) bool {
+	pairs, _ := p.foldable(f)
+	return slices.ContainsFunc(pairs, func(pair pairing) bool {
 		return pair.image == image && (p.name(pair.suffixed) == version || p.name(pair.to) == version)
 	})
 }
@@ -124,14 +153,13 @@ func (p *profile) name(at place) string {
 
 // fold joins versions, and returns those that are kept. The capability is registered.
 func (p *profile) fold(f *Fold) []Kept {
-	pairs := p.foldable(f)
 	core := p.filled(p.capabilities)
 	var kept []Kept
 	gone := map[place]bool{}
-	for _, pair := range pairs {
+	for _, pair := range p.pairs {
 		plain, suffixed := p.name(pair.to), p.name(pair.suffixed)
 		p.rewrite(provider.FormatFlavors, func(image, version string) bool { return image == pair.image && version == plain })
-		at := fmt.Sprintf("spec.machineImages[%d].versions[%d]", pair.suffixed.image, pair.suffixed.version)
+		p.checkPair(pair)
 		p.foldFlavors(f, pair.image, plain, suffixed)
 		p.foldCore(f, pair, core)
 		var by []string
@@ -139,7 +167,7 @@ func (p *profile) fold(f *Fold) []Kept {
 			by = p.input.Used(pair.image, suffixed)
 		}
 		if len(by) > 0 {
-			kept = append(kept, Kept{pair.image, suffixed, by, at})
+			kept = append(kept, Kept{pair.image, suffixed, by, pair.suffixed.String()})
 			continue
 		}
 		gone[pair.suffixed] = true
@@ -160,6 +188,43 @@ func (p *profile) fold(f *Fold) []Kept {
 	return kept
 }
 
+// checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
+func (p *profile) checkPair(pair pairing) {
+	a, b := p.name(pair.suffixed), p.name(pair.to)
+	was, becomes := p.once(pair.suffixed), p.once(pair.to)
+	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(becomes)))
+	slices.Sort(names)
+	var differences []string
+	for _, name := range slices.Compact(names) {
+		if x, y := cmp.Or(was[name], "not set"), cmp.Or(becomes[name], "not set"); x != y {
+			differences = append(differences, fmt.Sprintf("%s (%s: %s, %s: %s)", name, a, x, b, y))
+		}
+	}
+	if len(differences) > 0 {
+		p.fail(pair.suffixed.String(), "%s@%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
+			"make them equal first, or remove one of the two versions", pair.image, a, b, finding.And(differences))
+	}
+}
+
+// once returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
+func (p *profile) once(at place) map[string]string {
+	version := p.written.MachineImages[at.image].Versions[at.version]
+	v1beta1.SetDefaults_MachineImageVersion(&version)
+	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
+	version.Version, version.Architectures, version.CapabilityFlavors = "", nil, nil
+	var raw bytes.Buffer
+	var fields map[string]json.RawMessage
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // for constraints
+	said := map[string]string{}
+	if e.Encode(version) == nil && json.Unmarshal(raw.Bytes(), &fields) == nil {
+		for name, value := range fields {
+			said[name] = string(value)
+		}
+	}
+	return said
+}
+
 // foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
 func (p *profile) foldFlavors(f *Fold, image, plain, suffixed string) {
 	targets, there := p.plainFlavors(f, image, plain)
@@ -171,7 +236,7 @@ func (p *profile) foldFlavors(f *Fold, image, plain, suffixed string) {
 			there = append(there, flavor)
 		case same >= 0 && !reflect.DeepEqual(there[same], flavor):
 			at, _ := p.find(image, plain)
-			p.fail(fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version),
+			p.fail(at.String(),
 				"%s@%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two", image, plain, f.Capability, f.Value, suffixed)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -64,12 +65,24 @@ type Kept struct {
 	Field string
 }
 
+// Alone is an image version with the suffix of a fold that stays as it is.
+type Alone struct {
+	Image, Version string
+	// Why is what is missing for a fold, as a clause.
+	Why string
+	// Field is the path of the version.
+	Field string
+}
+
 // Result is what becomes of a manifest.
 type Result struct {
 	// Raw is the manifest that it becomes, as JSON. Members that stay do not keep their order.
 	Raw json.RawMessage
 	// Kept are the folded versions that are kept, in the order of the manifest.
 	Kept []Kept
+	// Folded is set if there are versions to fold, and Alone are those that cannot be folded, in the order of the manifest.
+	Folded bool
+	Alone  []Alone
 }
 
 // profile is a manifest while it is migrated.
@@ -84,7 +97,10 @@ type profile struct {
 	capabilities []v1beta1.CapabilityDefinition
 	// core are the images of core, filled, while entries are rewritten.
 	core []v1beta1.MachineImage
-	errs field.ErrorList
+	// pairs are the versions to fold, and alone are others with the suffix.
+	pairs []pairing
+	alone []Alone
+	errs  field.ErrorList
 }
 
 // read reads a manifest, which has been decoded as one before.
@@ -119,13 +135,28 @@ func read(cloud provider.Provider[any], input Input) (*profile, error) {
 	if input.Parent != nil {
 		p.capabilities = input.Parent.MachineCapabilities
 	}
+	p.checkConfig()
 	return p, nil
+}
+
+// checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
+func (p *profile) checkConfig() {
+	if !provider.HasContent(p.written.ProviderConfig) {
+		return
+	}
+	at := field.NewPath("spec", "providerConfig")
+	_, report := p.cloud.Decode(p.written.ProviderConfig, at)
+	for _, f := range report.Errors {
+		if provider.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
+			p.errs = append(p.errs, f.Error)
+		}
+	}
 }
 
 // result returns what has become of the manifest.
 func (p *profile) result(kept []Kept) (Result, field.ErrorList, error) {
 	raw, err := json.Marshal(p.tree)
-	return Result{raw, kept}, p.errs, err
+	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Alone: p.alone}, p.errs, err
 }
 
 func (p *profile) fail(at string, format string, args ...any) {
@@ -143,7 +174,13 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 	if err != nil {
 		return Result{}, nil, err
 	}
-	folds := options.Fold != nil && (input.FoldsBelow || len(p.foldable(options.Fold)) > 0)
+	if len(p.errs) > 0 {
+		return p.result(nil)
+	}
+	if options.Fold != nil {
+		p.pairs, p.alone = p.foldable(options.Fold)
+	}
+	folds := len(p.pairs) > 0 || options.Fold != nil && input.FoldsBelow
 	if input.Parent == nil {
 		if len(p.capabilities) == 0 {
 			p.capabilities = p.architectures()
@@ -178,7 +215,11 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 // FoldsAny reports whether a manifest has image versions to fold.
 func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
 	p, err := read(cloud, input)
-	return err == nil && len(p.foldable(fold)) > 0
+	if err != nil {
+		return false
+	}
+	pairs, _ := p.foldable(fold)
+	return len(pairs) > 0
 }
 
 // setCapabilities writes the vocabulary. What is registered already keeps its place.
@@ -253,6 +294,11 @@ func (p *profile) filled(capabilities []v1beta1.CapabilityDefinition) []v1beta1.
 
 // place is that of an image version in core.
 type place struct{ image, version int }
+
+// String is its path.
+func (at place) String() string {
+	return fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version)
+}
 
 // unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
 // architectures, with which Gardener demands them.

@@ -28,7 +28,8 @@ func (o Options) Formerly(
 	type version struct{ image, name string }
 	was, is := &profile{cloud: cloud, written: *before}, &profile{cloud: cloud, written: *after}
 	suffixed, plain := map[version]string{}, map[version]bool{} // of a version that is folded into, and those that are folded
-	for _, pair := range was.foldable(o.Fold) {
+	pairs, _ := was.foldable(o.Fold)
+	for _, pair := range pairs {
 		name := was.name(pair.suffixed)
 		suffixed[version{pair.image, was.name(pair.to)}] = name
 		_, stays := is.find(pair.image, name)
@@ -53,5 +54,11 @@ func (f *Fold) Folds(version string) (plain string, folds bool) {
 
 // matches reports whether a name fits one of some patterns.
 func matches(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { fits, _ := path.Match(pattern, name); return fits })
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return Matches(pattern, name) })
+}
+
+// Matches reports whether the name of a machine type fits a pattern.
+func Matches(pattern, name string) bool {
+	fits, _ := path.Match(pattern, name)
+	return fits
 }

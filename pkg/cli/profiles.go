@@ -81,8 +81,8 @@ func (g *garden) storedNamespaced(
 	return object
 }
 
-// compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the answers come from a
-// profile with errors. The error, at the path at, says that its provider is unknown.
+// compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the
+// answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
 func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (profile, *field.Error) {
 	provider := g.providers[spec.Type]
 	if provider == nil {
@@ -266,7 +266,9 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	case s != nil && s.object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		p, fault = g.compileSpec("CloudProfile "+name, &g.filled(s).Spec, field.NewPath("spec"), "")
+		if _, fault = g.compile(s, ""); fault == nil { // which notes the errors that it has in a garden, with the defaults there
+			p, _ = g.providers[s.object.Spec.Type].compile(&g.filled(s).Spec, field.NewPath("spec"))
+		}
 	case err != nil:
 		kind := "CloudProfile"
 		if strings.Contains(name, "/") {

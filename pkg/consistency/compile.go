@@ -20,10 +20,10 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Compile checks a CloudProfile's spec, which stands at the path at, nil if nobody has written it as it is, against its provider config, one to one (semantics
-// S6 to S8) and by the provider's own rules, and returns the compiled profile together with everything that is wrong,
-// ordered by path. The profile is never nil. After errors it holds what could be understood, so that a caller may go on
-// to ask about worker pools.
+// Compile checks a CloudProfile's spec against its provider config, one to one (semantics S6 to S8) and by the provider's own
+// rules. It returns the compiled profile together with everything that is wrong, ordered by path. The spec stands at the path at;
+// nil if nobody has written it as it is. The profile is never nil. After errors it holds what could be understood, so that a
+// caller may go on to ask about worker pools.
 //
 // Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
 // any more; Compile does not change it.

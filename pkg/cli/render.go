@@ -7,13 +7,16 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
 )
@@ -29,7 +32,8 @@ func (c *command) render() *cobra.Command {
 the admission webhooks write into status.cloudProfileSpec. It is printed as a CloudProfile with the name of the
 NamespacedCloudProfile, so that lint, select and explain take it as a file. It is there to be read, not to be applied.
 
-If admission would refuse one of the two, the errors are printed instead.`,
+If admission would refuse one of the two, the errors are printed instead. An image version that both define is no error here: the
+parent may have got it later, and the definition of the NamespacedCloudProfile counts.`,
 		Example: "  capkit render namespacedcloudprofile.yaml cloudprofile.yaml\n" +
 			"  capkit render --profile garden-demo/team manifests/ > rendered.yaml\n" +
 			"  capkit render -n garden-demo --profile team cloudprofile.yaml",
@@ -48,7 +52,10 @@ If admission would refuse one of the two, the errors are printed instead.`,
 			case output == "text": // which is YAML: a manifest
 				output = "yaml"
 			}
-			return printAs(c.stdout, output, rendered, nil)
+			if err := printAs(c.stdout, output, rendered, nil); err != nil || len(g.findings) == 0 {
+				return err
+			}
+			return errWrong // with other inputs
 		},
 	}
 	cmd.Flags().StringVar(&profile, "profile", "",
@@ -67,20 +74,30 @@ type renderedProfile struct {
 }
 
 // renderNamed renders the NamespacedCloudProfile of a name, which may be empty if there is only one. Whatever is wrong
-// with it, with its parent, or with reading the inputs becomes findings, and then there is no result.
+// with it or with its parent becomes findings, and then there is no result.
 func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 	s, err := g.namespacedNamed(name)
-	if err != nil || len(g.findings) > 0 {
+	if err != nil || s.object == nil { // about which there are findings
 		return nil, err
 	}
 	parent := g.parentOf(s)
+	if parent != nil && parent.object == nil { // likewise
+		return nil, nil
+	}
+	others := g.findings
+	g.findings = nil
 	if parent != nil {
 		g.lintProfile(parent)
 	}
 	g.lintNamespaced(s)
 	g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool { return f.Severity != finding.SeverityError })
+	if parent != nil {
+		g.forgetGained(s, parent)
+	}
+	wrong := len(g.findings) > 0
+	g.findings = append(others, g.findings...)
 	switch {
-	case len(g.findings) > 0:
+	case wrong:
 		return nil, nil
 	case parent == nil: // of an object that is being deleted, about which lint is silent
 		g.error(s.manifest, g.missing("CloudProfile", s.object.Spec.Parent.Name, "spec.parent.name"))
@@ -97,6 +114,27 @@ func (g *garden) renderNamed(name string) (*renderedProfile, error) {
 		TypeMeta: metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
 		Metadata: metav1.ObjectMeta{Name: s.object.Name}, Spec: *spec,
 	}, nil
+}
+
+// forgetGained leaves out what is found about image versions that a NamespacedCloudProfile defines and maps itself, and its parent
+// has, too. Admission would refuse to create it, but the parent may have got them later (semantics S11).
+func (g *garden) forgetGained(s *source[v1beta1.NamespacedCloudProfile], parent *source[v1beta1.CloudProfile]) {
+	for i, image := range s.object.Spec.MachineImages {
+		for k, version := range image.Versions {
+			_, inherited := v1beta1helper.FindMachineImageVersion(parent.object.Spec.MachineImages, image.Name, version.Version)
+			isMapping := func(f report.Finding) bool {
+				return f.Rule == consistency.RuleMappingInherited.Name && strings.HasPrefix(f.Message, image.Name+"@"+version.Version+":")
+			}
+			if !inherited || len(version.CRI) == 0 || !slices.ContainsFunc(g.findings, isMapping) {
+				continue
+			}
+			at := fmt.Sprintf("spec.machineImages[%d].versions[%d].", i, k)
+			g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool {
+				refused := f.Rule == gardener.RuleCore || f.Rule == consistency.RuleVersionInherited.Name
+				return isMapping(f) || refused && f.Object.Kind == "NamespacedCloudProfile" && strings.HasPrefix(f.Field, at)
+			})
+		}
+	}
 }
 
 // renderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into

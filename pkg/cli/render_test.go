@@ -90,15 +90,13 @@ func TestRender(t *testing.T) {
 	})
 }
 
-// A version that the parent gains later is the profile's own in the status. Admission refuses to create such a profile, and
-// so it is one that is being deleted here, about which lint is silent.
+// A version that the parent gains later is the profile's own in the status, though admission would refuse to create such a profile.
 func TestRenderReplacesAVersionOfTheParent(t *testing.T) {
 	gained := patched(t, parent(t), `
 - {op: replace, path: /spec/machineImages/0/versions/0/version, value: 2000.1.0}
 - {op: replace, path: /spec/providerConfig/machineImages/0/versions/0/version, value: 2000.1.0}
 `)
 	child := patched(t, child(t), `
-- {op: add, path: /metadata/deletionTimestamp, value: "2026-01-01T00:00:00Z"}
 - {op: remove, path: /spec/machineImages/0/versions/0}
 `)
 	profile := rendered(t, joined(gained, child))
@@ -110,6 +108,15 @@ func TestRenderReplacesAVersionOfTheParent(t *testing.T) {
 	again := patched(t, profile, `metadata: {name: openstack}`)
 	if diff := cmp.Diff(profile, rendered(t, joined(again, child))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What is wrong with other inputs is said, and takes nothing away.
+func TestRenderBesideOthers(t *testing.T) {
+	alone := rendered(t, joined(parent(t), child(t)))
+	r := run(t, joined(parent(t), "spec: [\n", child(t)), "render", "-")
+	if r.status != 1 || r.stdout != alone || !strings.Contains(r.stderr, "[syntax]") {
+		t.Errorf("status %d\n%s%s", r.status, r.stderr, cmp.Diff(alone, r.stdout))
 	}
 }
 

@@ -153,7 +153,7 @@ func (p *compiler[R]) checkMappings() {
 			if v := p.core[id]; v != nil && describes(v) {
 				also = ", and the flavors of the version"
 			}
-			p.report.Found(ruleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version,
+			p.report.Found(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version,
 				"%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
 				id, p.parent.name, also)
 			continue

@@ -34,7 +34,7 @@ func Rules() []finding.Rule {
 		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, ruleProviderType, RuleArchitecture,
 		ruleUnknownMachineType, RuleRequestUnregistered, ruleRequestUnmet, RuleRequestIgnored,
 	), finding.On(finding.ObjectNamespacedCloudProfile,
-		RuleVersionInherited, ruleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
+		RuleVersionInherited, RuleMappingInherited, ruleNamespacedConfig, RuleEntryDuplicate, ruleNamespacedFormat,
 	), finding.Online(slices.Concat(finding.On(finding.ObjectCloudProfile,
 		ruleTypeInUse, ruleChoiceChanged, ruleMachineTypeInUse, ruleMappingInUse, RuleMaintenanceBlocked,
 	), finding.On(finding.ObjectSecret, RuleCredentialsMissing, RuleCredentialsKind))))
@@ -205,7 +205,7 @@ var (
 		"A NamespacedCloudProfile gives flavors or architectures to an image version that its parent has. What such a version supports is the parent's; only its lifecycle can be changed.",
 		"Remove `capabilityFlavors` and `architectures` from the version. For an image of your own, use a version that the "+
 			"parent does not have.")
-	ruleMappingInherited = finding.Denies("namespaced-mapping-inherited",
+	RuleMappingInherited = finding.Denies("namespaced-mapping-inherited",
 		"The provider config of a NamespacedCloudProfile maps an image version that its parent has, and maps already.",
 		"Remove the entry from the provider config.")
 	ruleNamespacedConfig = finding.Denies("namespaced-config-field",

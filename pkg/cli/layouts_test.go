@@ -7,12 +7,14 @@ package cli_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"sigs.k8s.io/yaml"
 )
@@ -59,6 +61,13 @@ func indented(t *testing.T, text string) string {
 	if err := json.Indent(&out, []byte(text), "", "    "); err != nil {
 		t.Fatal(err)
 	}
+	return out.String()
+}
+
+// inUTF16 is a text as PowerShell redirects it.
+func inUTF16(text string) string {
+	var out bytes.Buffer
+	_ = binary.Write(&out, binary.LittleEndian, utf16.Encode([]rune("\ufeff"+text))) // which a buffer takes
 	return out.String()
 }
 
@@ -242,6 +251,8 @@ func layoutsOfDumps(t *testing.T) []layout {
 		{name: "byte order mark", files: map[string]string{"p.yaml": "\ufeff" + profile, "s.json": "\ufeff" + asJSON(t, live)}, says: []string{two}},
 		{name: "UTF-16", files: map[string]string{"p.yaml": profile, "u.yaml": "\xff\xfea\x00"},
 			says: []string{one, "skipped: u.yaml:1: it cannot be read"}},
+		{name: "UTF-16 of ours", files: map[string]string{"p.yaml": profile, "u.yaml": inUTF16(live)}, status: 1,
+			says: []string{"u.yaml:1:1: error: the text is UTF-16, as PowerShell may write it; write it as UTF-8: "}},
 		{name: "markers all over", files: file("---\n---\n" + profile + "...\n---\n" + live + "---\n...\n"), says: []string{two}},
 		{name: "directives", files: file("%YAML 1.1\n---\n" + profile + "...\n%YAML 1.1\n---\n" + live), says: []string{two}},
 		{name: "no line end", files: file(strings.TrimSuffix(joined(profile, live), "\n")), says: []string{two}},

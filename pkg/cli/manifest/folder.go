@@ -166,7 +166,7 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 	skip := func(reason string) {
 		s.skipped = append(s.skipped, Skipped{s.name, c.firstLine(), reason})
 	}
-	mentions := strings.Contains(c.text, s.group)
+	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
 		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
 		s.foreign++

@@ -79,6 +79,7 @@ func TestLoadDocuments(t *testing.T) {
 		"NUL":                      {"a: 1\nb: \x00\n", []string{"2:4 syntax"}},
 		"NUL in JSON":              {"{\"a\":\n\"\x00\"}", []string{"2:2 syntax"}},
 		"UTF-16":                   {"\xff\xfea\x00:\x00", []string{"1:1 syntax"}},
+		"UTF-16, the other order":  {"\xfe\xff\x00a\x00:", []string{"1:1 syntax"}},
 		"control character":        {"a: 1\nb: \x1b[1m\n", []string{"2:4 syntax"}},
 	} {
 		t.Run(name, func(t *testing.T) {

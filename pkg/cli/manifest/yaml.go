@@ -55,6 +55,9 @@ func nextNode(decoder *yaml.Decoder) (content *yaml.Node, err error) {
 
 // unreadable returns the fault of text with bytes that YAML does not allow.
 func unreadable(c chunk) *fault {
+	if strings.HasPrefix(c.text, "\xff\xfe") || strings.HasPrefix(c.text, "\xfe\xff") {
+		return &fault{c.begin(), RuleSyntax, "the text is UTF-16, as PowerShell may write it; write it as UTF-8: Out-File -Encoding utf8, or iconv -f UTF-16 -t UTF-8"}
+	}
 	for i, r := range c.text {
 		message := ""
 		switch {

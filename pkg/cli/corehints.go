@@ -40,6 +40,6 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 // namesCapabilities reports whether core says at a path that a capability is not registered; of its values it says so below.
 func namesCapabilities(path string) bool {
 	inType := strings.HasPrefix(path, "spec.machineTypes[") && strings.HasSuffix(path, "].capabilities")
-	inFlavor := strings.HasPrefix(path, "spec.machineImages[") && strings.Contains(path, "].capabilityFlavors[") && strings.HasSuffix(path, "]")
-	return inType || inFlavor
+	of, flavor, inFlavor := strings.Cut(path, "].capabilityFlavors[")
+	return inType || inFlavor && strings.HasPrefix(of, "spec.machineImages[") && !strings.Contains(flavor, ".")
 }

@@ -279,7 +279,9 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	case n.object == nil:
 		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
 	default:
-		p, fault = g.compileNamespaced(n, "")
+		if p, fault = g.compileNamespaced(n, ""); fault != nil && g.parentOf(n) == nil {
+			g.error(n.manifest, g.missing("CloudProfile", n.object.Spec.Parent.Name, "spec.parent.name"))
+		}
 	}
 	if fault != nil {
 		return nil, errors.New(fault.Detail)

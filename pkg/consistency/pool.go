@@ -198,10 +198,13 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 		return unknown(ruleUnknownMachineType, machine.Child("type"), r.Pool.MachineType,
 			"machine type "+finding.Quoted(r.Pool.MachineType)+" is not in the profile"+p.misnamedType(r))
 	case !suits(r.Machine, r.Pool.Architecture):
-		has := r.Machine.Values(capability.Architecture)
+		has, which := r.Machine.Values(capability.Architecture), "machine type "+r.Pool.MachineType+" has"
+		if len(has) == 0 { // it leaves its architecture to the pool, and there is no such architecture
+			has, which = p.vocabulary.Registered(capability.Architecture), "there are only machines of"
+		}
 		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
-			"the pool asks for %s, and machine type %s has architecture [%s]; write %s, or leave architecture out",
-			r.Pool.Architecture, r.Pool.MachineType, finding.Few(has), finding.Or(has))
+			"the pool asks for %s, and %s architecture [%s]; write %s, or leave architecture out",
+			r.Pool.Architecture, which, finding.Few(has), finding.Or(has))
 	case id.image == "":
 		return unknown(ruleUnknownImage, image, "", "no image is named")
 	case id.version == "":

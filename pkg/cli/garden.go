@@ -131,12 +131,12 @@ func (g *garden) note(problems []manifest.Problem) {
 func (g *garden) add(o *manifest.Object) {
 	if problem := checkKind(o); problem != nil {
 		g.summary.Objects++
-		g.begins(o)
+		g.begins(o, true)
 		g.error(o, problem)
 		return
 	}
 	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
-		g.summary.Skipped++
+		g.passOver(o)
 		return
 	}
 	switch o.Kind {
@@ -153,8 +153,14 @@ func (g *garden) add(o *manifest.Object) {
 			s.object.Namespace = o.Namespace
 		}
 	default:
-		g.summary.Skipped++
+		g.passOver(o)
 	}
+}
+
+// passOver counts an object that is not checked.
+func (g *garden) passOver(o *manifest.Object) {
+	g.summary.Skipped++
+	g.begins(o, false)
 }
 
 // inNamespace returns an object of a file in the namespace in which it would be applied.
@@ -172,7 +178,7 @@ func (g *garden) inNamespace(o *manifest.Object) *manifest.Object {
 // capabilities, so these must not be changed.
 func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) *source[T] {
 	g.summary.Objects++
-	g.begins(o)
+	g.begins(o, true)
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())

@@ -101,9 +101,9 @@ var manifestRules = []finding.Rule{
 		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
 		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
 	{Name: ruleIgnoreComment, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
-		Means:  "A comment with `capkit:ignore` names no rule, one that does not exist or cannot be silenced, or gives no reason. It silences nothing.",
+		Means:  "A comment that is meant to silence does not begin with `capkit:ignore`, names no rule, one that does not exist or cannot be silenced, or gives no reason. It silences nothing.",
 		Repair: "Write `# capkit:ignore RULE: reason`, behind what is silenced or in the line above; above an object, it is for all of it. What could not be read cannot be silenced."},
 	{Name: ruleIgnoreUnused, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
-		Means:  "A comment with `capkit:ignore` silences a rule of which nothing is found where it stands: the mistake has been repaired, or the comment stands beside the line that it was meant for.",
+		Means:  "A comment with `capkit:ignore` silences a rule of which nothing is found where it stands: the mistake has been repaired, the comment stands beside the line that it was meant for, or it belongs to no object that is checked.",
 		Repair: "Remove the comment. If it is meant for another line, write it there: behind it, or directly above."},
 }

@@ -5,6 +5,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -49,6 +50,18 @@ func whyNotSilenced(rule string) string {
 	return ""
 }
 
+// cannotIgnore says why a comment cannot silence a rule; empty if it can.
+func cannotIgnore(name string, rules []finding.Rule) string {
+	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
+	switch {
+	case i < 0:
+		return noRule(name, rules)
+	case !rules[i].InManifests():
+		return name + " is not found by lint, and nothing else reads comments; remove it here"
+	}
+	return whyNotSilenced(name)
+}
+
 // whyNotDisabled says why a rule cannot be disabled as a whole; empty if it can.
 func whyNotDisabled(rule string) string {
 	if rule == gardener.RuleCore {
@@ -67,7 +80,7 @@ type ignore struct {
 	rules  []string
 	reason string
 	used   map[string]bool
-	// in is the object that the comment stands in, or above.
+	// in is the object that the comment stands in, or above; nil if there is none.
 	in *began
 }
 
@@ -76,13 +89,38 @@ type began struct {
 	file string
 	line int
 	who  report.Object
+	// checked is set unless it is of a kind that is passed over.
+	checked bool
 }
 
-// ignoreComment matches a comment that silences: its rules, and the reason.
-var ignoreComment = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore\b([^:]*)(?::(.*))?$`)
+var (
+	// ownMark matches a comment of the command's own, and what it begins with.
+	ownMark = regexp.MustCompile(`^#+\s*(` + manifest.Mark + `(?:\s*ignore\b\S*|\S+))`)
+	// ignoreComment matches one that silences: its rules, and the reason.
+	ignoreComment = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore(?:\s([^:]*))?(?::(.*))?$`)
+	// wordLike matches what may be the name of a rule, and no dash before a reason.
+	wordLike = regexp.MustCompile(`^\w`)
+	// nearlyMark matches a comment with what is written instead: that, what joins its words, and the word behind it.
+	nearlyMark = regexp.MustCompile(`^#+\s*((?i:capkit([\s:_-]*)ignore))\b[\s:]*([\w-]*)`)
+	// lateMark matches a comment that begins with something else: that, and the first rule.
+	lateMark = regexp.MustCompile(`^#(.*[\s#.,;(])` + manifest.Mark + `\s*ignore\s+([\w-]+)`)
+	// commentedOut matches what such a comment begins with if it is a line of a manifest that somebody has put behind a #.
+	commentedOut = regexp.MustCompile(`^[\s#]*($|-\s|[^\s:]+:\s)`)
+)
 
-// otherMark matches any other comment that begins as the command's own do.
-var otherMark = regexp.MustCompile(`^#+\s*` + manifest.Mark)
+// notOwn says what is wrong with a comment that is not the command's own, but seems to be meant to be; empty if it does not. Text
+// in which people write about such comments does not, unless it names a rule.
+func notOwn(c edit.Comment, rules []finding.Rule) string {
+	ruleMeant := func(word string) bool { return strictjson.Closest(word, ruleNames(rules)) != "" }
+	if near := nearlyMark.FindStringSubmatch(c.Text); len(near) > 0 && (strings.ContainsAny(near[2], ":_-") || ruleMeant(near[3])) {
+		return fmt.Sprintf("the comment silences nothing, because it begins with %s; %s", near[1], ignoreForm)
+	}
+	late := lateMark.FindStringSubmatch(c.Text)
+	if len(late) == 0 || !ruleMeant(late[2]) || c.Of != c.Line && commentedOut.MatchString(late[1]) {
+		return ""
+	}
+	return "the comment silences nothing, because it does not begin with capkit:ignore; write that first, or in a comment of its own in the line above"
+}
 
 // silence suppresses the findings of rules that are disabled, or that comments in the manifests name, and adds warnings about
 // those comments. What follows from a finding that is suppressed is added: nobody has silenced that.
@@ -94,10 +132,11 @@ func (g *garden) silence(found *report.Report, disabled map[string]report.Suppre
 			f.Suppressions = []report.Suppression{why}
 		}
 	}
+	at := bySilenced(ignores)
 	for i := 0; i < len(found.Findings); i++ { // which become more
 		f := &found.Findings[i]
 		partly[f.Object] = partly[f.Object] || notRead[f.Rule] || halfChecked[f.Rule]
-		for _, ig := range ignores {
+		for _, ig := range slices.Concat(at[silenced{file: f.File, object: f.Object}], at[silenced{file: f.File, line: f.Line}]) {
 			if ig.covers(f) {
 				ig.used[f.Rule] = true
 				f.Suppressions = []report.Suppression{{Kind: report.InSource, Justification: ig.reason}}
@@ -108,11 +147,8 @@ func (g *garden) silence(found *report.Report, disabled map[string]report.Suppre
 		}
 	}
 	for _, ig := range ignores {
-		for _, rule := range ig.rules {
-			if !ig.used[rule] && !partly[ig.in.who] {
-				wrong = append(wrong, ig.warning(ruleIgnoreUnused, field.ErrorTypeInvalid,
-					fmt.Sprintf("rule %s finds nothing %s; remove the comment", rule, ig.where())))
-			}
+		if ig.in == nil || !partly[ig.in.who] {
+			wrong = append(wrong, ig.unused()...)
 		}
 	}
 	for i := range wrong {
@@ -123,27 +159,62 @@ func (g *garden) silence(found *report.Report, disabled map[string]report.Suppre
 	found.Count()
 }
 
-// covers reports whether the comment silences a finding.
+// silenced is what a comment silences in a file: a line, or an object.
+type silenced struct {
+	file   string
+	line   int
+	object report.Object
+}
+
+// bySilenced returns the comments by what they silence. Those that nothing follows silence nothing.
+func bySilenced(ignores []*ignore) map[silenced][]*ignore {
+	by := map[silenced][]*ignore{}
+	for _, ig := range ignores {
+		what := silenced{file: ig.file, line: ig.of}
+		if ig.object != nil {
+			what = silenced{file: ig.file, object: ig.object.who}
+		}
+		if what.line > 0 || ig.object != nil {
+			by[what] = append(by[what], ig)
+		}
+	}
+	return by
+}
+
+// covers reports whether the comment silences a finding in its line or object.
 func (ig *ignore) covers(f *report.Finding) bool {
-	if ig.file != f.File || !slices.Contains(ig.rules, f.Rule) {
-		return false
-	}
-	if ig.object != nil {
-		return f.Object == ig.object.who && f.Line >= ig.object.line
-	}
-	return f.Line == ig.of
+	return slices.Contains(ig.rules, f.Rule) && (ig.object == nil || f.Line >= ig.object.line)
 }
 
+// unused returns a warning for each rule of the comment that has found nothing to silence.
+func (ig *ignore) unused() (warnings []report.Finding) {
+	for _, rule := range ig.rules {
+		if !ig.used[rule] {
+			warnings = append(warnings, ig.warning(ruleIgnoreUnused, fmt.Sprintf("rule %s finds nothing %s", rule, ig.where())))
+		}
+	}
+	return warnings
+}
+
+// where says where the comment looks for findings, and what to do if there are none.
 func (ig *ignore) where() string {
-	if ig.object != nil {
-		return "in " + strings.TrimSpace(ig.object.who.String())
+	switch {
+	case ig.of == 0 && ig.object == nil:
+		return "here, because nothing follows the comment; write it behind what it is about, or in the line above"
+	case ig.in == nil:
+		return fmt.Sprintf("in line %d, which is in no object; write the comment above one, or remove it", ig.of)
+	case !ig.in.checked:
+		return "in " + strings.TrimSpace(ig.in.who.String()) + ", which is not checked; remove the comment"
+	case ig.object != nil:
+		return "in " + strings.TrimSpace(ig.object.who.String()) + "; remove the comment"
 	}
-	return fmt.Sprintf("in line %d", ig.of)
+	return fmt.Sprintf("in line %d; remove the comment", ig.of)
 }
 
-func (ig *ignore) warning(rule string, kind field.ErrorType, message string) report.Finding {
+func (ig *ignore) warning(rule, message string) report.Finding {
 	w := report.Finding{
-		Severity: finding.SeverityWarning, Rule: rule, Type: kind, Message: message, File: ig.file, Line: ig.line, Column: ig.column,
+		Severity: finding.SeverityWarning, Rule: rule, Type: field.ErrorTypeInvalid, Message: message,
+		File: ig.file, Line: ig.line, Column: ig.column,
 	}
 	if ig.in != nil {
 		w.Object = ig.in.who
@@ -151,23 +222,27 @@ func (ig *ignore) warning(rule string, kind field.ErrorType, message string) rep
 	return w
 }
 
-// ignores returns the comments that silence, of documents with objects that are checked; and what is wrong with others.
+// ignores returns the comments that silence; and what is wrong with others. In objects that are not checked, only comments count
+// that begin as the command's own do.
 func (g *garden) ignores(rules []finding.Rule) (ignores []*ignore, wrong []report.Finding) {
+	objects := g.objectsByFile()
 	for _, text := range g.marked {
+		lost := g.isLost(text)
 		for _, c := range edit.Comments(text.Text) {
-			if !otherMark.MatchString(c.Text) {
+			own, message := ownMark.MatchString(c.Text), notOwn(c, rules)
+			if !own && message == "" {
 				continue
 			}
-			ig := &ignore{file: text.File, line: text.Line + c.Line, column: c.Column, used: map[string]bool{}}
-			if c.Of > 0 {
-				ig.of = text.Line + c.Of
+			ig := newIgnore(c, text, objects[text.File])
+			var faults []string
+			switch {
+			case own && (ig.in != nil || !lost):
+				faults = ig.parse(c.Text, rules)
+			case !own && ig.in != nil && ig.in.checked:
+				faults = []string{message}
 			}
-			if !g.place(ig, text) {
-				continue
-			}
-			faults := ig.parse(c.Text, rules)
 			for _, message := range faults {
-				wrong = append(wrong, ig.warning(ruleIgnoreComment, field.ErrorTypeInvalid, message))
+				wrong = append(wrong, ig.warning(ruleIgnoreComment, message))
 			}
 			if len(ig.rules) > 0 {
 				ignores = append(ignores, ig)
@@ -177,67 +252,89 @@ func (g *garden) ignores(rules []finding.Rule) (ignores []*ignore, wrong []repor
 	return ignores, wrong
 }
 
-// place finds out which object the comment belongs to. It reports false if that is none of those that are checked.
-func (g *garden) place(ig *ignore, text manifest.Text) bool {
-	above := text.Line + strings.Count(text.Text, "\n") // where the next document begins, at least
+// objectsByFile returns where the objects of each file begin, by line.
+func (g *garden) objectsByFile() map[string][]*began {
+	objects := map[string][]*began{}
 	for i := range g.began {
 		b := &g.began[i]
-		switch {
-		case b.file != ig.file:
-		case ig.of == 0 && b.line > above: // nothing follows in its document: the comment stands above the next one
-			if ig.in == nil || b.line < ig.in.line {
-				ig.in, ig.object = b, b
-			}
-		case ig.of != 0 && b.line == ig.of && ig.line < ig.of:
-			ig.in, ig.object = b, b
-			return true
-		case ig.of != 0 && b.line <= ig.of && b.line > text.Line && (ig.in == nil || b.line > ig.in.line):
-			ig.in = b
-		}
+		objects[b.file] = append(objects[b.file], b)
 	}
-	return ig.in != nil
+	for _, in := range objects {
+		slices.SortStableFunc(in, func(a, b *began) int { return cmp.Compare(a.line, b.line) })
+	}
+	return objects
+}
+
+// newIgnore returns what is known of a comment in a document before it is read, given where the objects in its file begin, by line.
+func newIgnore(c edit.Comment, text manifest.Text, objects []*began) *ignore {
+	ig := &ignore{file: text.File, line: text.Line + c.Line, column: c.Column, used: map[string]bool{}}
+	if c.Of > 0 {
+		ig.of = text.Line + c.Of
+	}
+	ig.place(objects, text.Line)
+	return ig
+}
+
+// isLost reports whether something in a document could not be read, so that the document is no object.
+func (g *garden) isLost(text manifest.Text) bool {
+	end := text.Line + strings.Count(text.Text, "\n") + 1
+	return slices.ContainsFunc(g.lost, func(p manifest.Problem) bool {
+		return p.File == text.File && text.Line < p.Line && p.Line <= end
+	})
+}
+
+// place finds out which object the comment belongs to: of those in its file, which come by line, the one that it stands above, or
+// the one that it is in. Its document begins behind some lines.
+func (ig *ignore) place(objects []*began, behind int) {
+	from := func(line int) int {
+		i, _ := slices.BinarySearchFunc(objects, line, func(b *began, line int) int { return cmp.Compare(b.line, line) })
+		return i
+	}
+	next := from(ig.line + 1)
+	if next < len(objects) && (ig.of == 0 || objects[next].line == ig.of) { // maybe in the next document
+		ig.in, ig.object = objects[next], objects[next]
+		return
+	}
+	if last := from(max(ig.line, ig.of)+1) - 1; last >= 0 && objects[last].line > behind {
+		ig.in = objects[last]
+	}
 }
 
 const ignoreForm = "write # capkit:ignore RULE: reason"
 
-// parse reads the comment, and returns what is wrong with it. The rules are those that it can silence; without a reason it
-// silences nothing.
+// parse reads the comment, and returns what is wrong with it. The rules are those that it silences: none if anything is wrong.
 func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
 	parts := ignoreComment.FindStringSubmatch(text)
 	if parts == nil {
-		return []string{"capkit has no such comment; " + ignoreForm}
+		return []string{fmt.Sprintf("capkit has no comment %s; %s", strings.TrimSuffix(ownMark.FindStringSubmatch(text)[1], ":"), ignoreForm)}
 	}
 	names := strings.FieldsFunc(parts[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
 	ig.reason = strings.TrimSpace(parts[2])
-	if len(names) == 0 {
+	known := ruleNames(rules)
+	other := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+	switch {
+	case len(names) == 0:
 		return []string{"the comment names no rule; " + ignoreForm}
-	}
-	if ig.reason == "" {
+	case other > 0 && (ig.reason == "" || !wordLike.MatchString(names[other])):
+		return []string{"the comment silences nothing, because there is no colon before the reason; " + ignoreForm}
+	case ig.reason == "":
 		faults = append(faults, "the comment silences nothing, because it has no reason; "+ignoreForm)
 	}
-	rule := func(name string) int {
-		return slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
-	}
-	for n, name := range names {
-		i := rule(name)
-		switch {
-		case i < 0 && ig.reason == "" && n > 0 && rule(names[0]) >= 0: // words of a reason, before which the colon is missing
-		case i < 0:
-			faults = append(faults, noRule(name, rules))
-		case !rules[i].InManifests():
-			faults = append(faults, name+" is not found by lint, and nothing else reads comments; remove it here")
-		case notRead[name]:
-			faults = append(faults, whyNotSilenced(name))
-		case ig.reason != "" && !slices.Contains(ig.rules, name):
-			ig.rules = append(ig.rules, name)
+	for _, name := range names {
+		if message := cannotIgnore(name, rules); message != "" {
+			faults = append(faults, message)
 		}
+	}
+	if len(faults) == 0 {
+		slices.Sort(names)
+		ig.rules = slices.Compact(names)
 	}
 	return faults
 }
 
-// begins notes where an object begins that is checked.
-func (g *garden) begins(o *manifest.Object) {
+// begins notes where an object begins.
+func (g *garden) begins(o *manifest.Object, checked bool) {
 	if line, _ := o.Position(""); line > 0 {
-		g.began = append(g.began, began{o.File, line, report.Object(o.Identity)})
+		g.began = append(g.began, began{o.File, line, report.Object(o.Identity), checked})
 	}
 }

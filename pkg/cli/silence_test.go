@@ -81,21 +81,63 @@ func TestCommentsSilence(t *testing.T) {
 			behind("# capkit:ignore region-unknown, region-uncovered: in May"),
 			[]string{"53 ignore-unused", "(53 region-unknown: inSource in May)"},
 		},
-		"no reason":       {behind("# capkit:ignore region-unknown"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"no colon":        {behind("# capkit:ignore region-unknown asia comes in May"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"an empty reason": {behind("# capkit:ignore region-unknown: "), []string{"53 ignore-comment", "53 region-unknown"}},
-		"no rule":         {behind("# capkit:ignore: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"misspelt rule":   {behind("# capkit:ignore regon-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"misspelt":        {behind("# capkit:ignroe region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"found online":    {behind("# capkit:ignore mapping-in-use: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
-		"never":           {behind("# capkit:ignore unknown-field: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no reason":            {behind("# capkit:ignore region-unknown"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no colon":             {behind("# capkit:ignore region-unknown asia comes in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"an empty reason":      {behind("# capkit:ignore region-unknown: "), []string{"53 ignore-comment", "53 region-unknown"}},
+		"no rule":              {behind("# capkit:ignore: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"misspelt rule":        {behind("# capkit:ignore regon-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"misspelt":             {behind("# capkit:ignroe region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"found online":         {behind("# capkit:ignore mapping-in-use: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"one that is right":    {behind("# capkit:ignore region-unknown, regon-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"for the next line":    {behind("# capkit:ignore-next-line region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"in capitals":          {behind("# Capkit:Ignore region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"with a hyphen":        {behind("#capkit-ignore region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"without a colon":      {behind("# capkit ignore region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"with a space":         {behind("# capkit: ignore region-unknown: in May"), []string{"(53 region-unknown: inSource in May)"}},
+		"behind a comment":     {behind("# misspelt # capkit:ignore region-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"behind text":          {behind("# misspelt; capkit:ignore regon-unknown: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
+		"above, behind text":   {above("# misspelt; capkit:ignore region-unknown: in May"), []string{"53 ignore-comment", "54 region-unknown"}},
+		"text about a comment": {above("# Write capkit:ignore RULE: reason, see capkit:ignore."), []string{"54 region-unknown"}},
+		"text about it":        {above("# capkit ignores what is not listed\n# Capkit: ignored, capkit ignore lists, capkitignore"), []string{"55 region-unknown"}},
+		"text with its name":   {above("# capkit: checked by it"), []string{"54 region-unknown"}},
+		"commented out":        {above("# - name: asia # capkit:ignore region-unknown: in May"), []string{"54 region-unknown"}},
+		"commented out, alone": {above("#     # capkit:ignore region-unknown: in May"), []string{"54 region-unknown"}},
+		"never":                {behind("# capkit:ignore unknown-field: in May"), []string{"53 ignore-comment", "53 region-unknown"}},
 		"no comment": {
 			strings.Replace(profile, "metadata:\n", "metadata:\n  annotations:\n    a: |\n      # capkit:ignore region-unknown: in May\n", 1),
 			[]string{"56 region-unknown"},
 		},
 		"another kind": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a} # capkit:ignore region-unknown: in May\n---\n" + profile,
-			[]string{"57 region-unknown"},
+			[]string{"3 ignore-unused", "57 region-unknown"},
+		},
+		"above another kind": {
+			"# capkit:ignore region-unknown: in May\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n" + profile,
+			[]string{"1 ignore-unused", "59 region-unknown"},
+		},
+		"misspelt in another kind": {
+			"apiVersion: v1\nkind: ConfigMap # capkit:ignore regon-unknown: in May\nmetadata: {name: a} # capkit-ignore a\n---\n" + profile,
+			[]string{"2 ignore-comment", "57 region-unknown"},
+		},
+		"at the end": {
+			profile + "# capkit:ignore region-unknown: in May\n", []string{"53 region-unknown", "55 ignore-unused"},
+		},
+		"at the end, indented": {
+			profile + "            # capkit:ignore regon-unknown: in May\n...\n", []string{"53 region-unknown", "55 ignore-comment"},
+		},
+		"behind the last document": {
+			profile + "...\n# capkit:ignore region-unknown: in May\n", []string{"53 region-unknown", "56 ignore-unused"},
+		},
+		"above a List": {
+			"# capkit:ignore region-unknown: in May\n" + kubectl(profile), []string{"1 ignore-unused", "55 region-unknown"},
+		},
+		"above the entries of a List": {
+			strings.Replace(kubectl(profile), "items:", "# capkit:ignore region-unknown: in May\nitems:", 1),
+			[]string{"2 ignore-unused", "55 region-unknown"},
+		},
+		"in what is no object": {
+			"kind: CloudProfile # capkit:ignore region-unknown: in May\n---\n" + profile,
+			[]string{"1 not-an-object", "55 region-unknown"},
 		},
 		"an entry of a List": {
 			"apiVersion: v1\nkind: List\nitems:\n# capkit:ignore region-unknown: in May\n- " +
@@ -112,6 +154,40 @@ func TestCommentsSilence(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What is said of a comment that silences nothing is what there is to change.
+func TestCommentsThatSilenceNothing(t *testing.T) {
+	profile := unknownRegion(t)
+	const form = "; write # capkit:ignore RULE: reason"
+	for comment, want := range map[string]string{
+		"# capkit:ignore region-unknown":                      "the comment silences nothing, because it has no reason" + form,
+		"# capkit:ignore region-unknown -- opens":             "the comment silences nothing, because there is no colon before the reason" + form,
+		"# capkit:ignore region-unknown opens in May":         "the comment silences nothing, because there is no colon before the reason" + form,
+		"# capkit:ignore region-unknown - asia: opens in May": "the comment silences nothing, because there is no colon before the reason" + form,
+		"# capkit:ignore-next-line region-unknown: opens":     "capkit has no comment capkit:ignore-next-line" + form,
+		"# capkit:ignroe: opens":                              "capkit has no comment capkit:ignroe" + form,
+		"# Capkit:Ignore region-unknown: opens":               "the comment silences nothing, because it begins with Capkit:Ignore" + form,
+		"# capkit-ignore-line":                                "the comment silences nothing, because it begins with capkit-ignore" + form,
+		"# misspelt # capkit:ignore region-unknown: opens": "the comment silences nothing, because it does not begin with capkit:ignore; " +
+			"write that first, or in a comment of its own in the line above",
+		"#\n# capkit:ignore region-unknown: opens": "rule region-unknown finds nothing here, because nothing follows the comment; " +
+			"write it behind what it is about, or in the line above",
+		"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a} # capkit:ignore region-unknown: opens": "rule region-unknown finds nothing in " +
+			"ConfigMap a, which is not checked; remove the comment",
+		"\n---\napiVersion: v1 # capkit:ignore region-unknown: opens\nkind: List": "rule region-unknown finds nothing in line 56, which is in no object; " +
+			"write the comment above one, or remove it",
+	} {
+		var messages []string
+		for _, f := range lint(t, strings.TrimSpace(profile)+" "+comment+"\n", "-").Findings {
+			if f.Rule != "region-unknown" {
+				messages = append(messages, f.Message)
+			}
+		}
+		if diff := cmp.Diff([]string{want}, messages); diff != "" {
+			t.Errorf("%s\n%s", comment, diff)
+		}
 	}
 }
 

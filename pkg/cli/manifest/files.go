@@ -223,7 +223,7 @@ const (
 // has a [Mark], since a comment may stand between two items, and about both of them; and what is not UTF-8, of which the keys of a
 // List in JSON say nothing.
 func (s *source) parseLarge(text string) error {
-	if strings.Contains(text, Mark) || !utf8.ValidString(text) {
+	if hasMark(text) || !utf8.ValidString(text) {
 		s.parse(text)
 		return nil
 	}

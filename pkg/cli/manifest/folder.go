@@ -28,7 +28,7 @@ type Input struct {
 	Skipped []Skipped
 	// Foreign counts the documents in folders that are no objects of any kind, whether or not they are among Skipped.
 	Foreign int
-	// Marked are the documents with a [Mark] in their text.
+	// Marked are the documents with a [Mark] in their text, or with what is written instead.
 	Marked []Text
 }
 

@@ -169,6 +169,7 @@ func (y *yamlStream) end() {
 
 // frame reads what a List says beside its items, before or behind them, in a text that begins behind some lines.
 func (y *yamlStream) frame(text string, line int) {
+	y.texts = append(y.texts, marked(y.name, text, line)...)
 	c := chunk{text: strings.TrimPrefix(text, byteOrderMark), line: line}
 	node, err := nextNode(yaml.NewDecoder(strings.NewReader(c.text)))
 	switch {

@@ -29,6 +29,24 @@ func (s *source) found() (found []string) {
 	return append(found, fmt.Sprint(s.skipped, s.foreign))
 }
 
+// Comments stand in what a List says of itself, too, above its first item for instance.
+func TestMarkedItemByItem(t *testing.T) {
+	const text = "# capkit:ignore a: b\napiVersion: v1\nitems:\n# Capkit-Ignore\n- apiVersion: v1\n  kind: A\n# none\n- apiVersion: v1\n" +
+		"  kind: B # capkit ignore\nkind: List # capkit:ignore a: b\n"
+	s := source{name: "f.yaml"}
+	if err := s.stream(strings.NewReader(text), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	want := []Text{
+		{"f.yaml", 0, "# capkit:ignore a: b\napiVersion: v1\nitems:\n# Capkit-Ignore\n"},
+		{"f.yaml", 7, "  apiVersion: v1\n  kind: B # capkit ignore\n"},
+		{"f.yaml", 9, "kind: List # capkit:ignore a: b\n"},
+	}
+	if diff := cmp.Diff(want, s.texts); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // A large input is read item by item if that finds what reading it at once finds.
 func FuzzItemByItem(f *testing.F) {
 	const two = "items:\n- apiVersion: v1\n  kind: A\n  x: |\n    - b\n    c\n# two\n- kind: B\n  apiVersion: v1\n"

@@ -120,15 +120,15 @@ func first(text string) string {
 	return strings.ReplaceAll(strings.TrimSuffix(sentence, "."), "|", "\\|")
 }
 
-// kind is the severity of a rule, with the mark of those that have no example.
+// kind are the severities of a rule, with the mark of those that have no example.
 func kind(rule finding.Rule) string {
 	if rule.Online {
-		return string(rule.Severity) + ", online"
+		return rule.Severities() + ", online"
 	}
 	if rule.Command != "" {
-		return string(rule.Severity) + ", of `capkit " + rule.Command + "`"
+		return rule.Severities() + ", of `capkit " + rule.Command + "`"
 	}
-	return string(rule.Severity)
+	return rule.Severities()
 }
 
 // section writes what the catalogue says about one rule.

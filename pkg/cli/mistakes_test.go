@@ -7,15 +7,23 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
 )
 
 // Mistakes that operators, authors of extensions and owners of Shoots make, in the examples, and what lint says about each: from
 // that alone it has to be clear what to change.
 func TestMistakes(t *testing.T) {
+	found := regexp.MustCompile(`(?m): (error|warning): .* \[([a-z-]+)\]$`)
+	rules := map[string]finding.Rule{}
+	for _, rule := range cli.Rules(table...) {
+		rules[rule.Name] = rule
+	}
 	cases.Run(t, "testdata/mistakes.txtar", func(c *cases.Case) string {
 		dir := t.TempDir()
 		var files []string
@@ -39,6 +47,11 @@ func TestMistakes(t *testing.T) {
 		r := runFor(table, "", append([]string{"lint", "--quiet"}, files...)...)
 		if r.stdout == "" || r.stderr != "" || r.status > 1 {
 			t.Errorf("exit status %d, and on standard error: %s", r.status, r.stderr)
+		}
+		for _, said := range found.FindAllStringSubmatch(r.stdout, -1) {
+			if rule := rules[said[2]]; !strings.Contains(rule.Severities(), said[1]) {
+				t.Errorf("%s is %s in the catalogue and %s in lint", said[2], rule.Severities(), said[1])
+			}
 		}
 		return strings.ReplaceAll(r.stdout, dir+string(filepath.Separator), "")
 	})

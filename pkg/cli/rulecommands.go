@@ -33,6 +33,8 @@ type catalogue struct {
 type ruleEntry struct {
 	Name     string           `json:"name"`
 	Severity finding.Severity `json:"severity"`
+	// severities are those of all findings, in words.
+	severities string
 	// Object is a kind, "any object", or "file" where there is no object yet; empty for the rule of a provider that does not
 	// say.
 	Object string `json:"object"`
@@ -57,7 +59,10 @@ type ruleExample struct {
 func (c *command) catalogue() []finding.Rule { return Rules(byType(c.providers)...) }
 
 func entryOf(r finding.Rule) ruleEntry {
-	return ruleEntry{Name: r.Name, Severity: r.Severity, Object: r.Object, Online: r.Online, Command: r.Command, Means: r.Means, Repair: r.Repair}
+	return ruleEntry{
+		Name: r.Name, Severity: r.Severity, severities: r.Severities(), Object: r.Object, Online: r.Online, Command: r.Command,
+		Means: r.Means, Repair: r.Repair,
+	}
 }
 
 func (c *command) rules() *cobra.Command {
@@ -91,15 +96,15 @@ func (a catalogue) print(w io.Writer) {
 	_ = table.Flush() // as with all answers, nobody is told that a pipe is closed
 }
 
-// kind is the severity, with a mark if admission alone finds what the rule is about, or a command other than lint.
+// kind are the severities, with a mark if admission alone finds what the rule is about, or a command other than lint.
 func (r *ruleEntry) kind() string {
 	switch {
 	case r.Online:
-		return string(r.Severity) + ", online"
+		return r.severities + ", online"
 	case r.Command != "":
-		return string(r.Severity) + ", " + r.Command
+		return r.severities + ", " + r.Command
 	}
-	return string(r.Severity)
+	return r.severities
 }
 
 // firstSentence returns what a text begins with, up to the first full stop or colon, without that.

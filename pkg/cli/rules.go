@@ -85,9 +85,10 @@ var manifestRules = []finding.Rule{
 	{Name: ruleProfileUnreadable, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
 		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
 		Repair: "Repair the profile first."},
-	{Name: ruleProviderUnknown, Severity: finding.SeverityWarning, Object: finding.ObjectCloudProfile,
-		Means:  "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config was not looked at.",
-		Repair: "Use the command of that provider's extension, if it has one."},
+	{Name: ruleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
+		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config " +
+			"was not looked at. If the type differs from a known one in capitals only, lint takes that for an error.",
+		Repair: "Use the command of that provider's extension, if it has one. If it is the spelling, correct that."},
 	{Name: migrate.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
 		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
 			"which more would have to change than has to, versions that are to be joined differ in more than their images, or the legacy " +

@@ -30,6 +30,8 @@ func TestSizeOfCloudProfile(t *testing.T) {
 			report = withSize(report, profile)
 			if got := len(report.Errors) - errs; got != c.errors {
 				t.Errorf("%d more errors, want %d: %v", got, c.errors, report.Errors)
+			} else if got > 0 && !consistency.RuleSize.Escalates {
+				t.Error("the catalogue does not say so")
 			}
 			if lost := warnings - len(report.Warnings); lost != c.errors {
 				t.Errorf("%d warnings fewer, want %d", lost, c.errors)

@@ -55,9 +55,9 @@ var (
 	ruleNameMissing = finding.Denies("name-missing",
 		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
 		"Write the name, or remove the entry.")
-	RuleSize = finding.Warns("cloudprofile-size",
+	RuleSize = finding.Escalates(finding.Warns("cloudprofile-size",
 		"The CloudProfile has reached three quarters of the 1.5 MiB that etcd stores. Once over the limit, no update of it is accepted; lint takes that for an error.",
-		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses.")
+		"Remove expired image versions, flavors that no machine type fits and mappings that nobody uses."))
 
 	// Images.
 	ruleImageMissing = finding.Denies("provider-image-missing",

@@ -145,6 +145,8 @@ type Rule struct {
 	// Name is the stable name, the Origin of the rule's findings. Once published it keeps its meaning.
 	Name     string
 	Severity Severity
+	// Escalates says of a rule that warns that lint makes an error of it in the case that Means names.
+	Escalates bool
 	// Means says in a sentence or two what the rule demands, and why.
 	Means string
 	// Repair says what to do about a finding.
@@ -159,6 +161,14 @@ type Rule struct {
 
 // InManifests reports whether lint finds what the rule is about, in manifests alone.
 func (r *Rule) InManifests() bool { return !r.Online && r.Command == "" }
+
+// Severities returns the severities that findings of the rule have, in words.
+func (r *Rule) Severities() string {
+	if r.Escalates {
+		return string(SeverityError) + " or " + string(r.Severity)
+	}
+	return string(r.Severity)
+}
 
 // What a [Rule] is about: a kind of objects, any of them, or what is no object yet.
 const (
@@ -186,6 +196,12 @@ func Denies(name, means, repair string) Rule {
 // Warns returns a rule whose findings are warnings.
 func Warns(name, means, repair string) Rule {
 	return Rule{Name: name, Severity: SeverityWarning, Means: means, Repair: repair}
+}
+
+// Escalates returns a rule that warns, marked as one of which lint makes an error in the case that its text names.
+func Escalates(rule Rule) Rule {
+	rule.Escalates = true
+	return rule
 }
 
 // Online returns the rules, marked as those that only admission can check. They are changed in place.

@@ -55,6 +55,8 @@ type reasoning struct {
 	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
 
 	format func(v1beta1.Capabilities) string
+	// leftToDefault are the capabilities that the machine type leaves out, and so supports in full.
+	leftToDefault []string
 	// sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
 	sets []setsRow
 }
@@ -108,7 +110,8 @@ func reasoningOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R])
 	e := &reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
 		Worker: asked(p.Vocabulary(), r.Requirements), format: p.Vocabulary().Format, sets: sets(p, r),
-		Flavors: []explainedFlavor{}, Comparisons: []explainedComparison{},
+		leftToDefault: p.LeftToDefault(r.Pool.MachineType),
+		Flavors:       []explainedFlavor{}, Comparisons: []explainedComparison{},
 	}
 	for i := range d.Verdicts {
 		e.Flavors = append(e.Flavors, explained(p, r, i))

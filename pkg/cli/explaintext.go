@@ -14,6 +14,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -64,6 +65,14 @@ func printMachine(w io.Writer, e answer) {
 	}
 	if len(e.Machine) > 0 {
 		fmt.Fprintf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, e.format(e.Machine))
+		printLeftToDefault(w, e)
+	}
+}
+
+// printLeftToDefault says what the machine type supports without declaring it.
+func printLeftToDefault(w io.Writer, e answer) {
+	if len(e.leftToDefault) > 0 {
+		fmt.Fprintf(w, "  The machine type does not declare %s, and so supports all values.\n", finding.And(e.leftToDefault))
 	}
 }
 
@@ -145,6 +154,7 @@ func printSets(w io.Writer, e answer) {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
 	}
 	_ = table.Flush() // as with all text: what cannot be written is lost
+	printLeftToDefault(w, e)
 }
 
 // printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.

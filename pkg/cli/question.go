@@ -14,10 +14,12 @@ import (
 	"slices"
 	"strings"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
@@ -207,6 +209,7 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 	if unknown := p.CheckRegion(pool.Region, nil); unknown != nil {
 		g.notes = append(g.notes, unknown.Detail)
 	}
+	g.noteNoLongerOffered(p.spec(), &pool)
 	if flags.given("gpu") {
 		pool.Worker.GPU = &flags.gpu
 		if !slices.Contains(gpuTypes, flags.gpu) {
@@ -226,6 +229,18 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 	g.noteFurther(config, a.further.Errors())
 	a.refuseFor(fault, p.madeBy().Workers())
 	return a, nil
+}
+
+// noteNoLongerOffered takes down what a new worker pool cannot have any more, although it boots.
+func (g *garden) noteNoLongerOffered(profile *v1beta1.CloudProfileSpec, pool *provider.Pool) {
+	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, pool.MachineType)
+	if machineType != nil && !ptr.Deref(machineType.Usable, true) {
+		g.notes = append(g.notes, fmt.Sprintf("machine type %s is not usable for new worker pools (usable: false)", pool.MachineType))
+	}
+	version, found := v1beta1helper.FindMachineImageVersion(profile.MachineImages, pool.Image, pool.Version)
+	if found && v1beta1helper.VersionIsExpired(version.ExpirableVersion) {
+		g.notes = append(g.notes, fmt.Sprintf("%s@%s has expired, so new worker pools cannot have it", pool.Image, pool.Version))
+	}
 }
 
 // askShoots answers for every worker pool of every Shoot. A Shoot that has no profile to ask, or is for a region that

@@ -341,6 +341,7 @@ func (a *answers[R]) look(version int) {
 	if len(block.Types) == 0 {
 		*block = page.Block{Sides: e.sets != nil}
 		for _, e.MachineType = range a.types {
+			e.leftToDefault = a.compiled.LeftToDefault(e.MachineType)
 			block.Types = append(block.Types, a.texts.Add(written(func(w *bytes.Buffer) { printSupport(w, e) })))
 		}
 	}

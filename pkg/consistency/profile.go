@@ -72,6 +72,23 @@ func (p *Profile[R]) Vocabulary() *capability.Vocabulary { return p.vocabulary }
 // capabilities of the core flavor that it corresponds to (semantics S8).
 func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
 
+// LeftToDefault returns the registered capabilities of which a machine type supports several values because it leaves them out
+// (semantics S2), in the order of the vocabulary.
+func (p *Profile[R]) LeftToDefault(machineType string) []string {
+	m, found := p.machines[machineType]
+	if !found {
+		return nil
+	}
+	var names []string
+	for _, def := range p.vocabulary.Definitions() {
+		_, declared := m.written.Capabilities[def.Name]
+		if !declared && len(m.set.Values(def.Name)) > 1 {
+			names = append(names, def.Name)
+		}
+	}
+	return names
+}
+
 // machineSet compiles what a machine type supports; its architecture is found in the order of semantics S2. pool is the
 // architecture that a worker pool asks for, or empty.
 func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {

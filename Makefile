@@ -143,6 +143,13 @@ test:
 	@grep -q '^Ran [1-9]' bin/reports/chosen.txt || { echo "no spec matches FOCUS='$(FOCUS)' LABELS='$(LABELS)'" >&2; exit 1; }
 endif
 
+# How many profiles make test-migration migrates.
+PROFILES ?= 10000
+
+.PHONY: test-migration
+test-migration: ## Migrate PROFILES (10000) random profiles, of which make test takes 480
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./pkg/cli -run MigrationOfRandomProfiles -profiles=$(PROFILES)
+
 .PHONY: test-race
 test-race: ## Run the tests of the packages that decide under the race detector
 	CGO_ENABLED=1 go test -race $(PURE)

@@ -32,10 +32,10 @@ type said struct {
 	stdout, stderr string
 }
 
-// capkit runs the command on the garden, whose namespace garden-demo it reads.
+// capkit runs the command on the garden.
 func capkit(args ...string) said {
 	var stdout, stderr bytes.Buffer
-	args = append([]string{"capkit", args[0], "--kubeconfig", g.Kubeconfig(), "-n", "garden-demo", "-o", "json"}, args[1:]...)
+	args = append([]string{"capkit", args[0], "--kubeconfig", g.Kubeconfig(), "-o", "json"}, args[1:]...)
 	status := cli.Run(args, nil, &stdout, &stderr, cli.For(cloud.Provider{}))
 	return said{status, stdout.String(), stderr.String()}
 }
@@ -55,7 +55,7 @@ func planned(
 	Expect(err).NotTo(HaveOccurred())
 	file := filepath.Join(GinkgoT().TempDir(), "profile.yaml")
 	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
-	answer := capkit("plan", file)
+	answer := capkit("plan", "-A", file)
 	var found struct{ Changes []plan.Change }
 	Expect(json.Unmarshal([]byte(answer.stdout), &found)).To(Succeed(), answer.stderr)
 	return found.Changes, answer.status
@@ -75,7 +75,7 @@ func boots(shoot string) map[string]any {
 			Reference   any
 		}
 	}
-	said := capkit("select")
+	said := capkit("select", "-n", "garden-demo")
 	Expect(json.Unmarshal([]byte(said.stdout), &answer)).To(Succeed(), said.stderr)
 	found := map[string]any{}
 	for _, p := range answer.Pools {

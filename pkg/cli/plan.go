@@ -213,6 +213,7 @@ func (u *update) ofProfile() (Provider, []view, []plan.Change, error) {
 		v := view{name: child.name, old: was, new: is, shoots: u.shoots("NamespacedCloudProfile", child.name, was)}
 		views, all, objects = append(views, v), append(all, v.shoots...), append(objects, child.object)
 	}
+	u.noteRegions(is, all)
 	stored, storedOld := u.after.stored(updated), u.before.stored(old)
 	refused := byGardener(withHints(stored, gardener.ValidateUpdate(stored, storedOld)))
 	refused = append(refused, byAdmission(is.madeBy().checkUpdate(was, stored, storedOld))...)
@@ -266,10 +267,7 @@ func errorOf(errs ...*field.Error) *field.Error {
 func (u *update) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]plan.Change, error) {
 	old, updated := u.profile.old.object, u.profile.updated.object
 	var users []string
-	for _, s := range u.before.shoots.all {
-		if s.object == nil || s.object.DeletionTimestamp != nil {
-			continue
-		}
+	for s := range u.remaining() {
 		if kind, name, _ := profileNameOf(s.object); kind == "CloudProfile" && name == u.name {
 			users = append(users, "Shoot "+s.name)
 		}
@@ -282,39 +280,6 @@ func (u *update) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]
 	}
 	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+
 		"give NEW the type of OLD", u.name, finding.Quoted(old.Spec.Type), finding.Quoted(updated.Spec.Type))
-}
-
-// children returns the NamespacedCloudProfiles whose parent is updated.
-func (u *update) children() []*source[v1beta1.NamespacedCloudProfile] {
-	var children []*source[v1beta1.NamespacedCloudProfile]
-	for _, s := range u.before.namespaced.all {
-		if s.object != nil && s.object.DeletionTimestamp == nil && u.before.parentOf(s) == u.profile.old {
-			children = append(children, s)
-		}
-	}
-	return children
-}
-
-// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it.
-func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
-	var shoots []plan.Shoot
-	for _, s := range u.before.shoots.all {
-		if s.object == nil || s.object.DeletionTimestamp != nil {
-			continue
-		}
-		of, named, _ := profileNameOf(s.object)
-		if of == "NamespacedCloudProfile" {
-			named = s.object.Namespace + "/" + named
-		}
-		if of == kind && named == name {
-			stored := s.object
-			if !s.live {
-				stored = storedShoot(p, s.object)
-			}
-			shoots = append(shoots, plan.Shoot{Name: s.name, Object: stored})
-		}
-	}
-	return shoots
 }
 
 // findUnread makes findings of what is wrong with the providerConfig of a worker pool.

@@ -138,7 +138,8 @@ func (t typed[R]) plan(views []view) ([]plan.Change, []plan.Unread) {
 	for _, v := range views {
 		was, is := v.old.(compiledProfile[R]), v.new.(compiledProfile[R])
 		of = append(of, plan.View[R]{
-			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots, Formerly: v.formerly,
+			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots,
+			Formerly: v.formerly,
 		})
 	}
 	return plan.Of(t.Workers(), of)

@@ -68,6 +68,9 @@ type Change[R any] struct {
 	// Unreadable is true if the providerConfig of the pool has errors, so that it is not known what the pool asks for. It
 	// has no images then.
 	Unreadable bool
+	// Regional is said by Combinations of a region that only one of the profiles has. No Shoot can be created in such a region
+	// while the profile lacks it; worker pools that are there all the same go on as Pool says, which does not look at that.
+	Regional bool
 }
 
 // Combination is what a worker pool could be: an image version on a machine type in a region.
@@ -97,8 +100,8 @@ func (c *Comparison[R]) Renamed(formerly func(Combination) (version string, coun
 	c.formerly = formerly
 }
 
-// Pool returns what the update does to a worker pool. It belongs to the comparison: it must not be changed, and is the same
-// for pools that are alike.
+// Pool returns what the update does to a worker pool that exists. It belongs to the comparison: it must not be changed, and is
+// the same for pools that are alike.
 func (c *Comparison[R]) Pool(pool provider.Pool) *Change[R] {
 	shape := c.after.provider.Workers().ShapeOf(&pool)
 	change, done := c.pools[shape]
@@ -115,19 +118,22 @@ func (c *Comparison[R]) Pool(pool provider.Pool) *Change[R] {
 
 // Combinations yields what the update does to every combination of an image version that core lists, a machine type and a
 // region, which it has before or after: for a pool that asks for nothing, and for one that asks for one thing, for each
-// setting whose capability is offered before or after. What boots the same as before is left out. The order is that of
-// the lists after the update, and then of what they had before.
+// setting whose capability is offered before or after. Where a profile lacks the region nothing boots. What boots the same as
+// before is left out. The order is that of the lists after the update, and then of what they had before.
 func (c *Comparison[R]) Combinations() iter.Seq2[Combination, Change[R]] {
 	types := union(namesOf(c.after.spec.MachineTypes), namesOf(c.before.spec.MachineTypes))
-	templates := c.templates()
+	templates, regions := c.templates(), c.regions()
 	return func(yield func(Combination, Change[R]) bool) {
 		for _, name := range types {
 			for _, template := range templates {
 				pool := provider.Pool{MachineType: name, Worker: template.worker}
 				was, is := c.before.question(pool, template.more...), c.after.question(pool, template.more...)
-				for combination, former := range c.with(name) {
-					change := c.decide(was, is, combination, former)
-					if !change.Same() && !yield(combination, change) {
+				for of := range c.with(name, regions) {
+					before, after := was, is
+					before.refused, after.refused = was.refused || !of.had, is.refused || !of.has
+					change := c.decide(before, after, of.Combination, of.former)
+					change.Regional = of.had != of.has
+					if !change.Same() && !yield(of.Combination, change) {
 						return
 					}
 				}
@@ -136,17 +142,39 @@ func (c *Comparison[R]) Combinations() iter.Seq2[Combination, Change[R]] {
 	}
 }
 
-// with yields the combinations with a machine type, each with the version that it is compared with.
-func (c *Comparison[R]) with(machineType string) iter.Seq2[Combination, string] {
-	versions, regions := union(c.after.listed(), c.before.listed()), union(c.after.regions, c.before.regions)
-	return func(yield func(Combination, string) bool) {
+// possible is a combination, with what it is compared with.
+type possible struct {
+	Combination
+	// former is the version that it had before the update.
+	former string
+	comparedRegion
+}
+
+// comparedRegion says which of the profiles have a region.
+type comparedRegion struct {
+	name     string
+	had, has bool
+}
+
+func (c *Comparison[R]) regions() []comparedRegion {
+	var regions []comparedRegion
+	for _, name := range union(c.after.regions, c.before.regions) {
+		regions = append(regions, comparedRegion{name, c.before.hasRegion(name), c.after.hasRegion(name)})
+	}
+	return regions
+}
+
+// with yields the combinations with a machine type.
+func (c *Comparison[R]) with(machineType string, regions []comparedRegion) iter.Seq[possible] {
+	versions := union(c.after.listed(), c.before.listed())
+	return func(yield func(possible) bool) {
 		for _, id := range versions {
 			for _, region := range regions {
-				combination, former, counts := Combination{id.image, id.version, machineType, region}, id.version, true
+				of, counts := possible{Combination{id.image, id.version, machineType, region.name}, id.version, region}, true
 				if c.formerly != nil {
-					former, counts = c.formerly(combination)
+					of.former, counts = c.formerly(of.Combination)
 				}
-				if counts && !yield(combination, former) {
+				if counts && !yield(of) {
 					return
 				}
 			}

@@ -258,13 +258,18 @@ func (p *Profile[R]) rejections(r *Resolution[R]) string {
 // CheckRegion returns an error at the path at if the profile does not have a region, and nil if it does. A profile
 // without regions, which core refuses, is taken to have every one.
 func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding {
-	if len(p.regions) == 0 || slices.Contains(p.regions, region) {
+	if p.hasRegion(region) {
 		return nil
 	}
 	meant := strictjson.DidYouMean(strictjson.Slip(region, p.regions))
 	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
 		"region %s is not in the profile, which has %s%s", finding.Quoted(region), finding.Few(p.regions), meant)
 	return &err
+}
+
+// hasRegion reports what CheckRegion does, without the error.
+func (p *Profile[R]) hasRegion(region string) bool {
+	return len(p.regions) == 0 || slices.Contains(p.regions, region)
 }
 
 // unmapped says that core lists the image of a pool, or its version, so that it is the provider config which lacks it: or

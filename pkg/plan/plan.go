@@ -78,11 +78,17 @@ type planner[R any] struct {
 	unread  []Unread
 }
 
+// asked is a combination with what is asked for, as JSON.
+type asked struct {
+	consistency.Combination
+	requested string
+}
+
 // imageKey is what one entry about images is about.
 type imageKey struct {
-	consistency.Combination
-	// requested, before, after and kept are JSON.
-	requested, before, after, kept string
+	asked
+	// before, after and kept are JSON.
+	before, after, kept string
 	// view is the name of the only one that sees it like this.
 	view string
 }
@@ -93,6 +99,8 @@ type imageEntry[R any] struct {
 	change    consistency.Change[R]
 	requested []capability.Requirement
 	pools     []Pool
+	// inUse says that a worker pool is such a combination. If it is not among the pools all the same, it boots what it did.
+	inUse bool
 	// whyNot says why one of the pools boots nothing after the update; nil without pools.
 	whyNot func() string
 }
@@ -112,6 +120,8 @@ type sight[R any] struct {
 	was, is    *maintenance.Forecast
 	// known has the entry of each change, nil if nothing changes.
 	known map[*consistency.Change[R]]*imageEntry[R]
+	// regional has the entries about regions that the update removes.
+	regional map[asked]*imageEntry[R]
 }
 
 // look takes down what is seen in a view.
@@ -119,11 +129,14 @@ func (p *planner[R]) look(index int, v *View[R]) {
 	was := maintenance.NewForecast(v.OldSpec, p.workers, v.Old.Boots)
 	s := &sight[R]{
 		v, index, consistency.NewComparison(v.Old, v.New), was, was.After(v.NewSpec, v.New.Boots),
-		map[*consistency.Change[R]]*imageEntry[R]{},
+		map[*consistency.Change[R]]*imageEntry[R]{}, map[asked]*imageEntry[R]{},
 	}
 	s.comparison.Renamed(v.Formerly)
 	for combination, change := range s.comparison.Combinations() {
-		p.entry(v, combination, &change)
+		entry := p.entry(v, combination, &change)
+		if change.Regional && change.After == nil {
+			s.regional[entry.asked] = entry
+		}
 	}
 	for i := range v.Shoots {
 		pools := provider.PoolsOf(v.Shoots[i].Object)
@@ -149,8 +162,11 @@ func (p *planner[R]) lookAt(s *sight[R], shoot, index int, pool *provider.Pool) 
 		return
 	}
 	entry, done := s.known[change]
-	if !done && !change.Same() {
-		entry = p.entry(s.View, combinationOf(pool), change)
+	if !done {
+		s.use(combinationOf(pool), change)
+		if !change.Same() {
+			entry = p.entry(s.View, combinationOf(pool), change)
+		}
 	}
 	s.known[change] = entry
 	if entry == nil {
@@ -160,6 +176,16 @@ func (p *planner[R]) lookAt(s *sight[R], shoot, index int, pool *provider.Pool) 
 		entry.whyNot = func() string { return s.comparison.WhyNot(*pool) }
 	}
 	entry.pools = append(entry.pools, named)
+}
+
+// use takes down that a worker pool is a combination, if that is in a region which the update removes.
+func (s *sight[R]) use(of consistency.Combination, change *consistency.Change[R]) {
+	if len(s.regional) == 0 {
+		return
+	}
+	if entry := s.regional[asked{of, keyOf(change.Requested)}]; entry != nil {
+		entry.inUse = true
+	}
 }
 
 // forecast takes down what maintenance chooses for the worker pools of a Shoot. Where none of them can be chosen anything else
@@ -187,7 +213,7 @@ func combinationOf(pool *provider.Pool) consistency.Combination {
 // entry returns the entry of a change, which it adds if the profile itself does not see it in the same way.
 func (p *planner[R]) entry(v *View[R], of consistency.Combination, change *consistency.Change[R]) *imageEntry[R] {
 	key := imageKey{
-		Combination: of, requested: keyOf(change.Requested),
+		asked:  asked{of, keyOf(change.Requested)},
 		before: keyOf(change.Before), after: keyOf(change.After), kept: keyOf(change.Kept),
 	}
 	for _, key.view = range []string{"", v.Name} {
@@ -272,6 +298,8 @@ func (e *imageEntry[R]) changes() []Change {
 	switch before, after := e.change.Before, e.change.After; {
 	case before == nil:
 		c.Kind, c.To = New, *after
+	case after == nil && len(e.pools) == 0 && e.inUse:
+		return nil
 	case after == nil && len(e.pools) == 0:
 		c.Kind, c.From = Gone, *before
 	case after == nil:

@@ -48,8 +48,10 @@ const (
 // world is a profile as it is drawn.
 type world struct {
 	capabilities bool
-	types        map[string]v1beta1.Capabilities
-	versions     map[string]version
+	// regions are those that the profile has, of those for which there are images.
+	regions  []string
+	types    map[string]v1beta1.Capabilities
+	versions map[string]version
 }
 
 type version struct {
@@ -100,7 +102,7 @@ func full(declared v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 func drawWorld(t *rapid.T) *world {
-	w := &world{rapid.IntRange(0, 5).Draw(t, "legacy") > 0, map[string]v1beta1.Capabilities{}, map[string]version{}}
+	w := &world{rapid.IntRange(0, 5).Draw(t, "legacy") > 0, drawRegions(t), map[string]v1beta1.Capabilities{}, map[string]version{}}
 	for _, name := range types {
 		w.types[name] = declare(t)
 	}
@@ -110,15 +112,20 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
+// drawRegions draws the regions of a profile: all of them as a rule.
+func drawRegions(t *rapid.T) []string {
+	return rapid.SampledFrom([][]string{regionNames, regionNames, regionNames[:1], regionNames[1:]}).Draw(t, "regions")
+}
+
 // changed draws another profile, which is not too different.
 func (w *world) changed(t *rapid.T) *world {
-	is := &world{w.capabilities, maps.Clone(w.types), maps.Clone(w.versions)}
+	is := &world{w.capabilities, w.regions, maps.Clone(w.types), maps.Clone(w.versions)}
 	for range rapid.IntRange(0, 4).Draw(t, "changes") {
 		name, of := rapid.SampledFrom(versions).Draw(t, "version"), rapid.SampledFrom(types).Draw(t, "machine type")
 		v := is.versions[name]
 		v.flavors = slices.Clone(v.flavors)
 		at := rapid.IntRange(0, 3).Draw(t, "flavor")
-		switch rapid.IntRange(0, 8).Draw(t, "change") {
+		switch rapid.IntRange(0, 9).Draw(t, "change") {
 		case 0:
 			is.types[of] = declare(t)
 		case 1:
@@ -139,6 +146,8 @@ func (w *world) changed(t *rapid.T) *world {
 			}
 		case 6:
 			is.capabilities = rapid.Bool().Draw(t, "legacy")
+		case 7:
+			is.regions = drawRegions(t)
 		default:
 			v.flavors = append(v.flavors, slices.DeleteFunc(drawVersion(t).flavors, func(f v1alpha1.MachineImageFlavor) bool {
 				return slices.ContainsFunc(v.flavors, func(other v1alpha1.MachineImageFlavor) bool {
@@ -197,7 +206,7 @@ func (w *world) spec(order int) *v1beta1.CloudProfileSpec {
 		spec.MachineTypes = append(spec.MachineTypes, t)
 	}
 	arrange(order, spec.MachineTypes)
-	for _, name := range regionNames {
+	for _, name := range w.regions {
 		spec.Regions = append(spec.Regions, v1beta1.Region{Name: name})
 	}
 	arrange(order, spec.Regions)
@@ -286,7 +295,7 @@ func text(value any) string {
 }
 
 // naive finds out what changes by asking package consistency twice about every pool that there is or could be, and the worker
-// controller about pools that exist.
+// controller about pools that exist. A region that a profile lacks counts for those that there could be.
 func naive(t *rapid.T, v plan.View[openstack.Image]) []entry {
 	cells, users := map[string]provider.Pool{}, map[string][]plan.Pool{}
 	add := func(pool provider.Pool) string {
@@ -297,8 +306,12 @@ func naive(t *rapid.T, v plan.View[openstack.Image]) []entry {
 		}
 		return key
 	}
+	coming := map[string]bool{} // what boots as soon as there is the region
 	for _, pool := range possible(v) {
-		add(pool)
+		key := add(pool)
+		_, had := bootsOf(v.Old, pool, false)
+		_, has := bootsOf(v.New, pool, false)
+		coming[key] = !had && has
 	}
 	for _, s := range v.Shoots {
 		for _, pool := range provider.PoolsOf(s.Object) {
@@ -308,23 +321,28 @@ func naive(t *rapid.T, v plan.View[openstack.Image]) []entry {
 	}
 	var found []entry
 	for key, pool := range cells {
-		was, is := v.Old.ResolvePool(pool), v.New.ResolvePool(pool)
+		was, had := bootsOf(v.Old, pool, len(users[key]) > 0)
+		is, has := bootsOf(v.New, pool, len(users[key]) > 0)
 		e := entry{version: pool.Version, machineType: pool.MachineType, region: pool.Region, pools: text(append([]plan.Pool{}, users[key]...))}
 		e.requests = requestsOf(v.New.ExplainPool(pool).Requirements)
 		e.from, e.to = text(nil), text(nil)
-		if was.Err == nil {
-			e.from = text(was.Reference)
+		if had {
+			e.from = text(was)
 		}
-		if is.Err == nil {
-			e.to = text(is.Reference)
+		if has {
+			e.to = text(is)
 		}
 		switch {
-		case was.Err != nil && is.Err != nil:
-		case was.Err != nil:
+		case !had && !has:
+		case !had:
 			e.kind = plan.New
 			found = append(found, e)
-		case is.Err == nil:
+		case has:
 			found = append(found, otherImages(t, v, pool, e)...)
+			if coming[key] {
+				e.kind, e.from, e.pools = plan.New, text(nil), text([]plan.Pool{})
+				found = append(found, e)
+			}
 		case len(users[key]) > 0:
 			e.kind = plan.NoMachines
 			found = append(found, e)
@@ -334,6 +352,13 @@ func naive(t *rapid.T, v plan.View[openstack.Image]) []entry {
 		}
 	}
 	return found
+}
+
+// bootsOf returns what a pool boots, and whether it boots anything: nothing if it has yet to be created, in a region that the
+// profile lacks.
+func bootsOf(p *consistency.Profile[openstack.Image], pool provider.Pool, exists bool) (openstack.Image, bool) {
+	r := p.ResolvePool(pool)
+	return r.Reference, r.Err == nil && (exists || p.CheckRegion(pool.Region, nil) == nil)
 }
 
 // possible are the pools that there could be, asking for nothing or for one thing that is offered.

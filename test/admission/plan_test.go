@@ -202,6 +202,34 @@ var _ = Describe("A plan", func() {
 		destroy(ctx, s)
 	})
 
+	It("leaves the Shoots alone whose region is removed, as Gardener does", func(ctx SpecContext) {
+		profile, s, pool := used(ctx, "plan-region")
+		europe := HaveField("Region", s.Spec.Region)
+		usedHere := And(HaveField("Version", *s.Spec.Provider.Workers[0].Machine.Image.Version),
+			HaveField("MachineType", s.Spec.Provider.Workers[0].Machine.Type))
+		removed := func(p *v1beta1.CloudProfile) {
+			p.Spec.Regions = slices.DeleteFunc(p.Spec.Regions, func(r v1beta1.Region) bool { return r.Name == s.Spec.Region })
+		}
+		larger := func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }
+		another := func() error { return another(ctx, profile.Name, unchanged) }
+		changes, status := planned(ctx, profile, removed)
+		Expect(changes).To(And(Not(BeEmpty()), HaveEach(And(HaveField("Kind", plan.Gone), europe, HaveField("Count", 0), Not(usedHere)))))
+		Expect(status).To(Equal(0))
+		image := boots(s.Name)[pool.Name]
+		Expect(change(ctx, profile, removed)).To(Succeed())
+		Eventually(ctx, another).Should(MatchError(ContainSubstring("spec.region: Unsupported value")))
+		Expect(change(ctx, s, larger)).To(Succeed())
+
+		By("its return")
+		changes, status = planned(ctx, profile, undo)
+		Expect(changes).To(And(HaveEach(And(HaveField("Kind", plan.New), europe)),
+			ContainElement(And(usedHere, HaveField("To", image), HaveField("Count", 0)))))
+		Expect(status).To(Equal(0))
+		Expect(change(ctx, profile, undo)).To(Succeed())
+		Eventually(ctx, another).Should(Succeed())
+		destroy(ctx, s)
+	})
+
 	It("says what maintenance would choose", func(ctx SpecContext) {
 		const name = "plan-kept"
 		offers := func(releases ...release) map[string]image {

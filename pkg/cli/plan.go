@@ -190,6 +190,7 @@ func (u *update) plan() (*planned, error) {
 // nothing else to say.
 func (u *update) ofProfile() (Provider, []view, []plan.Change, error) {
 	old, updated := u.profile.old, u.profile.updated
+	u.findUnknown()
 	children := u.children()
 	if old.object.Spec.Type != updated.object.Spec.Type {
 		refused, err := u.retyped(children)

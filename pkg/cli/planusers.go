@@ -58,6 +58,25 @@ func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
 	return shoots
 }
 
+// findUnknown makes findings of the Shoots of which nobody knows whether they use the CloudProfile that is updated: the
+// NamespacedCloudProfile that they name is not there, or does not say whose child it is. A Shoot that names another
+// CloudProfile, or a child of one, does not use this one, whether or not the other is there.
+func (u *update) findUnknown() {
+	for s := range u.remaining() {
+		kind, name, at := profileNameOf(s.object)
+		if kind != "NamespacedCloudProfile" {
+			continue
+		}
+		name = s.object.Namespace + "/" + name
+		switch n := u.before.namespaced.byName[name]; {
+		case n == nil:
+			u.before.error(s.manifest, u.before.missing(kind, name, at))
+		case n.object == nil || !namesParent(n.object):
+			u.before.error(s.manifest, unreadable(kind, n.manifest.Name, at))
+		}
+	}
+}
+
 // noteRegions notes which of the Shoots are in regions that the update removes from the CloudProfile. No change says so:
 // Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
 func (u *update) noteRegions(updated profile, shoots []plan.Shoot) {

@@ -133,12 +133,17 @@ func (g *garden) rendered(s *source[v1beta1.NamespacedCloudProfile], at string) 
 		return status, nil
 	case parent != nil:
 		return nil, unreadable("CloudProfile", s.object.Spec.Parent.Name, at)
-	case s.object.Spec.Parent.Kind != "CloudProfile" || s.object.Spec.Parent.Name == "":
+	case !namesParent(s.object):
 		return nil, unreadable("NamespacedCloudProfile", s.object.Name, at)
 	}
 	return nil, problem(rulePoolNotChecked, field.ErrorTypeInvalid, at, s.object.Name,
 		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs, "+
 			"and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well", s.object.Spec.Parent.Name, s.name)
+}
+
+// namesParent reports whether a NamespacedCloudProfile says what its parent is.
+func namesParent(object *v1beta1.NamespacedCloudProfile) bool {
+	return object.Spec.Parent.Kind == "CloudProfile" && object.Spec.Parent.Name != ""
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.

@@ -76,6 +76,10 @@ func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 	complete(cmd, name, choices)
 }
 
+func orderFlag(cmd *cobra.Command, order *string) {
+	choiceFlag(cmd, order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
+}
+
 // complete makes the shell complete a flag with choices rather than with names of files.
 func complete(cmd *cobra.Command, flag string, choices []string) {
 	// An error would say that the flag does not exist.

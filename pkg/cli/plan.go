@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
@@ -23,7 +24,7 @@ import (
 
 type planFlags struct {
 	*inputs
-	output, failOn, git string
+	output, failOn, git, order string
 }
 
 // What --fail-on of plan may be.
@@ -69,6 +70,7 @@ Shoots that are being deleted are left out.`,
 	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.check(args) }
 	outputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
 	choiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
+	orderFlag(cmd, &flags.order)
 	cmd.Flags().StringVar(&flags.git, "git", "",
 		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
 	complete(cmd, "git", nil) // a revision, and no file
@@ -117,10 +119,15 @@ type planned struct {
 }
 
 func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) error {
+	order, err := capability.ParseOrder(flags.order)
+	if err != nil {
+		return err
+	}
 	u, err := c.readUpdate(cmd.Context(), args, flags)
 	if err != nil {
 		return err
 	}
+	u.order = order
 	comparing := c.terminal.begin("comparing", 0)
 	answer, err := u.plan()
 	comparing.end()
@@ -146,8 +153,10 @@ func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) e
 type update struct {
 	kind, name    string
 	before, after *garden
-	profile       *change[v1beta1.CloudProfile]
-	namespaced    *change[v1beta1.NamespacedCloudProfile]
+	// order is the preference order by which worker pools get their images.
+	order      capability.Order
+	profile    *change[v1beta1.CloudProfile]
+	namespaced *change[v1beta1.NamespacedCloudProfile]
 	// renamed returns, for what a view compares, which versions have had another name; nil if none has.
 	renamed func(Provider, *view) formerly
 }
@@ -172,6 +181,7 @@ func (u *update) plan() (*planned, error) {
 	changes := append([]plan.Change{}, refused...)
 	if p != nil {
 		for i := range views {
+			views[i].order = u.order
 			if u.renamed != nil {
 				views[i].formerly = u.renamed(p, &views[i])
 			}

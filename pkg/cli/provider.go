@@ -127,6 +127,7 @@ type view struct {
 	name     string
 	old, new profile
 	shoots   []plan.Shoot
+	order    capability.Order
 	formerly formerly
 }
 
@@ -139,7 +140,7 @@ func (t typed[R]) plan(views []view) ([]plan.Change, []plan.Unread) {
 		was, is := v.old.(compiledProfile[R]), v.new.(compiledProfile[R])
 		of = append(of, plan.View[R]{
 			Name: v.name, Old: was.Profile, New: is.Profile, OldSpec: was.compiled, NewSpec: is.compiled, Shoots: v.shoots,
-			Formerly: v.formerly,
+			Order: v.order, Formerly: v.formerly,
 		})
 	}
 	return plan.Of(t.Workers(), of)

@@ -65,7 +65,7 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 	f.StringVar(&pool.Architecture, "architecture", "",
 		"`ARCHITECTURE` of the worker pool, for machine types that name none")
 	f.StringVar(&flags.profile, "profile", "", "ask this profile, by `[NAMESPACE/]NAME`, if the inputs have several")
-	choiceFlag(cmd, &flags.order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
+	orderFlag(cmd, &flags.order)
 	f.StringVar(&flags.workerConfig, "worker-config", "",
 		"`FILE` with the providerConfig of the worker pool, YAML or JSON; - for standard input")
 	f.BoolVar(&pool.Worker.SecureBoot, "secure-boot", false, "the worker pool asks for secure boot")

@@ -50,7 +50,7 @@ that of lint; the report is written in any case.`,
 	outputFlag(cmd, &flags.output, reportFormats)
 	output := cmd.Flags().Lookup("output")
 	flags.output, output.DefValue = reportFormats[0], reportFormats[0]
-	choiceFlag(cmd, &flags.order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
+	orderFlag(cmd, &flags.order)
 	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on this profile alone, by `[NAMESPACE/]NAME`")
 	complete(cmd, "profile", nil) // a name, and no file
 	flags.add(cmd, c.catalogue())

@@ -22,6 +22,7 @@ import (
 // for concurrent use. [NewComparison] makes one.
 type Comparison[R any] struct {
 	before, after *Profile[R]
+	order         capability.Order
 	// pools has what is known of worker pools that are alike.
 	pools map[provider.Shape]*Change[R]
 	// formerly is what Renamed was given, or nil.
@@ -76,10 +77,10 @@ type Change[R any] struct {
 // Combination is what a worker pool could be: an image version on a machine type in a region.
 type Combination struct{ Image, Version, MachineType, Region string }
 
-// NewComparison compares a profile as it is with what it is to become. Both must be of the same provider.
-func NewComparison[R any](before, after *Profile[R]) *Comparison[R] {
+// NewComparison compares a profile as it is with what it is to become, by a preference order. Both must be of the same provider.
+func NewComparison[R any](before, after *Profile[R], order capability.Order) *Comparison[R] {
 	c := &Comparison[R]{
-		before: before, after: after,
+		before: before, after: after, order: order,
 		pools: map[provider.Shape]*Change[R]{}, same: map[formerFlavor][]int{}, locks: map[lockable]bool{},
 		types: map[string]bool{}, versions: map[imageVersion]bool{}, images: map[string]bool{},
 	}
@@ -100,9 +101,10 @@ func (c *Comparison[R]) Renamed(formerly func(Combination) (version string, coun
 	c.formerly = formerly
 }
 
-// Pool returns what the update does to a worker pool that exists. It belongs to the comparison: it must not be changed, and is
-// the same for pools that are alike.
+// Pool returns what the update does to a worker pool that exists, whose own preference order does not count. It belongs to the
+// comparison: it must not be changed, and is the same for pools that are alike.
 func (c *Comparison[R]) Pool(pool provider.Pool) *Change[R] {
+	pool.Order = c.order
 	shape := c.after.provider.Workers().ShapeOf(&pool)
 	change, done := c.pools[shape]
 	if !done {
@@ -126,7 +128,7 @@ func (c *Comparison[R]) Combinations() iter.Seq2[Combination, Change[R]] {
 	return func(yield func(Combination, Change[R]) bool) {
 		for _, name := range types {
 			for _, template := range templates {
-				pool := provider.Pool{MachineType: name, Worker: template.worker}
+				pool := provider.Pool{MachineType: name, Worker: template.worker, Order: c.order}
 				was, is := c.before.question(pool, template.more...), c.after.question(pool, template.more...)
 				for of := range c.with(name, regions) {
 					before, after := was, is

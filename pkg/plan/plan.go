@@ -37,6 +37,8 @@ type View[R any] struct {
 	// OldSpec and NewSpec are what these were compiled from.
 	OldSpec, NewSpec *v1beta1.CloudProfileSpec
 	Shoots           []Shoot
+	// Order is the preference order by which worker pools get their images.
+	Order capability.Order
 	// Formerly says which version each combination had before the update, and which combinations count; see
 	// [consistency.Comparison.Renamed]. Nil: no version has another name.
 	Formerly func(consistency.Combination) (version string, counts bool)
@@ -128,7 +130,7 @@ type sight[R any] struct {
 func (p *planner[R]) look(index int, v *View[R]) {
 	was := maintenance.NewForecast(v.OldSpec, p.workers, v.Old.Boots)
 	s := &sight[R]{
-		v, index, consistency.NewComparison(v.Old, v.New), was, was.After(v.NewSpec, v.New.Boots),
+		v, index, consistency.NewComparison(v.Old, v.New, v.Order), was, was.After(v.NewSpec, v.New.Boots),
 		map[*consistency.Change[R]]*imageEntry[R]{}, map[asked]*imageEntry[R]{},
 	}
 	s.comparison.Renamed(v.Formerly)

@@ -235,6 +235,12 @@ func viewOf(was, is *v1beta1.CloudProfileSpec, shoots []plan.Shoot) plan.View[op
 	return plan.View[openstack.Image]{Old: compile(was), New: compile(is), OldSpec: was, NewSpec: is, Shoots: shoots}
 }
 
+// drawOrder draws the order of preference for a view.
+func drawOrder(t *rapid.T, v plan.View[openstack.Image]) plan.View[openstack.Image] {
+	v.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
+	return v
+}
+
 func planOf(views ...plan.View[openstack.Image]) []plan.Change {
 	changes, _ := plan.Of(openstack.Provider{}.Workers(), views)
 	return changes
@@ -299,6 +305,7 @@ func text(value any) string {
 func naive(t *rapid.T, v plan.View[openstack.Image]) []entry {
 	cells, users := map[string]provider.Pool{}, map[string][]plan.Pool{}
 	add := func(pool provider.Pool) string {
+		pool.Order = v.Order
 		r := v.New.ExplainPool(pool)
 		key := strings.Join([]string{pool.Version, pool.MachineType, pool.Region, requestsOf(r.Requirements)}, "/")
 		if _, found := cells[key]; !found {
@@ -421,7 +428,7 @@ func TestPlanIsTwoRunsOfSelect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		for range 6 {
 			old := drawWorld(t)
-			compareWithSelect(t, viewOf(old.spec(1), old.changed(t).spec(1), drawShoots(t)), seen)
+			compareWithSelect(t, drawOrder(t, viewOf(old.spec(1), old.changed(t).spec(1), drawShoots(t))), seen)
 		}
 	})
 	for _, kind := range []string{"locked", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "new", "gone"} {

@@ -289,8 +289,9 @@ func TestKubeconfigs(t *testing.T) {
 		"no YAML":            {"users:\n- {name: a, user: {token: *" + fakegarden.Secret + "}}\n", "", "kubeconfig: no YAML is no kubeconfig that can be read"},
 		"broken":             {"a: [\nb: {", "", "kubeconfig: broken is no kubeconfig that can be read: look at line "},
 		"no such context":    {contexts, "x", "context x is not in the kubeconfig, which has a, b"},
-		"no context":         {"apiVersion: v1\nkind: Config\n", "x", "context x is not in the kubeconfig, which has none"},
-		"nothing":            {"apiVersion: v1\nkind: Config\n", "", "no kubeconfig: name one with --kubeconfig, or in KUBECONFIG"},
+		"no context":         {"apiVersion: v1\nkind: Config\n", "x", "context x cannot be found: kubeconfig: no context has no context: name another"},
+		"nothing":            {"apiVersion: v1\nkind: Config\n", "", "kubeconfig: nothing has no context: name another with --kubeconfig, or in KUBECONFIG"},
+		"empty":              {"\n", "x", "context x cannot be found: kubeconfig: empty is empty: name another with --kubeconfig, or in KUBECONFIG"},
 		"no current context": {contexts, "", "the kubeconfig has no current context: name one with --context"},
 		"no cluster":         {contexts, "a", `context a is of cluster "c", which is not in the kubeconfig`},
 		"no server":          {contexts + "clusters: [{name: c, cluster: {}}]\n", "a", "context a does not lead to a cluster: "},
@@ -312,8 +313,15 @@ func TestKubeconfigs(t *testing.T) {
 			}
 		})
 	}
-	if _, err := cluster.Open(cluster.Options{}); err == nil || !strings.HasPrefix(err.Error(), "no kubeconfig: name one") {
-		t.Error(err)
+	for paths, want := range map[string]string{
+		"":              "no kubeconfig: name one with --kubeconfig, or in KUBECONFIG",
+		"gone:empty":    "kubeconfig: gone does not exist, empty is empty: name another with --kubeconfig, or in KUBECONFIG",
+		"nothing:empty": "kubeconfig: nothing has no context, empty is empty: name another with --kubeconfig, or in KUBECONFIG",
+	} {
+		t.Setenv("KUBECONFIG", paths)
+		if _, err := cluster.Open(cluster.Options{}); err == nil || err.Error() != want {
+			t.Error(err)
+		}
 	}
 }
 

@@ -5,10 +5,14 @@
 package cluster
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net"
 	"net/url"
 	"os"
 	"regexp"
@@ -52,10 +56,38 @@ func (r *Reader) explain(err error, resource, namespace string) error {
 	case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
 		return &refusal{fmt.Sprintf("%s changes or answers so slowly that %s could not be read to the end, %d times: try again, or "+
 			"read a namespace at a time", r, name, attempts)}
-	case errors.As(err, &unreached):
+	case errors.As(err, new(apierrors.APIStatus)):
+		return fmt.Errorf("%s cannot be read from %s: %w", name, r, err)
+	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, new(*net.OpError)): // which says that nobody is there
+		return fmt.Errorf("%s did not answer within %g seconds: try again later; if it never answers, %s",
+			r, r.timeout.Seconds(), lookAtAddress)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s broke off in the middle of its answer: try again; if that does not help, %s", r, lookAtAddress)
+	case errors.As(err, &unreached) && !redirected(unreached):
 		return fmt.Errorf("%s cannot be reached: %w", r, unreached.Err)
 	}
-	return fmt.Errorf("%s cannot be read from %s: %w", name, r, err)
+	return fmt.Errorf("%s is no Kubernetes API server%s: %s", r, answered(err), lookAtAddress)
+}
+
+// lookAtAddress says what to do about a server that may be another one than is meant.
+const lookAtAddress = "look at the server's address in the kubeconfig, and at the proxy if there is one"
+
+// redirected reports whether a server sends its clients in circles, as login pages do.
+func redirected(err *url.Error) bool { return strings.HasPrefix(err.Err.Error(), "stopped after ") }
+
+// otherMedia matches what client-go says of an answer that is of no media type of API servers.
+var otherMedia = regexp.MustCompile(`^serializer for ([^\s;]+).* doesn't exist$`)
+
+// answered says how a server has answered that is no API server, as far as that can be said in a few words.
+func answered(err error) string {
+	var sent *url.Error
+	if errors.As(err, &sent) {
+		return ", because it redirects again and again"
+	}
+	if media := otherMedia.FindStringSubmatch(err.Error()); media != nil {
+		return ", because it answers with " + media[1]
+	}
+	return ", because its answer is no list of objects"
 }
 
 // instead says what to do without a right.
@@ -72,14 +104,18 @@ func status(err error) string { return strings.TrimSuffix(strings.TrimSpace(err.
 // lineOf matches where a file cannot be read. What else the parser says may quote a secret.
 var lineOf = regexp.MustCompile(`\bline \d+\b`)
 
+// filesOf returns the files that are read.
+func filesOf(loading *clientcmd.ClientConfigLoadingRules) []string {
+	if loading.ExplicitPath != "" {
+		return []string{loading.ExplicitPath}
+	}
+	return loading.GetLoadingPrecedence()
+}
+
 // kubeconfigError is about files that cannot be read.
 func kubeconfigError(loading *clientcmd.ClientConfigLoadingRules) error {
-	files := loading.GetLoadingPrecedence()
-	if loading.ExplicitPath != "" {
-		files = []string{loading.ExplicitPath}
-	}
 	var errs []error
-	for _, file := range files {
+	for _, file := range filesOf(loading) {
 		_, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) && loading.ExplicitPath == "" {
 			continue // as with kubectl
@@ -102,26 +138,45 @@ func kubeconfigError(loading *clientcmd.ClientConfigLoadingRules) error {
 	return errors.Join(errs...)
 }
 
+// nothingIn is about files in which there is neither a context nor a cluster.
+func nothingIn(loading *clientcmd.ClientConfigLoadingRules) error {
+	var all []string
+	for _, file := range filesOf(loading) {
+		text, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) == "":
+			return errors.New("no kubeconfig: name one with --kubeconfig, or in KUBECONFIG")
+		case errors.Is(err, fs.ErrNotExist):
+			all = append(all, file+" does not exist")
+		case len(bytes.TrimSpace(text)) == 0:
+			all = append(all, file+" is empty")
+		default:
+			all = append(all, file+" has no context")
+		}
+	}
+	return fmt.Errorf("kubeconfig: %s: name another with --kubeconfig, or in KUBECONFIG", strings.Join(all, ", "))
+}
+
 // noContext is about a context that does not exist.
-func noContext(name string, raw *clientcmdapi.Config) error {
+func noContext(name string, raw *clientcmdapi.Config, loading *clientcmd.ClientConfigLoadingRules) error {
 	names := slices.Sorted(maps.Keys(raw.Contexts))
 	if len(names) == 0 {
-		return fmt.Errorf("context %s is not in the kubeconfig, which has none", name)
+		return fmt.Errorf("context %s cannot be found: %w", name, nothingIn(loading))
 	}
 	return fmt.Errorf("context %s is not in the kubeconfig, which has %s", name, strings.Join(names, ", "))
 }
 
 // configError is about a kubeconfig that is read, and does not lead to a cluster. name is that of the context; it may be
 // empty.
-func configError(name string, raw *clientcmdapi.Config, err error) error {
+func configError(name string, raw *clientcmdapi.Config, loading *clientcmd.ClientConfigLoadingRules, err error) error {
 	context := raw.Contexts[name]
 	switch {
 	case len(raw.Contexts) == 0 && len(raw.Clusters) == 0:
-		return errors.New("no kubeconfig: name one with --kubeconfig, or in KUBECONFIG")
+		return nothingIn(loading)
 	case name == "":
 		return errors.New("the kubeconfig has no current context: name one with --context")
 	case context == nil:
-		return noContext(name, raw)
+		return noContext(name, raw, loading)
 	case raw.Clusters[context.Cluster] == nil:
 		return fmt.Errorf("context %s is of cluster %q, which is not in the kubeconfig", name, context.Cluster)
 	}

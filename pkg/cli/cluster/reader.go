@@ -38,6 +38,7 @@ type Reader struct {
 	client    v1beta1.CoreV1beta1Interface
 	name      string // the cluster, for messages
 	namespace string
+	timeout   time.Duration
 	progress  func(objects int)
 }
 
@@ -55,28 +56,28 @@ func Open(o Options) (*Reader, error) {
 	if o.Context == "" {
 		o.Context = raw.CurrentContext
 	} else if raw.Contexts[o.Context] == nil {
-		return nil, noContext(o.Context, raw)
+		return nil, noContext(o.Context, raw, loading)
 	}
 	// This one looks whether the program runs in a cluster.
 	lazy := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(loading, overrides)
 	config, err := lazy.ClientConfig()
 	if err != nil {
-		return nil, configError(o.Context, raw, err)
+		return nil, configError(o.Context, raw, loading, err)
 	}
 	namespace, _, err := lazy.Namespace()
 	if err != nil {
-		return nil, configError(o.Context, raw, err)
+		return nil, configError(o.Context, raw, loading, err)
 	}
 	name, err := addressOf(config)
 	if err != nil {
-		return nil, configError(o.Context, raw, err)
+		return nil, configError(o.Context, raw, loading, err)
 	}
 	if o.Context != "" {
 		name = "context " + o.Context + " (" + name + ")"
 	}
-	r, err := newReader(config, name, o.UserAgent)
+	r, err := newReader(config, name, o.UserAgent, requestTimeout)
 	if err != nil {
-		return nil, configError(o.Context, raw, err)
+		return nil, configError(o.Context, raw, loading, err)
 	}
 	r.namespace, r.progress = namespace, o.Progress
 	return r, nil
@@ -93,18 +94,18 @@ func addressOf(config *rest.Config) (string, error) {
 	return shown.String(), nil
 }
 
-func newReader(config *rest.Config, name, userAgent string) (*Reader, error) {
+func newReader(config *rest.Config, name, userAgent string, timeout time.Duration) (*Reader, error) {
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
 	config.UserAgent = userAgent
 	config.QPS = -1 // one request after the other, and the API server has priorities of its own
-	config.Timeout = requestTimeout
+	config.Timeout = timeout
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := v1beta1.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{client: client, name: name}, nil
+	return &Reader{client: client, name: name, timeout: timeout}, nil
 }
 
 // String is how messages call the cluster: by its context and its address.

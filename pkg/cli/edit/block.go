@@ -227,6 +227,8 @@ func (e *editor) memberSlot(m member, old, want map[string]any) slot {
 		return slot{later: func() []string { return e.orphans(m.part, m.value, m.key.Column-1) }}
 	case !there || same(was, value):
 		return slot{lines: slices.Clone(e.lines[m.from:m.to])}
+	case m.value.Kind == yaml.ScalarNode && m.value.Style == 0 && m.value.Value == "" && m.value.Anchor == "":
+		return slot{lines: e.completed(m, value)}
 	}
 	from := m.valueFrom()
 	p := part{node: m.value, from: from, to: m.to}
@@ -235,6 +237,18 @@ func (e *editor) memberSlot(m member, old, want map[string]any) slot {
 		return slot{later: func() []string { return append(lines, e.orphans(m.part, m.value, m.key.Column-1)...) }}
 	}
 	return slot{lines: slices.Concat(e.lines[m.from:from], e.value(p, was, value))}
+}
+
+// completed returns the lines of a member without a value, with one.
+func (e *editor) completed(m member, value any) []string {
+	key := e.lines[m.line]
+	below := e.below(value, m.key.Column-1)
+	if below == nil {
+		_, at := e.end(m.key)
+		at += strings.Index(key[at:], ":") + 1
+		key = key[:at] + " " + fresh(value, style{}) + key[at:]
+	}
+	return slices.Concat(e.lines[m.from:m.line], []string{key}, below, e.lines[m.line+1:m.to])
 }
 
 // passBlanks moves the blank lines that end one slot to the end of another one.

@@ -70,6 +70,12 @@ func TestApply(t *testing.T) {
 			"\ufeffkind: A\r\nspec:\r\n    type: x\r\n    machineCapabilities:\r\n      - name: architecture\r\n        values: [amd64, arm64]\r\n" +
 				"    machineTypes:\r\n      - name: m",
 		},
+		"members without a value": {
+			"spec:\n  # to come\n  machineCapabilities: # none yet\n\n  type:\n  \"a:b\": # what\n  c:\n  machineTypes: []\n",
+			"spec: {type: x, machineTypes: [], 'a:b': [1], c: {d: 1}, " + strings.TrimSpace(capabilities) + "}\n",
+			"spec:\n  # to come\n  machineCapabilities: # none yet\n  - name: architecture\n    values: [amd64, arm64]\n\n" +
+				"  type: x\n  \"a:b\": [1] # what\n  c:\n    d: 1\n  machineTypes: []\n",
+		},
 		"text that looks like a comment": {
 			"cert: |\n  # no comment\n  'x\n\ntypes:\n- a: 1 # one\n",
 			"cert: \"# no comment\\n'x\\n\"\ntypes: [{a: 1, b: two}]\n",

@@ -180,14 +180,10 @@ func (e *editor) newMember(name string, value any, column int) []string {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		return append([]string{strings.Repeat(" ", column) + plain(name) + ":" + e.eol}, e.newMapping(value, column+e.step)...)
+		return append([]string{strings.Repeat(" ", column) + plain(name) + ":" + e.eol}, e.below(value, column)...)
 	case []any:
 		if len(value) > 0 && isMapping(value[0]) {
-			lines := e.newKey(name, column)
-			for _, item := range value {
-				lines = append(lines, e.newItem(item, column+e.dash)...)
-			}
-			return lines
+			return append(e.newKey(name, column), e.below(value, column)...)
 		}
 	}
 	text := fresh(value, style{})
@@ -195,6 +191,21 @@ func (e *editor) newMember(name string, value any, column int) []string {
 		text = e.source(moved.content, text)
 	}
 	return []string{strings.Repeat(" ", column) + plain(name) + ": " + text + e.eol}
+}
+
+// below returns the lines of a new value below its key, which stands in a column; nil if it is one that stands beside the key.
+func (e *editor) below(value any, column int) (lines []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		return e.newMapping(value, column+e.step)
+	case []any:
+		if len(value) > 0 && isMapping(value[0]) {
+			for _, item := range value {
+				lines = append(lines, e.newItem(item, column+e.dash)...)
+			}
+		}
+	}
+	return lines
 }
 
 // newKey returns the line of the key of a list in block style, with the comments of such a key that is removed.

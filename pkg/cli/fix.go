@@ -316,13 +316,20 @@ func (c *command) fix(g *garden, flags *lintFlags, stdin func() string) error {
 	slices.SortStableFunc(done, func(a, b repair) int {
 		return cmp.Or(strings.Compare(a.finding.File, b.finding.File), cmp.Compare(a.finding.Line, b.finding.Line))
 	})
+	said := "would repair"
+	if flags.write {
+		if err := writeFiles(files); err != nil {
+			return err
+		}
+		said = "repaired"
+	}
 	if !flags.quiet {
 		for _, r := range done {
-			fmt.Fprintf(c.stderr, "repaired: %s\n", r)
+			fmt.Fprintf(c.stderr, "%s: %s\n", said, r)
 		}
 	}
 	if flags.write {
-		return writeFiles(files)
+		return nil
 	}
 	for _, f := range files {
 		fmt.Fprint(c.stdout, f.Diff)

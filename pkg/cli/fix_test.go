@@ -48,7 +48,7 @@ func TestFix(t *testing.T) {
 			if r.status != 0 || read(t, "a.yaml") != broken || len(changedLines(r.stdout)) != 2 {
 				t.Fatalf("status %d: %s%s", r.status, r.stdout, r.stderr)
 			}
-			contains(t, r.stderr, "repaired: a.yaml:", "1 repair in 1 file; remaining: no errors, no warnings; -w changes the files, and lints them again\n")
+			contains(t, r.stderr, "would repair: a.yaml:", "1 repair in 1 file; remaining: no errors, no warnings; -w changes the files, and lints them again\n")
 			if r := run(t, broken, "lint", "--fix", "-"); len(changedLines(r.stdout)) != 2 {
 				t.Errorf("of standard input: %s%s", r.stdout, r.stderr)
 			}
@@ -132,6 +132,18 @@ func TestFixEnds(t *testing.T) {
 		if r := run(t, "", append([]string{"lint", "--fix", "-w", "a.yaml"}, strings.Fields(tc.args)...)...); r.status != tc.status {
 			t.Errorf("%s, with -w: status %d: %s", name, r.status, r.stderr)
 		}
+	}
+}
+
+// Nothing is said to be repaired that is not, and the file that the user knows is named.
+func TestFixThatCannotBeWritten(t *testing.T) {
+	broken := strings.ReplaceAll(read(t, root+"/example/cloudprofile.yaml"), "architecture: [arm64]", "architecture: arm64")
+	name := strings.Repeat("a", 245) + ".yaml" // no file beside it can have a longer name
+	inFolder(t, map[string]string{name: broken})
+	r := run(t, "", "lint", "--fix", "-w", name)
+	want := "capkit: " + name + " cannot be written: no new file can be made in its folder: file name too long\n"
+	if r.status != 2 || r.stdout != "" || r.stderr != want || read(t, name) != broken {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -208,6 +208,21 @@ func TestMigrateFolds(t *testing.T) {
 	}
 }
 
+// A file that has the name of the second step, and is none, is left alone, and so is everything else.
+func TestMigrateLeavesOtherFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "suffixes.yaml")
+	write(t, file, read(t, suffixes))
+	write(t, file+".step-2", "mine")
+	r := run(t, "", "migrate", "-w", foldSuffixes, "--machine-types=bare_*", file)
+	if r.status != 2 || r.stdout != "" || read(t, file) != read(t, suffixes) || read(t, file+".step-2") != "mine" {
+		t.Errorf("%+v", r)
+	}
+	contains(t, r.stderr, "nothing is written, because "+file+".step-2 is there already and says something else: move it away\n")
+	if entries, _ := os.ReadDir(filepath.Dir(file)); len(entries) != 2 {
+		t.Errorf("%v", entries)
+	}
+}
+
 // Each step is shown by itself: the first one as a diff, and what follows as comments, which a program that applies it passes over.
 func TestMigrateShowsSteps(t *testing.T) {
 	args := []string{"migrate", foldSuffixes, "--machine-types=bare_*", suffixes}

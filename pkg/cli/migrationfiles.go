@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -183,7 +184,7 @@ func takeOverAll[T any](from, to *objects[T], without map[string]bool) {
 }
 
 // writeFiles writes all files. Each is written beside the one that it replaces, or is to replace later, before any is replaced: one
-// that cannot be written leaves all as they are.
+// that cannot be written leaves all as they are. So does one of a further step whose name something else has.
 func writeFiles(files []migratedFile) error {
 	var written [][2]string
 	fail := func(err error) error {
@@ -204,6 +205,9 @@ func writeFiles(files []migratedFile) error {
 		target := like
 		if f.Of != "" {
 			target = f.File
+			if taken, err := os.ReadFile(target); err == nil && string(taken) != f.text {
+				return fail(fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", target))
+			}
 		}
 		beside, err := writeBeside(like, f.text)
 		if beside != "" {
@@ -216,7 +220,7 @@ func writeFiles(files []migratedFile) error {
 	for i, w := range written {
 		if err := os.Rename(w[0], w[1]); err != nil {
 			written = written[i:]
-			return fail(err)
+			return fail(notWritten(w[1], err))
 		}
 	}
 	return nil
@@ -230,8 +234,29 @@ func writeBeside(target, text string) (string, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
 	if err != nil {
-		return "", err
+		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
 	}
 	_, err = strings.NewReader(text).WriteTo(f)
-	return f.Name(), errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close())
+	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close()); err != nil {
+		return f.Name(), notWritten(target, err)
+	}
+	return f.Name(), nil
+}
+
+// notWritten says why a file cannot be written, without the name of the one that was to replace it.
+func notWritten(target string, err error) error {
+	return fmt.Errorf("%s cannot be written: %w", target, causeOf(err))
+}
+
+// causeOf returns why something could not be done with a file, without its name, which the user may not know.
+func causeOf(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
 }

@@ -46,8 +46,9 @@ type garden struct {
 	// lost are the problems because of which a document is not among the objects at all.
 	lost []manifest.Problem
 
-	// skipped is what folders have that is not read.
+	// skipped is what folders have that is not read, and empty are the inputs without text.
 	skipped []manifest.Skipped
+	empty   []string
 
 	// marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
 	marked []manifest.Text
@@ -103,7 +104,7 @@ func load(
 	if err != nil {
 		return nil, err
 	}
-	g := &garden{providers: providers, namespace: namespace, skipped: in.Skipped, marked: in.Marked}
+	g := &garden{providers: providers, namespace: namespace, skipped: in.Skipped, empty: in.Empty, marked: in.Marked}
 	g.summary.Skipped = in.Foreign
 	g.note(in.Problems)
 	for _, o := range in.Objects {

@@ -200,6 +200,19 @@ func (o *objects[T]) put(s *source[T]) {
 	o.all = append(o.all, s)
 }
 
+// emptyInputs says which inputs are empty, to be put behind what is not among them.
+func (g *garden) emptyInputs() string {
+	text := ""
+	for _, name := range g.empty {
+		if name == manifest.Stdin {
+			text += "; standard input is empty, perhaps because the command before the pipe failed"
+			continue
+		}
+		text += "; " + name + " is empty"
+	}
+	return text
+}
+
 // nothing is the error of a command that has found nothing to work on, unless it may.
 func (in *inputs) nothing(g *garden, what string) error {
 	if in.allowEmpty {
@@ -212,7 +225,7 @@ func (in *inputs) nothing(g *garden, what string) error {
 	if g.summary.Skipped > 0 {
 		text += fmt.Sprintf("; %s skipped", report.Count(g.summary.Skipped, "document"))
 	}
-	text += ": with --allow-empty that is no error"
+	text += g.emptyInputs() + ": with --allow-empty that is no error"
 	for i, s := range g.skipped {
 		if i == mostSkipped {
 			break

@@ -39,7 +39,7 @@ func (m *migration) checkReferences() {
 func (m *migration) noProfile() report.Finding {
 	f := report.Finding{
 		Severity: finding.SeverityError, Rule: migrate.Rule, Type: field.ErrorTypeRequired, File: m.input,
-		Message: "no CloudProfile or NamespacedCloudProfile among the files: name those to migrate",
+		Message: "no CloudProfile or NamespacedCloudProfile among the files" + m.emptyInputs() + ": name those to migrate",
 	}
 	if f.File != clusterFile {
 		f.Line, f.Column = 1, 1

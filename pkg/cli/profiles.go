@@ -255,7 +255,7 @@ func (g *garden) profileNamed(name string) (profile, error) {
 	if name == "" {
 		switch names := g.leaves(); len(names) {
 		case 0:
-			return nil, errors.New("no CloudProfile among the inputs")
+			return nil, errors.New("no CloudProfile among the inputs" + g.emptyInputs())
 		case 1:
 			name = names[0]
 		default:
@@ -306,7 +306,7 @@ func (g *garden) namespacedNamed(name string) (*source[v1beta1.NamespacedCloudPr
 	case len(found) == 1:
 		return found[0], nil
 	case len(g.namespaced.all) == 0:
-		return nil, errors.New("no NamespacedCloudProfile among the inputs")
+		return nil, errors.New("no NamespacedCloudProfile among the inputs" + g.emptyInputs())
 	case len(found) == 0:
 		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
 			name, strings.Join(names(g.namespaced.all), ", "))

@@ -61,6 +61,9 @@ func read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 			in.Objects, in.Problems = append(in.Objects, src.objects...), append(in.Problems, src.problems...)
 			in.Skipped, in.Foreign = append(in.Skipped, src.skipped...), in.Foreign+src.foreign
 			in.Marked = append(in.Marked, src.texts...)
+			if src.empty && !isFolder {
+				in.Empty = append(in.Empty, src.name)
+			}
 		}
 	}
 	return in, errors.Join(errs...)
@@ -194,6 +197,7 @@ func (s *source) load(stdin io.Reader) error {
 	}
 	var text strings.Builder
 	size, err := io.Copy(&text, io.LimitReader(from, maxAtOnce+1))
+	s.empty = err == nil && strings.TrimSpace(text.String()) == ""
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)

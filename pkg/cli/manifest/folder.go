@@ -30,6 +30,8 @@ type Input struct {
 	Foreign int
 	// Marked are the documents with a [Mark] in their text, or with what is written instead.
 	Marked []Text
+	// Empty are the files that were named and have no text, and [Stdin] if that has none.
+	Empty []string
 }
 
 // Skipped is a folder, a file or a document that is not read, or of which nothing is made.

@@ -35,6 +35,8 @@ type source struct {
 	// noList is set if something was read item by item that does not say that it is a List.
 	noList bool
 	texts  []Text
+	// empty is set if there is no text.
+	empty bool
 	// list is what a List says of itself whose items are read one by one; empty for documents.
 	list Identity
 

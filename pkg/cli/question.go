@@ -206,9 +206,6 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 	}
 	pool := flags.pool
 	pool.Order = order
-	if unknown := p.CheckRegion(pool.Region, nil); unknown != nil {
-		g.notes = append(g.notes, unknown.Detail)
-	}
 	g.noteNoLongerOffered(p.spec(), &pool)
 	if flags.given("gpu") {
 		pool.Worker.GPU = &flags.gpu
@@ -227,7 +224,14 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 	}
 	a = p.resolve(pool)
 	g.noteFurther(config, a.further.Errors())
-	a.refuseFor(fault, p.madeBy().Workers())
+	a.refuseFor("the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault, p.madeBy().Workers())
+	if unknown := p.CheckRegion(pool.Region, nil); unknown != nil {
+		if a.refused != nil && len(a.Suggestions) == 0 && flags.output == "text" {
+			a.mistake = "The " + unknown.Detail
+		} else {
+			g.notes = append(g.notes, unknown.Detail)
+		}
+	}
 	return a, nil
 }
 
@@ -277,7 +281,7 @@ func (g *garden) askShoot(s *source[v1beta1.Shoot], order capability.Order) iter
 				a.explain(fillings[i].about(&pool))
 			}
 			g.error(s.manifest, a.further.Errors()...)
-			a.refuseFor(duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
+			a.refuseFor("the worker's providerConfig", duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
 			if !yield(a) {
 				return
 			}

@@ -85,6 +85,9 @@ type refused struct {
 	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
 	Rejected    []rejected               `json:"rejected"`
 	Suggestions []consistency.Suggestion `json:"suggestions"`
+
+	// mistake is one in the question, which has to be corrected before there can be suggestions; empty if none is known.
+	mistake string
 }
 
 // rejected says why a flavor is out.
@@ -149,9 +152,9 @@ func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) a
 // reasonWorkerConfig stands beside the reasons of packages consistency and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
-// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig has errors: fault or, if
-// that is empty, the first of the further ones.
-func (a *answer) refuseFor(fault string, workers provider.Workers) {
+// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig, which the user calls by a name, has
+// errors: fault or, if that is empty, the first of the further ones.
+func (a *answer) refuseFor(name, fault string, workers provider.Workers) {
 	if fault == "" && len(a.further) > 0 {
 		fault = message(a.further[0].Error)
 	}
@@ -162,7 +165,7 @@ func (a *answer) refuseFor(fault string, workers provider.Workers) {
 	if a.selected == nil {
 		return
 	}
-	message := "the worker's providerConfig has errors, so it is not known what it asks for: " + fault
+	message := name + " has errors, so it is not known what it asks for: " + fault
 	a.selected, a.refused = nil, &refused{
 		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message}},
 		Suggestions: []consistency.Suggestion{},
@@ -272,7 +275,18 @@ func printAnswer(w io.Writer, a answer) {
 	for _, r := range a.Rejected {
 		fmt.Fprintf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
-	fmt.Fprint(w, suggestionsText(a.Suggestions))
+	fmt.Fprint(w, adviceText(a.refused))
+}
+
+// adviceText says what to do about a pool that boots nothing, in whole lines. It is empty where what was found wrong says that.
+func adviceText(r *refused) string {
+	switch {
+	case r.mistake != "":
+		return r.mistake + "\n"
+	case slices.ContainsFunc(r.Rejected, func(x rejected) bool { return x.Reason == reasonWorkerConfig }):
+		return ""
+	}
+	return suggestionsText(r.Suggestions)
 }
 
 // suggestionsText says what would work, in whole lines.

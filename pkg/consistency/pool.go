@@ -228,7 +228,7 @@ func (p *Profile[R]) refusal(r *Resolution[R]) finding.Finding {
 	}
 	region := finding.Quoted(r.Pool.Region)
 	if p.CheckRegion(r.Pool.Region, nil) != nil {
-		region += fmt.Sprintf(", which is not in the profile (%s)", finding.Few(p.regions))
+		region += fmt.Sprintf(", which is not in the profile (%s%s)", finding.Few(p.regions), p.meantRegion(r.Pool.Region))
 	}
 	return fault(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
@@ -261,15 +261,19 @@ func (p *Profile[R]) CheckRegion(region string, at *field.Path) *finding.Finding
 	if p.hasRegion(region) {
 		return nil
 	}
-	meant := strictjson.DidYouMean(strictjson.Slip(region, p.regions))
 	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
-		"region %s is not in the profile, which has %s%s", finding.Quoted(region), finding.Few(p.regions), meant)
+		"region %s is not in the profile, which has %s%s", finding.Quoted(region), finding.Few(p.regions), p.meantRegion(region))
 	return &err
 }
 
 // hasRegion reports what CheckRegion does, without the error.
 func (p *Profile[R]) hasRegion(region string) bool {
 	return len(p.regions) == 0 || slices.Contains(p.regions, region)
+}
+
+// meantRegion asks whether one of the profile's regions was meant by another name.
+func (p *Profile[R]) meantRegion(region string) string {
+	return strictjson.DidYouMean(strictjson.Slip(region, p.regions))
 }
 
 // unmapped says that core lists the image of a pool, or its version, so that it is the provider config which lacks it: or

@@ -41,6 +41,7 @@ var variables = map[string]string{
 	"flags":    strings.Join(flavorQuestion, " "),
 	"worker":   strings.Join(ofWorker("1.0.0", "medium"), " "),
 	"config":   workerConfig,
+	"empty":    os.DevNull,
 }
 
 // profilesIn returns the files in a folder, not below it, that lint takes and that have profiles.
@@ -68,7 +69,15 @@ func TestExitStatus(t *testing.T) {
 		{"lint --domain= $profile", 2, "--domain is empty: name the domain, or leave the flag out"},
 		{"lint --domain demo $profile", 0, "no errors, no warnings"},
 		{"lint --allow-empty -", 0, "no objects checked"},
-		{"lint -", 2, "no CloudProfile, NamespacedCloudProfile or Shoot among the inputs: with --allow-empty that is no error"},
+		{
+			"lint -", 2, "no CloudProfile, NamespacedCloudProfile or Shoot among the inputs; standard input is empty, perhaps because " +
+				"the command before the pipe failed: with --allow-empty that is no error",
+		},
+		{"lint $empty", 2, "or Shoot among the inputs; /dev/null is empty: with --allow-empty"},
+		{"maintenance - $profile", 2, "no Shoot among the inputs; standard input is empty"},
+		{"select - $flags", 2, "no CloudProfile among the inputs; standard input is empty"},
+		{"render -", 2, "no NamespacedCloudProfile among the inputs; standard input is empty"},
+		{"migrate -", 1, "no CloudProfile or NamespacedCloudProfile among the files; standard input is empty"},
 		{"lint --namespace= $profile", 2, "--namespace is empty"},
 		{"lint --context= $profile", 2, "--context is empty"},
 		{"lint --kubeconfig= $profile", 2, "--kubeconfig is empty"},
@@ -175,7 +184,8 @@ func TestExitStatus(t *testing.T) {
 		{"plan $examples $profile", 0, ""},
 		{"plan $profile $profile $examples", 0, ""},
 		{"plan - -", 2, "standard input is given twice"},
-		{"plan - $profile", 2, "OLD has no profile"},
+		{"plan - $profile", 2, "OLD has no profile, and NEW has CloudProfile openstack; standard input is empty"},
+		{"plan $profile -", 2, "NEW has no CloudProfile or NamespacedCloudProfile; standard input is empty"},
 		{"plan --fail-on=warning $profile $profile", 2, "use breaking or change"},
 		{"plan --fail-on=change $profile $profile", 0, ""},
 		{"plan -o sarif $profile $profile", 2, "json, markdown, text, yaml"},
@@ -186,6 +196,9 @@ func TestExitStatus(t *testing.T) {
 		{"plan --git=main $examples", 2, "is a directory"},
 		{"plan --git=main nowhere.yaml", 2, "nowhere.yaml: no such file"},
 		{"completion bash", 0, ""},
+		{"completion", 0, ""},
+		{"completion tcsh", 2, `unknown shell "tcsh": there are bash, fish, powershell, zsh`},
+		{"select $worker --secure-boot=maybe", 2, "capkit: --secure-boot=maybe: say true or false"},
 		{"help lint", 0, ""},
 		{"help exit-statuses", 0, ""},
 		{"help lnt", 2, `unknown command or topic "lnt": did you mean lint?`},

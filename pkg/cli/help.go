@@ -40,7 +40,7 @@ func Command(providers ...Provider) *cobra.Command {
 		c.providers[p.Type()] = p
 	}
 	root := c.root("capkit")
-	root.InitDefaultCompletionCmd()
+	addCompletion(root)
 	return root
 }
 
@@ -68,6 +68,24 @@ func addHelp(root *cobra.Command) {
 	}
 }
 
+// addCompletion adds the command completion of cobra, which keeps the output that the root command has now, and makes it refuse
+// shells that it does not know.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, _ := root.Find([]string{"completion"}) // it exists
+	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	completion.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var shells []string
+		for _, shell := range cmd.Commands() {
+			shells = append(shells, shell.Name())
+		}
+		return fmt.Errorf("unknown shell %q: there are %s", args[0], strings.Join(shells, ", "))
+	}
+}
+
 // unknown says that there is no such command, or topic of help, and what else may have been meant.
 func unknown(root *cobra.Command, kind, name string) error {
 	message := fmt.Sprintf("unknown %s %q", kind, name)
@@ -77,8 +95,12 @@ func unknown(root *cobra.Command, kind, name string) error {
 	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())
 }
 
-// flagError says which flag may have been meant by one that a command does not have.
+// flagError says what to write in the place of a flag that a command does not have, or of a value that a flag does not take.
 func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "bool" {
+		return fmt.Errorf("--%s=%s: say true or false", invalid.GetFlag().Name, invalid.GetValue())
+	}
 	var missing *pflag.NotExistError
 	if !errors.As(err, &missing) {
 		return err

@@ -62,9 +62,10 @@ func TestPlanWithAnEarlierRevision(t *testing.T) {
 	}
 	for args, want := range map[string]string{
 		"--git=nowhere profile.yaml": `git has no revision "nowhere": name a commit`,
-		"--git=main other.yaml":      `git has no other.yaml in revision "main": name a revision that has it`,
-		"--git=main none.yaml":       ": none.yaml: no such file or directory",
-		"--git=main .":               ". is a directory",
+		"--git=main other.yaml": `git has no other.yaml in revision "main": name a revision that has it; or, if it had another name there, ` +
+			`hand that version over: git show main:./OLDNAME | capkit plan - other.yaml`,
+		"--git=main none.yaml": ": none.yaml: no such file or directory",
+		"--git=main .":         ". is a directory",
 	} {
 		if r := run(t, "", append([]string{"plan"}, strings.Fields(args)...)...); r.status != 2 || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: status %d: %s", args, r.status, r.stderr)

@@ -129,7 +129,8 @@ func whyNotInGit(revision, file string, err error, said string) error {
 	case says("invalid object name"):
 		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
 	case says("but not in"), says("does not exist in"):
-		return fmt.Errorf("git has no %s in revision %q: name a revision that has it", file, revision)
+		return fmt.Errorf("git has no %s in revision %q: name a revision that has it; or, if it had another name there, "+
+			"hand that version over: git show %s:./OLDNAME | capkit plan - %s", file, revision, revision, file)
 	}
 	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
 }
@@ -140,7 +141,8 @@ func newUpdate(g, was, is *garden) (*update, error) {
 	names := is.profileNames()
 	switch {
 	case len(names) == 0:
-		return nil, errors.New("NEW has no CloudProfile or NamespacedCloudProfile: name the file with the one that is to be updated")
+		return nil, fmt.Errorf("NEW has no CloudProfile or NamespacedCloudProfile%s: name the file with the one that is to be updated",
+			is.emptyInputs())
 	case len(names) > 1:
 		return nil, fmt.Errorf("NEW has several profiles, %s: give it one, the one that is to be updated, and the others as FILE",
 			strings.Join(names, ", "))
@@ -158,8 +160,8 @@ func newUpdate(g, was, is *garden) (*update, error) {
 		return nil, fmt.Errorf("%s has no %s %s to be updated, of those that were read: correct the name, name its namespace or give OLD",
 			g.cluster, u.kind, u.name)
 	case !found:
-		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s: give two versions of the same object",
-			describe(was), u.kind, u.name)
+		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s%s: give two versions of the same object",
+			describe(was), u.kind, u.name, was.emptyInputs())
 	}
 	for _, other := range []*garden{is, was} { // of which one may be g
 		adopt(&g.profiles, &other.profiles)

@@ -10,6 +10,10 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
 )
 
 // unversioned is the version of a program that was linked without one.
@@ -40,11 +44,15 @@ type command struct {
 	name string
 }
 
+// quieten drops what the client of Kubernetes logs: the errors that it returns say the same, and in words for the user.
+var quieten = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+
 // Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
 // 0 if all is well, 1 if something was found wrong, 2 if it could not do its work. Results go to stdout, everything
 // else to stderr. It knows the given providers, one for each type; of two for one type the later counts. A provider
 // with faults, see [provider.Check], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
+	quieten()
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, terminal: terminalOf(stderr), providers: map[string]Provider{}}
 	var faults []error
 	for _, p := range providers {
@@ -61,6 +69,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	addCompletion(root)
 	switch err := root.Execute(); {
 	case err == nil:
 		return exitOK

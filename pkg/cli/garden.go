@@ -184,6 +184,9 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	errs := strictjson.Decode(o.JSON, s.object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return inStatus(o, err) })
+	if err := otherKind(o, errs); err != nil {
+		errs = field.ErrorList{err}
+	}
 	for _, err := range errs {
 		g.error(o, cmp.Or(wrappedFlavor(o, err), inPool(err), err))
 	}

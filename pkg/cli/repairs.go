@@ -164,7 +164,7 @@ func repairKind(_ *garden, object map[string]any, f report.Finding) patch {
 		return replaced(text, served.String())
 	case f.Field == "kind":
 		for _, kind := range gardenKinds {
-			if strings.EqualFold(strings.TrimSuffix(text, "s"), kind) {
+			if text != kind && strings.EqualFold(strings.TrimSuffix(text, "s"), kind) {
 				replace(kind)
 				return replaced(text, kind)
 			}

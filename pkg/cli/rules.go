@@ -70,7 +70,7 @@ var manifestRules = []finding.Rule{
 		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
 		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
 	{Name: ruleObjectKind, Severity: finding.SeverityError, Object: finding.ObjectAny,
-		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves.",
+		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves, or its `spec` is that of another kind.",
 		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
 	{Name: ruleObjectDuplicate, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means: "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -122,7 +123,7 @@ func (g *garden) note(problems []manifest.Problem) {
 			g.lost = append(g.lost, p)
 		}
 		g.findings = append(g.findings, report.Finding{
-			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: p.Message,
+			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
 			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
 		})
 	}
@@ -264,12 +265,51 @@ func locate(o *manifest.Object, severity finding.Severity, err *field.Error) rep
 	}
 }
 
-// message is what the user reads: for rules of our own the detail, for others what the API server would say.
+// message is what the user reads: for rules of our own the detail, for others what the API server would say; of long values the
+// beginning.
 func message(err *field.Error) string {
-	if err.Origin == gardener.RuleCore || err.Detail == "" {
-		return err.ErrorBody()
+	if err.Origin != gardener.RuleCore && err.Detail != "" {
+		return withShortWords(err.Detail)
 	}
-	return err.Detail
+	said := *err
+	if value, isText := err.BadValue.(string); isText {
+		said.BadValue = shortened(value)
+	}
+	return withShortWords(said.ErrorBody())
+}
+
+// longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
+// marks and brackets around one.
+const (
+	longest     = 200
+	aroundValue = 20
+)
+
+// shortened returns a value as messages have it: of a long one the beginning, and how long it is.
+func shortened(value string) string {
+	if len(value) <= longest {
+		return value
+	}
+	characters := []rune(value)
+	if len(characters) <= longest {
+		return value
+	}
+	return fmt.Sprintf("%s… (%d characters)", string(characters[:longest]), len(characters))
+}
+
+// withShortWords returns a message in which words that are too long are shortened.
+func withShortWords(message string) string {
+	if len(message) <= longest {
+		return message
+	}
+	words := strings.Split(message, " ")
+	for i, word := range words {
+		if utf8.RuneCountInString(word) > longest+aroundValue {
+			bare := strings.TrimRight(word, ".,:;)]}")
+			words[i] = shortened(bare) + word[len(bare):]
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].

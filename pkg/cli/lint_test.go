@@ -47,6 +47,21 @@ func TestHostileInput(t *testing.T) {
 	})
 }
 
+// A value may have megabytes. A message has its beginning, and is whole apart from that.
+func TestLongValuesInMessages(t *testing.T) {
+	certificate, region := strings.Repeat("no PEM ", 100_000), strings.Repeat("é", 300)
+	manifest := strings.Replace(cloudProfile(t)+"  - name: "+region+"\n", "spec:\n", "spec:\n  caBundle: "+certificate+"\n", 1)
+	text := run(t, manifest, "lint", "-").stdout
+	contains(t, text,
+		`error: Invalid value: "`+certificate[:200]+`… (699999 characters)": caBundle is not a valid PEM-encoded certificate [gardener-core]`,
+		"in regions europe, "+strings.Repeat("é", 200)+"… (300 characters) flavor {architecture: [amd64]} is found by its image name only")
+	for _, f := range lint(t, manifest, "-").Findings {
+		if len(f.Message) > 1000 {
+			t.Errorf("%d bytes: %.100s", len(f.Message), f.Message)
+		}
+	}
+}
+
 // What NamespacedCloudProfiles, their parents and their Shoots have to do with each other.
 func TestLintNamespacedCloudProfile(t *testing.T) {
 	cases.Run(t, "testdata/namespaced.txtar", func(c *cases.Case) string { return places(c.T(), manifests(c)...) })

@@ -106,10 +106,7 @@ func TestExitStatus(t *testing.T) {
 		{"explain $examples $flags --profile=team", 0, ""},
 		{"select $broken/provider-unknown.yaml $flags", 2, "local, openstack"},
 		{"select $broken/field-type.yaml $flags", 1, "expected a list of strings"},
-		{
-			"select $child $flags",
-			2, "is not among the inputs, and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well",
-		},
+		{"select $child $flags", 1, "CloudProfile openstack is not among the inputs: give its manifest as well, or correct the name [profile-missing]"},
 		{"select $child $profile $flags --version=2000.1.0 --machine-type=large_16_32", 0, ""},
 		{
 			"select $child $flags --profile=garden-demo/x",

@@ -387,7 +387,7 @@ func TestMigrateRefuses(t *testing.T) {
 			":12:5: error: capability hypervisor says more than an architecture, which the legacy format has no place for; remove it everywhere first [migration]",
 		},
 		"no profile":       {shoot(t), "", "file.yaml:1:1: error: no CloudProfile or NamespacedCloudProfile among the files: name those to migrate [migration]"},
-		"nothing":          {"", "", "file.yaml:1:1: error: no CloudProfile or NamespacedCloudProfile among the files; file.yaml is empty: name those to migrate [migration]"},
+		"nothing":          {"", "", "file.yaml is empty: name those to migrate [migration]"},
 		"what is no YAML":  {"a: [\n", "", "not valid YAML"},
 		"another provider": {strings.Replace(legacy, "type: openstack", "type: mars", 1), "", "[provider-unknown]"},
 		"a name that Gardener keeps": {

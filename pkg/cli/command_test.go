@@ -83,8 +83,6 @@ func TestExitStatus(t *testing.T) {
 		{"lint --kubeconfig= $profile", 2, "--kubeconfig is empty"},
 		{"lint -A -n garden-demo", 2, "--namespace and --all-namespaces: say one of them"},
 		{"maintenance --allow-empty $profile", 0, ""},
-		{"maintenance --allow-empty --order=gardener $profile", 0, ""},
-		{"maintenance --allow-empty --order=best $profile", 2, "gep33 or gardener"},
 		{"plan --order=best $profile $profile", 2, "gep33 or gardener"},
 		{"select --allow-empty $profile", 0, ""},
 		{"select $profile $flags", 0, ""},

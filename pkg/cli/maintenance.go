@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
@@ -24,8 +23,8 @@ import (
 
 type maintenanceFlags struct {
 	*inputs
-	at, order, output string
-	noWebhook         bool
+	at, output string
+	noWebhook  bool
 }
 
 func (c *command) maintenance() *cobra.Command {
@@ -51,7 +50,6 @@ Shoots that are being deleted are left out.`,
 		"`TIME` of the maintenance, like 2027-01-31T00:00:00Z, by which versions may have expired (default now)")
 	complete(cmd, "at", nil) // a time, and no file
 	cmd.Flags().BoolVar(&flags.noWebhook, "no-webhook", false, "answer as without the webhook mutate-shoot")
-	orderFlag(cmd, &flags.order)
 	outputFlag(cmd, &flags.output, answerFormats)
 	return cmd
 }
@@ -97,10 +95,6 @@ type maintainedKubernetes struct {
 }
 
 func (c *command) runMaintenance(ctx context.Context, args []string, flags *maintenanceFlags) error {
-	// What boots at all is the same by every order.
-	if _, err := capability.ParseOrder(flags.order); err != nil {
-		return err
-	}
 	var after time.Duration
 	if flags.at != "" {
 		at, err := time.Parse(time.RFC3339, flags.at)

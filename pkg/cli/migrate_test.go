@@ -337,10 +337,6 @@ func TestMigrateRefuses(t *testing.T) {
 			replaced(read(t, suffixes), "    name: suffixes\n  region", "    kind: NamespacedCloudProfile\n    name: team\n  region"), foldSuffixes,
 			":69:5: error: NamespacedCloudProfile garden-demo/team is not among the inputs: give its manifest as well, or correct the name [profile-missing]",
 		},
-		"a Shoot whose CloudProfile is missing": {
-			replaced(read(t, suffixes), "    name: suffixes\n  region", "    name: other\n  region"), "",
-			":68:5: error: CloudProfile other is not among the inputs: give its manifest as well, or correct the name [profile-missing]",
-		},
 		"what would be lost of a version": {
 			replaced(replaced(read(t, suffixes), "1592.9.0-baremetal # still in use\n", "1592.9.0-baremetal # still in use\n"+
 				"      classification: preview\n      expirationDate: \"2037-12-31T00:00:00Z\"\n"),
@@ -405,6 +401,15 @@ func TestMigrateRefuses(t *testing.T) {
 		if r.status != 1 || r.stdout != "" || !strings.Contains(r.stderr, c.want) || read(t, file) != c.text {
 			t.Errorf("%s: %+v, want %q", name, r, c.want)
 		}
+	}
+}
+
+// A Shoot of a CloudProfile that is not there is no reason not to migrate another one.
+func TestMigrateBesideOtherShoots(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file.yaml")
+	write(t, file, replacing(t)(read(t, suffixes), "    name: suffixes\n  region", "    name: other\n  region"))
+	if r := run(t, "", append([]string{"migrate", "-w", file}, strings.Fields(foldSuffixes)...)...); r.status != 0 || strings.Contains(r.stderr, "is used by") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -21,15 +22,20 @@ import (
 
 // What has to be among the inputs of migrate: profiles to migrate, the profiles of all Shoots, and what the flags name.
 
-// checkReferences reports that there is no profile to migrate, or else the Shoots whose profile is missing: it is not known what they
-// use and boot.
+// checkReferences reports that there is no profile to migrate, or else the Shoots of which it is not known what they use and boot:
+// their profile cannot be read, or is a NamespacedCloudProfile of an unknown parent. A CloudProfile that is not there is another one.
 func (m *migration) checkReferences() {
 	if len(m.specs()) == 0 {
 		m.findings = append(m.findings, m.noProfile())
 		return
 	}
 	for _, s := range m.shoots.all {
-		if _, fault := m.profileOf(s.object); fault != nil && fault.Origin != ruleProviderUnknown { // which is said of the profile
+		kind, _, _ := profileNameOf(s.object)
+		_, fault := m.profileOf(s.object)
+		switch {
+		case fault == nil, fault.Origin == ruleProviderUnknown: // which is said of the profile
+		case kind == "CloudProfile" && fault.Origin == consistency.RuleProfileMissing:
+		default:
 			m.error(s.manifest, fault)
 		}
 	}

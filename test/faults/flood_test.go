@@ -152,7 +152,8 @@ var _ = Describe("A replica in a flood", Label("slow"), func() {
 })
 
 // pour has 20 clients send a body to a replica, until it has judged some or has refused many, and returns how often it
-// answered with which status. It is 0 if the connection was closed: the server has not read to the end.
+// answered with which status. It is 0 if the connection was closed: the server has not read to the end. On a busy machine most
+// requests are refused because others take too long: then the replica is as full as can be.
 func pour(ctx context.Context, r *replica, webhook string, body []byte) map[int]int {
 	GinkgoHelper()
 	var mu sync.Mutex
@@ -177,7 +178,8 @@ func pour(ctx context.Context, r *replica, webhook string, body []byte) map[int]
 	})
 	Eventually(func() bool {
 		return number(http.StatusOK) >= 12 || number(http.StatusRequestEntityTooLarge) >= 60 ||
-			number(http.StatusUnsupportedMediaType) >= 60 || number(http.StatusBadRequest) >= 60
+			number(http.StatusUnsupportedMediaType) >= 60 || number(http.StatusBadRequest) >= 60 ||
+			number(http.StatusServiceUnavailable) >= 60
 	}).Should(BeTrue())
 	flood.stop()
 	return statuses

@@ -127,7 +127,7 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 		return nil, undecodable{"the request has none"}
 	}
 	err := strictjson.Unmarshal(raw.Raw, into,
-		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
 	switch got := into.GetObjectKind().GroupVersionKind(); {
 	case kind == kindSecret && (err != nil || got != kind):
 		return nil, undecodable{"not a " + kind.Kind}

@@ -183,7 +183,7 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	g.begins(o, true)
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
-		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities]())
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return inStatus(o, err) })
 	if err := otherKind(o, errs); err != nil {
 		errs = field.ErrorList{err}

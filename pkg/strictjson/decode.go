@@ -126,6 +126,24 @@ func Shared[T any]() Option {
 	}
 }
 
+// Foreign leaves values of type T to the decoder of Kubernetes. It is for types whose tags the fast decoder refuses: such as
+// v1beta1.SeedSelector, which embeds a struct with "inline,omitempty". T must hold no quantities.
+func Foreign[T any]() Option {
+	return func() *jsonv2.Unmarshalers {
+		return jsonv2.UnmarshalFromFunc(func(dec *jsontext.Decoder, into *T) error {
+			raw, err := dec.ReadValue()
+			if err != nil {
+				return err
+			}
+			wrong, err := kjson.UnmarshalStrict(raw, into)
+			if strict, _ := jsonv2.GetOption(dec.Options(), jsonv2.RejectUnknownMembers); strict {
+				err = errors.Join(append(wrong, err)...)
+			}
+			return err
+		})
+	}
+}
+
 // asKubernetes decodes what only the document knows the type of as Kubernetes does, with whole numbers as integers; and
 // quantities, of which it refuses those with long exponents.
 var asKubernetes = jsonv2.JoinUnmarshalers(

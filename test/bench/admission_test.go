@@ -25,6 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/test/webhooks"
 )
 
 // sizes of CloudProfiles, as JSON.
@@ -35,7 +36,7 @@ var sizes = []struct {
 
 // landscape is a garden with a CloudProfile of some size, and the requests that are measured.
 type landscape struct {
-	garden  *garden
+	garden  *webhooks.Garden
 	profile *v1beta1.CloudProfile
 	create  admission.Request
 	// update changes one image, metadata an annotation.
@@ -53,25 +54,25 @@ func newLandscape(tb testing.TB, size int) *landscape {
 	changeImage(tb, &changed.Spec)
 	annotated.Annotations = map[string]string{"changed": "yes"}
 	garden, child := newGarden(tb, profile), childOf(tb, profile)
-	garden.child = child
+	garden.Child = child
 	shoot := shootOf(profile)
 	shoot.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: child.Name}
 	own := &v1beta1.ShootMachineImage{Name: "own", Version: &child.Spec.MachineImages[0].Versions[0].Version}
 	shoot.Spec.Provider.Workers[0].Machine.Image = own
 	return &landscape{
-		garden: garden, profile: profile, namespaced: request(tb, "Shoot", shoot, nil),
-		create:   request(tb, "CloudProfile", profile, nil),
-		update:   request(tb, "CloudProfile", changed, profile),
-		metadata: request(tb, "CloudProfile", annotated, profile),
-		shoot:    request(tb, "Shoot", shootOf(profile), nil),
-		status:   request(tb, "NamespacedCloudProfile/status", child, child),
+		garden: garden, profile: profile, namespaced: webhooks.Request(tb, "Shoot", shoot, nil),
+		create:   webhooks.Request(tb, "CloudProfile", profile, nil),
+		update:   webhooks.Request(tb, "CloudProfile", changed, profile),
+		metadata: webhooks.Request(tb, "CloudProfile", annotated, profile),
+		shoot:    webhooks.Request(tb, "Shoot", shootOf(profile), nil),
+		status:   webhooks.Request(tb, "NamespacedCloudProfile/status", child, child),
 	}
 }
 
 // openstackCreation is the request to create a CloudProfile for OpenStack.
 func openstackCreation(tb testing.TB, size int) admission.Request {
 	tb.Helper()
-	return request(tb, "CloudProfile", &v1beta1.CloudProfile{
+	return webhooks.Request(tb, "CloudProfile", &v1beta1.CloudProfile{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1beta1.SchemeGroupVersion.String(), Kind: "CloudProfile"},
 		ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *generate.OpenStack(size),
 	}, nil)
@@ -178,10 +179,10 @@ func childMutator(builder *extensionswebhook.HandlerBuilder, _ manager.Manager) 
 func BenchmarkAdmission(b *testing.B) {
 	for _, size := range sizes {
 		l := newLandscape(b, size.bytes)
-		ours := l.garden.ours(b)
-		validate, mutate := ours["validate-cloudprofile"], ours["mutate-cloudprofile"]
-		theirValidate, theirMutate := l.garden.theirs(b, validator), l.garden.theirs(b, mutator)
-		fresh := newGarden(b).ours(b)["validate-cloudprofile"] // its informers do not know the profile yet
+		handlers := ours(b, l.garden)
+		validate, mutate := handlers["validate-cloudprofile"], handlers["mutate-cloudprofile"]
+		theirValidate, theirMutate := theirs(b, l.garden, validator), theirs(b, l.garden, mutator)
+		fresh := ours(b, newGarden(b))["validate-cloudprofile"] // its informers do not know the profile yet
 		for _, row := range []struct {
 			name     string
 			request  admission.Request
@@ -197,8 +198,8 @@ func BenchmarkAdmission(b *testing.B) {
 			})
 		}
 		b.Run(size.name+"/namespaced-status", func(b *testing.B) {
-			compare(b, "gardener", asking(b, l.status, ours["mutate-namespacedcloudprofile-status"]),
-				asking(b, l.status, l.garden.theirs(b, childMutator)))
+			compare(b, "gardener", asking(b, l.status, handlers["mutate-namespacedcloudprofile-status"]),
+				asking(b, l.status, theirs(b, l.garden, childMutator)))
 		})
 	}
 }
@@ -209,15 +210,15 @@ func BenchmarkAdmission(b *testing.B) {
 func BenchmarkAdmissionDecoding(b *testing.B) {
 	for _, size := range sizes {
 		l := newLandscape(b, size.bytes)
-		ours := l.garden.ours(b)
-		decoder := admission.NewDecoder(l.garden.scheme)
+		handlers := ours(b, l.garden)
+		decoder := admission.NewDecoder(l.garden.Scheme())
 		decode := func(object runtime.Object, req admission.Request) {
 			if err := decoder.Decode(req, object); err != nil {
 				b.Fatal(err)
 			}
 		}
 		b.Run(size.name+"/validate-create", func(b *testing.B) {
-			compare(b, "decode", asking(b, l.create, ours["validate-cloudprofile"]), func() {
+			compare(b, "decode", asking(b, l.create, handlers["validate-cloudprofile"]), func() {
 				profile := &v1beta1.CloudProfile{}
 				decode(profile, l.create)
 				configOf(b, &profile.Spec)
@@ -225,7 +226,7 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 		})
 		b.Run(size.name+"/validate-create-openstack", func(b *testing.B) {
 			req := openstackCreation(b, size.bytes)
-			validate := handlersOf(b, openstack.Provider{}, newGarden(b))["validate-cloudprofile"]
+			validate := webhooks.Handlers(b, openstack.Provider{}, newGarden(b))["validate-cloudprofile"]
 			compare(b, "decode", asking(b, req, validate), func() {
 				profile := &v1beta1.CloudProfile{}
 				decode(profile, req)
@@ -236,17 +237,17 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 		})
 		for name, shoot := range map[string]admission.Request{"shoot": l.shoot, "shoot-namespaced": l.namespaced} {
 			b.Run(size.name+"/"+name+"-cold", func(b *testing.B) {
-				cold := func() { asking(b, shoot, l.garden.ours(b)["validate-shoot"])() }
+				cold := func() { asking(b, shoot, ours(b, l.garden)["validate-shoot"])() }
 				compare(b, "decode", cold, func() { configOf(b, &l.profile.Spec) })
 			})
 			b.Run(size.name+"/"+name+"-warm", func(b *testing.B) {
-				compare(b, "decode", asking(b, shoot, ours["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
+				compare(b, "decode", asking(b, shoot, handlers["validate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
 			})
 			// Most writes of Shoots concern neither maintenance nor a new worker pool.
 			b.Run(size.name+"/"+name+"-mutate", func(b *testing.B) {
 				write := shoot
 				write.Operation, write.OldObject = admissionv1.Update, shoot.Object
-				compare(b, "decode", asking(b, write, ours["mutate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
+				compare(b, "decode", asking(b, write, handlers["mutate-shoot"]), func() { decode(&v1beta1.Shoot{}, shoot) })
 			})
 		}
 	}
@@ -256,13 +257,13 @@ func BenchmarkAdmissionDecoding(b *testing.B) {
 // something to be patched. BenchmarkAdmission stops if a request is refused.
 func TestWhatAdmissionDoes(t *testing.T) {
 	l := newLandscape(t, 25<<10)
-	ours := l.garden.ours(t)
+	handlers := ours(t, l.garden)
 	for name, requests := range map[string][]admission.Request{
 		"validate-cloudprofile": {l.create, l.update, l.metadata}, "mutate-cloudprofile": {l.create, l.update, l.metadata},
 		"validate-shoot": {l.shoot, l.namespaced}, "mutate-namespacedcloudprofile-status": {l.status},
 	} {
 		for _, req := range requests {
-			response := ours[name].Handle(t.Context(), req)
+			response := handlers[name].Handle(t.Context(), req)
 			if !response.Allowed {
 				t.Errorf("%s: %v", name, response.Result)
 			}
@@ -271,13 +272,13 @@ func TestWhatAdmissionDoes(t *testing.T) {
 			}
 		}
 	}
-	validate := handlersOf(t, openstack.Provider{}, newGarden(t))["validate-cloudprofile"]
+	validate := webhooks.Handlers(t, openstack.Provider{}, newGarden(t))["validate-cloudprofile"]
 	if response := validate.Handle(t.Context(), openstackCreation(t, 25<<10)); !response.Allowed {
 		t.Error(response.Result)
 	}
 	for _, with := range []func(*extensionswebhook.HandlerBuilder, manager.Manager){validator, mutator} {
 		for _, req := range []admission.Request{l.create, l.update, l.metadata} {
-			if response := l.garden.theirs(t, with).Handle(t.Context(), req); !response.Allowed {
+			if response := theirs(t, l.garden, with).Handle(t.Context(), req); !response.Allowed {
 				t.Error(response.Result)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/test/webhooks"
 )
 
 // faults is how many errors the objects have that are made to cost much.
@@ -173,13 +174,13 @@ func BenchmarkCostly(b *testing.B) {
 			Name: "another", Usable: ptr.To(true), Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}},
 		})
 		g := newGarden(b, profile)
-		handlers := handlersOf(b, openstack.Provider{}, g)
+		handlers := webhooks.Handlers(b, openstack.Provider{}, g)
 		for _, row := range []struct {
 			name    string
 			request admission.Request
 		}{
-			{"create", request(b, "CloudProfile", profile, nil)},
-			{"update", request(b, "CloudProfile", updated, profile)},
+			{"create", webhooks.Request(b, "CloudProfile", profile, nil)},
+			{"update", webhooks.Request(b, "CloudProfile", updated, profile)},
 		} {
 			b.Run(c.name+"/"+row.name, func(b *testing.B) {
 				cost(b, len(row.request.Object.Raw), func() {

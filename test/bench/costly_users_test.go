@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/test/webhooks"
 )
 
 // manyVersions returns a CloudProfile with so many image versions, of which some have a field in a flavor that is unknown.
@@ -132,14 +133,14 @@ func BenchmarkCostlyUsers(b *testing.B) {
 			changed := row.object.DeepCopyObject().(client.Object)
 			row.change(changed)
 			for name, req := range map[string]admission.Request{
-				"create": request(b, row.kind, row.object, nil), "update": request(b, row.kind, changed, row.object),
+				"create": webhooks.Request(b, row.kind, row.object, nil), "update": webhooks.Request(b, row.kind, changed, row.object),
 			} {
 				b.Run(fmt.Sprintf("%s/%d/%s", row.name, 2/half, name), func(b *testing.B) {
 					profile := sound()
 					if stored, ok := row.object.(*v1beta1.CloudProfile); ok {
 						profile = stored
 					}
-					handler := handlersOf(b, openstack.Provider{}, newGarden(b, profile))["validate-"+strings.ToLower(row.kind)]
+					handler := webhooks.Handlers(b, openstack.Provider{}, newGarden(b, profile))["validate-"+strings.ToLower(row.kind)]
 					cost(b, len(req.Object.Raw), func() { handler.Handle(b.Context(), req) })
 				})
 			}
@@ -156,7 +157,7 @@ func BenchmarkCostlyMutations(b *testing.B) {
 		for i := range before.Spec.Provider.Workers {
 			before.Spec.Provider.Workers[i].Machine.Image.Version = new("1.0.0")
 		}
-		maintained := request(b, "Shoot", chosen, before)
+		maintained := webhooks.Request(b, "Shoot", chosen, before)
 		maintained.UserInfo.Username = capkit.MaintenanceUser
 		var fields []string
 		for _, worker := range chosen.Spec.Provider.Workers {
@@ -165,9 +166,9 @@ func BenchmarkCostlyMutations(b *testing.B) {
 		left := chosen.DeepCopy()
 		left.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "bench", FieldsV1: metav1.NewFieldsV1(
 			`{"f:spec":{"f:provider":{"f:workers":{` + strings.Join(fields, ",") + `}}}}`)}}
-		for name, req := range map[string]admission.Request{"maintained": maintained, "created": request(b, "Shoot", left, nil)} {
+		for name, req := range map[string]admission.Request{"maintained": maintained, "created": webhooks.Request(b, "Shoot", left, nil)} {
 			b.Run(fmt.Sprintf("%s/%d", name, pools), func(b *testing.B) {
-				handler := handlersOf(b, openstack.Provider{}, newGarden(b, sound()))["mutate-shoot"]
+				handler := webhooks.Handlers(b, openstack.Provider{}, newGarden(b, sound()))["mutate-shoot"]
 				cost(b, len(req.Object.Raw), func() { handler.Handle(b.Context(), req) })
 			})
 		}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -140,8 +139,10 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 }
 
 const (
-	// maxText bounds the errors of one answer, in bytes: a person reads the first few; capkit lint lists the rest.
-	maxText = 64 << 10
+	// maxFindings and maxText bound the errors of one answer, in number and in bytes: a person reads the first few; capkit lint lists
+	// the rest.
+	maxFindings = 100
+	maxText     = 64 << 10
 	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
 	maxErrorText = 8 << 10
 	// The API server cuts each warning at 256 characters once all together have more than 4096.
@@ -151,7 +152,7 @@ const (
 // deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
 // error, as the API server itself answers.
 func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apierrors.StatusError {
-	errs, omitted := mostUseful(shortened(errs), maxText)
+	errs, omitted := mostUseful(errs, maxText)
 	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, maxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
@@ -162,47 +163,57 @@ func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apie
 	return invalid
 }
 
-// shortened returns the errors without any that is extremely long.
-func shortened(errs field.ErrorList) field.ErrorList {
-	short := make(field.ErrorList, 0, len(errs))
-	for _, err := range errs {
-		if len(err.Field)+len(err.Detail) > maxErrorText || len(err.ErrorBody()) > maxErrorText {
-			clone := *err
-			clone.Field, clone.Detail = cut(err.Field, maxErrorText/4), cut(err.Detail, maxErrorText/4)
-			if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
-				clone.BadValue = cut(fmt.Sprint(err.BadValue), maxErrorText/4)
-			}
-			err = &clone
-		}
-		short = append(short, err)
+// shortened returns an error, or one that is shorter in its place if it is extremely long, and how many bytes its text has.
+func shortened(err *field.Error) (*field.Error, int) {
+	size := len(err.Field) + len(err.Detail)
+	if size <= maxErrorText {
+		size = len(err.Error())
 	}
-	return short
+	if size <= maxErrorText {
+		return err, size
+	}
+	clone := *err
+	clone.Field, clone.Detail = cut(err.Field, maxErrorText/4), cut(err.Detail, maxErrorText/4)
+	if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
+		clone.BadValue = cut(fmt.Sprint(err.BadValue), maxErrorText/4)
+	}
+	return &clone, len(clone.Error())
 }
 
-// mostUseful returns the errors that fit into a number of bytes, at least one, and the number of those that do not. If
-// all fit they keep their order; otherwise the first of each rule comes before the second of any.
+// mostUseful returns the errors that fit into a number of bytes, at least one and 100 at the most, and the number of those that do
+// not. If all fit they keep their order; otherwise the first of each rule comes before the second of any. Errors that are extremely
+// long are shortened. Only those that are returned are formatted: there may be thousands.
 func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
-	size := 0
-	for _, err := range errs {
-		size += len(err.Error())
+	fitting := func(errs field.ErrorList) field.ErrorList {
+		var fit field.ErrorList
+		left := limit
+		for _, err := range errs[:min(len(errs), maxFindings)] {
+			short, size := shortened(err)
+			if left -= size; left < 0 && len(fit) > 0 {
+				break
+			}
+			fit = append(fit, short)
+		}
+		return fit
 	}
-	if size <= limit {
-		return errs, 0
+	if fit := fitting(errs); len(fit) == len(errs) {
+		return fit, 0
 	}
-	ranks, ofRule := map[*field.Error]int{}, map[string]int{}
+	ofRule := map[string]int{}
+	ranks := make([]int, 0, len(errs))
 	for _, err := range errs {
-		ranks[err] = ofRule[err.Origin]
+		ranks = append(ranks, ofRule[err.Origin])
 		ofRule[err.Origin]++
 	}
-	ordered := slices.Clone(errs)
-	slices.SortStableFunc(ordered, func(a, b *field.Error) int { return cmp.Compare(ranks[a], ranks[b]) })
-	var useful field.ErrorList
-	for _, err := range ordered {
-		if limit -= len(err.Error()); limit < 0 && len(useful) > 0 {
-			break
+	ordered := make(field.ErrorList, 0, maxFindings)
+	for rank := 0; len(ordered) < min(len(errs), maxFindings); rank++ {
+		for i, err := range errs {
+			if ranks[i] == rank && len(ordered) < maxFindings {
+				ordered = append(ordered, err)
+			}
 		}
-		useful = append(useful, err)
 	}
+	useful := fitting(ordered)
 	return useful, len(errs) - len(useful)
 }
 

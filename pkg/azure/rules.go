@@ -151,19 +151,24 @@ func addDomains(without, updates []string) string {
 // machineTypes checks what the config says of machine types.
 func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
 	var report finding.Report
-	known := sets.New[string]()
+	known, ofCore, names := sets.New[string](), map[string]int{}, make([]string, len(spec.MachineTypes))
+	for i := range slices.Backward(spec.MachineTypes) { // of two the first counts
+		names[i] = spec.MachineTypes[i].Name
+		ofCore[names[i]] = i
+	}
+	speller := strictjson.NewSpeller(names)
 	for i, written := range r.config.MachineTypes {
 		name := at.Index(i).Child("name")
-		core := slices.IndexFunc(spec.MachineTypes, func(t v1beta1.MachineType) bool { return t.Name == written.Name })
+		core, listed := ofCore[written.Name]
 		switch {
 		case written.Name == "":
 			report.Found(ruleNameMissing, field.ErrorTypeRequired, name, nil, "the machine type has no name")
 		case known.Has(written.Name):
 			report.Found(ruleDuplicate, field.ErrorTypeDuplicate, name, written.Name,
 				"machine type %s is there already; remove one of the two", written.Name)
-		case core < 0:
+		case !listed:
 			report.Found(ruleMachineTypeUnknown, field.ErrorTypeNotFound, name, written.Name,
-				"spec.machineTypes has no machine type %s; %s", written.Name, meantType(written.Name, spec))
+				"spec.machineTypes has no machine type %s; %s", written.Name, meantType(speller.Slip(written.Name)))
 		case written.AcceleratedNetworking != nil && len(spec.MachineCapabilities) > 0:
 			report.Add(compareNetworking(*written.AcceleratedNetworking, &spec.MachineTypes[core], spec, at.Index(i)))
 		}
@@ -172,13 +177,9 @@ func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) find
 	return report
 }
 
-// meantType says what to do about a machine type that core does not have.
-func meantType(name string, spec *v1beta1.CloudProfileSpec) string {
-	var known []string
-	for i := range spec.MachineTypes {
-		known = append(known, spec.MachineTypes[i].Name)
-	}
-	if meant := strictjson.Slip(name, known); meant != "" {
+// meantType says what to do about a machine type that core does not have; meant is the one that it has instead, or empty.
+func meantType(meant string) string {
+	if meant != "" {
 		return "did you mean " + meant + "?"
 	}
 	return "correct the name, or remove the entry"

@@ -67,17 +67,17 @@ func (p *Profile[R]) blame(errs finding.List) {
 
 // findLost notes which image versions of core seem to be missing in the provider config, and may be what could not be read.
 func (p *compiler[R]) findLost() {
-	if len(p.unread) == 0 {
+	if !p.unread.Any() {
 		return
 	}
 	p.lost = map[imageVersion]string{}
-	parts := p.parts()
+	parts, unreadOf := p.parts(), remembering(p.unreadOf)
 	for _, f := range p.report.Silenced {
 		if f.Origin != ruleImageMissing.Name && f.Origin != ruleVersionMissing.Name {
 			continue
 		}
 		for _, id := range parts[f.Field].versions {
-			p.lost[id] = p.whereIs(p.unreadOf(id.image), id.image)
+			p.lost[id] = p.whereIs(unreadOf(id.image), id.image)
 		}
 	}
 }
@@ -87,13 +87,14 @@ func (p *compiler[R]) findLost() {
 func (p *compiler[R]) unreadOf(image string) string {
 	for _, name := range []string{image, ""} {
 		for i := range p.images {
-			within := func(place string) bool { return finding.Above(p.images[i].Path.String(), place) }
-			if k := slices.IndexFunc(p.unread, within); k >= 0 && p.images[i].Name == name {
-				return p.unread[k]
+			if p.images[i].Name == name && p.unread.Touches(p.images[i].Path) {
+				if place := p.unread.First(p.images[i].Path); place != "" {
+					return place
+				}
 			}
 		}
 	}
-	return p.unread[0]
+	return p.unread.First(nil)
 }
 
 // causesIn sorts errors of the profile, in the order of their paths, by what they are about.

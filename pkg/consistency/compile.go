@@ -183,7 +183,7 @@ func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.C
 		if len(declared[name]) == 0 && vocabulary.IsRegistered(name) {
 			errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
 				"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
-				of, name, strings.Join(vocabulary.Registered(name), ", ")))
+				of, name, finding.Few(vocabulary.Registered(name))))
 		}
 	}
 	return errs

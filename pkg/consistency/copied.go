@@ -25,6 +25,9 @@ type copies struct {
 	seen map[string][]referenceUse
 }
 
+// maxUses bounds the uses of a reference that are kept: another one is compared with all of them.
+const maxUses = 16
+
 // referenceUse is a flavor that has a reference.
 type referenceUse struct {
 	id      imageVersion
@@ -146,7 +149,9 @@ func lookForCopies[R any](
 		case len(uses) > 0 && !slices.ContainsFunc(uses, use.alike):
 			ofArchitectures = append(ofArchitectures, copiedReference{at, text, uses[0]})
 		}
-		if !slices.ContainsFunc(uses, func(known referenceUse) bool { return known.id == id && known.architectures.Equal(use.architectures) }) {
+		if len(uses) < maxUses && !slices.ContainsFunc(uses, func(known referenceUse) bool {
+			return known.id == id && known.architectures.Equal(use.architectures)
+		}) {
 			c.seen[key] = append(uses, use)
 		}
 	}

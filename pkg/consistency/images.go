@@ -9,9 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -94,17 +96,15 @@ func regionsOf[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.R
 	}
 }
 
-// placesOf returns where an image version stands, on both sides.
-func (p *compiler[R]) placesOf(id imageVersion) []*field.Path {
-	var places []*field.Path
-	for mapped, version := range mappingsOf(p.images) {
-		if mapped == id {
-			places = append(places, version.Path)
-		}
+// places returns where each image version stands, on both sides. Findings about versions of one name share them.
+func (p *compiler[R]) places() map[imageVersion][]finding.Path {
+	places := map[imageVersion][]finding.Path{}
+	for id, version := range mappingsOf(p.images) {
+		places[id] = append(places[id], finding.PathOf(version.Path))
 	}
 	for v := range versionsOf(p.spec) {
-		if v.id == id {
-			places = append(places, p.pathOf(v))
+		if mapped, found := places[v.id]; found {
+			places[v.id] = append(mapped, finding.PathOf(p.pathOf(v)))
 		}
 	}
 	return places
@@ -112,11 +112,14 @@ func (p *compiler[R]) placesOf(id imageVersion) []*field.Path {
 
 // checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
 func (p *compiler[R]) checkReferences() {
+	places := sync.OnceValue(p.places)
 	for id, version := range mappingsOf(p.images) {
 		var errs finding.List
 		if len(version.Flavors) == 0 {
-			errs = append(errs, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
-				"the version has no image: add capabilityFlavors, or a reference in the legacy format").In(p.placesOf(id)...))
+			missing := finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
+			missing.Extent = places()[id]
+			errs = append(errs, missing)
 		}
 		for i := range version.Flavors {
 			errs = append(errs, checkFlavorReferences(p.provider, &version.Flavors[i], p.regions)...)
@@ -161,6 +164,7 @@ func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselec
 		report.Errors = finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))
 	}
 	seen := make(map[string]*field.Path, len(flavor.Regional))
+	alone := sync.OnceValue(func() string { return only(without(flavor, regions)) })
 	for i := range flavor.Regional {
 		r := &flavor.Regional[i]
 		first, found := seen[r.Region]
@@ -173,7 +177,7 @@ func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselec
 			report.Errors = append(report.Errors, missing)
 		case found:
 			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region,
-				"region %s has a reference in %s already; remove one of the two, or correct its name%s", r.Region, first, only(without(flavor, regions)))
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", r.Region, first, alone())
 		default:
 			seen[r.Region] = r.Path
 		}
@@ -197,9 +201,11 @@ func referenceForm[R any](cloud provider.Provider[R]) string {
 
 // without returns those of some regions for which a flavor has no reference of their own.
 func without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
-	return slices.DeleteFunc(slices.Clone(regions), func(region string) bool {
-		return slices.ContainsFunc(flavor.Regional, func(r imageselector.Regional[R]) bool { return r.Region == region })
-	})
+	own := make(sets.Set[string], len(flavor.Regional))
+	for i := range flavor.Regional {
+		own.Insert(flavor.Regional[i].Region)
+	}
+	return slices.DeleteFunc(slices.Clone(regions), own.Has)
 }
 
 // only names the region without a reference, if there is only one.

@@ -30,11 +30,7 @@ type Matrix[R any] struct {
 // NewMatrix returns the matrix of a profile, by a preference order.
 func NewMatrix[R any](p *Profile[R], order capability.Order) *Matrix[R] {
 	m := &Matrix[R]{
-		suggester: suggester[R]{
-			Profile: p, distances: map[[2]capability.Set]int{},
-			versions: map[imageselector.Request][]*v1beta1.MachineImageVersion{}, types: map[imageselector.Request][]bootingType{},
-		},
-		order: order, templates: templates(p.provider.Workers().Settings(), p.offers),
+		suggester: newSuggester(p), order: order, templates: templates(p.provider.Workers().Settings(), p.offers),
 		questions: make(map[string][]question, len(p.machines)),
 	}
 	for _, name := range m.MachineTypes() {

@@ -7,6 +7,7 @@ package consistency
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -22,14 +23,14 @@ import (
 // check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
 // count for nothing. The paths of such flavors are kept in doubtful.
 func (p *compiler[R]) correspond() []imageselector.Image[R] {
-	provided := p.byName()
+	provided, mayBeUnread := p.byName(), sync.OnceValue(p.maybeUnreadImage)
 	usable := make([]imageselector.Image[R], 0, len(p.spec.MachineImages))
 	for i := range p.spec.MachineImages {
 		image := &p.spec.MachineImages[i]
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
 		if !found && p.definesVersions(image) {
-			reportUnless(p.maybeUnreadImage(), &p.report, p.imageMissing(image, path))
+			reportUnless(mayBeUnread(), &p.report, p.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
 		for k := range image.Versions {
@@ -97,12 +98,12 @@ func (p *compiler[R]) correspondVersion(
 	c.entries = entries.versions[version.Version]
 	if len(c.entries) == 0 {
 		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
-		if entry := p.meantFor(id, entries); entry != nil {
+		if entry := entries.meant(id.version); entry != nil {
 			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
 				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
 				id, entry.Version, entry.Path, id.version)
 		}
-		reportUnless(p.maybeUnreadVersion(entries), &c.report, missing)
+		reportUnless(entries.mayBeUnread(), &c.report, missing)
 		return c
 	}
 	ofCore := len(c.report.Errors)
@@ -114,18 +115,25 @@ func (p *compiler[R]) correspondVersion(
 	return c
 }
 
-// meantFor returns the entry of the provider config for an image version that core does not list, and that has more parts than
-// one that is missing, or fewer; nil if there is none.
-func (p *compiler[R]) meantFor(id imageVersion, entries *imageEntries[R]) *imageselector.Version[R] {
+// meantFor returns what finds the first entry of the provider config for an image version that core does not list, and that has
+// more parts than one that is missing, or fewer; nil if there is none.
+func (p *compiler[R]) meantFor(entries *imageEntries[R]) func(version string) *imageselector.Version[R] {
+	var unlisted []*imageselector.Version[R]
+	var names []string
 	for _, image := range entries.images {
 		for i := range image.Versions {
-			entry := &image.Versions[i]
-			if p.core[imageVersion{id.image, entry.Version}] == nil && alike(id.version, entry.Version) {
-				return entry
+			if entry := &image.Versions[i]; p.core[imageVersion{image.Name, entry.Version}] == nil {
+				unlisted, names = append(unlisted, entry), append(names, entry.Version)
 			}
 		}
 	}
-	return nil
+	find := findAlike(names)
+	return func(version string) *imageselector.Version[R] {
+		if i := find(version); i >= 0 {
+			return unlisted[i]
+		}
+		return nil
+	}
 }
 
 // newCorrespondence compiles the core flavors of a version.
@@ -178,6 +186,9 @@ func onlyReserved(vocabulary *capability.Vocabulary, name string) bool {
 type imageEntries[R any] struct {
 	images   []*imageselector.Image[R]
 	versions map[string][]*imageselector.Version[R]
+	// meant is that of meantFor, and mayBeUnread that of maybeUnreadVersion. Many versions may ask.
+	meant       func(version string) *imageselector.Version[R]
+	mayBeUnread func() bool
 }
 
 // byName indexes the provider's images, and reports names that are used twice, or missing, unless that is because the
@@ -208,6 +219,11 @@ func (p *compiler[R]) byName() map[string]*imageEntries[R] {
 			entry.versions[version.Version] = append(entry.versions[version.Version], version)
 		}
 	}
+	for _, entry := range index {
+		meant := sync.OnceValue(func() func(string) *imageselector.Version[R] { return p.meantFor(entry) })
+		entry.meant = func(version string) *imageselector.Version[R] { return meant()(version) }
+		entry.mayBeUnread = sync.OnceValue(func() bool { return p.maybeUnreadVersion(entry) })
+	}
 	return index
 }
 
@@ -219,7 +235,7 @@ func nameMissing(at *field.Path, name, what string) finding.Finding {
 // maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
 // whole, perhaps for a misspelt key, or an image without a name.
 func (p *compiler[R]) maybeUnreadImage() bool {
-	if len(p.unread) == 0 {
+	if !p.unread.Any() {
 		return false
 	}
 	nameless := func(image imageselector.Image[R]) bool { return image.Name == "" && p.unread.Touches(image.Path) }
@@ -229,12 +245,10 @@ func (p *compiler[R]) maybeUnreadImage() bool {
 
 // maybeUnreadVersion does the same for a version of an image.
 func (p *compiler[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
-	for _, image := range entries.images {
-		if len(image.Versions) == 0 && p.unread.Touches(image.Path) || p.unread.Covers(image.Path.Child("versions")) {
-			return true
-		}
+	unread := func(image *imageselector.Image[R]) bool {
+		return len(image.Versions) == 0 && p.unread.Touches(image.Path) || p.unread.Covers(image.Path.Child("versions"))
 	}
-	return slices.ContainsFunc(entries.versions[""], p.unreadIn)
+	return p.unread.Any() && (slices.ContainsFunc(entries.images, unread) || slices.ContainsFunc(entries.versions[""], p.unreadIn))
 }
 
 // unreadIn reports whether a part of a version could not be read.

@@ -67,6 +67,10 @@ type Resolution[R any] struct {
 // ResolvePool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
 // work (S13). Admission, command line and worker controller ask the same. Safe for concurrent use.
 func (p *Profile[R]) ResolvePool(pool provider.Pool) Resolution[R] {
+	return suggester[R]{Profile: p}.resolvePool(pool)
+}
+
+func (p suggester[R]) resolvePool(pool provider.Pool) Resolution[R] {
 	asksNothing := p.simple && pool.Worker == (capability.Worker{}) && !provider.HasContent(pool.Config)
 	if machine, found := p.machineOf(pool); found && asksNothing && suits(machine, pool.Architecture) {
 		r := Resolution[R]{Pool: pool, Machine: machine}
@@ -140,7 +144,7 @@ func (p suggester[R]) resolve(pool provider.Pool, explain bool, more ...capabili
 	if r.Decision.Chosen >= 0 {
 		return r
 	}
-	if registered {
+	if registered && !p.mute {
 		r.Suggestions = p.suggest(pool, request)
 	}
 	if r.Err == nil {
@@ -149,7 +153,9 @@ func (p suggester[R]) resolve(pool provider.Pool, explain bool, more ...capabili
 		r.Err = &refusal
 	}
 	r.Message = r.Err.Detail
-	r.Err.Detail += p.advice(&r, request)
+	if !p.mute {
+		r.Err.Detail += p.advice(&r, request)
+	}
 	return r
 }
 

@@ -19,7 +19,8 @@ import (
 // S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is
 // that of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is
 // reported once, and nothing else then; a region that the profile does not have without what only follows from that. A
-// pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check.
+// pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check. What would work is said of
+// the first 64 pools that get no image.
 func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report {
 	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {
@@ -37,8 +38,13 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 		report.Errors = append(report.Errors, unknown.In(uncheckedWithoutRegion(shoot)...))
 	}
 	withoutImages := unknown != nil && !p.imageRegions.Has(shoot.Spec.Region)
+	suggester, refused := newSuggester(p), 0
 	for _, pool := range pools {
-		r := p.ResolvePool(pool)
+		suggester.mute = refused >= maxAdvised
+		r := suggester.resolvePool(pool)
+		if r.Err != nil {
+			refused++
+		}
 		switch {
 		case r.Err == nil || r.open:
 		case withoutImages && r.lacksRegion():
@@ -55,6 +61,9 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	}
 	return report.Sorted()
 }
+
+// maxAdvised is for how many worker pools of a Shoot an error says what would work. To find that out takes longer than the error.
+const maxAdvised = 64
 
 // uncheckedWithoutRegion returns what a provider's own rules say nothing about where the profile lacks the region.
 func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {

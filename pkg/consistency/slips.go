@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/strictjson"
@@ -17,11 +19,12 @@ import (
 // such as a flavor without an image in the region that is meant, is not told besides.
 type slips map[string]string
 
-// findSlips finds the misspelt regions of the provider config.
+// findSlips finds the misspelt regions of the provider config, among the first that the profile does not have, in lexical order.
 func (p *compiler[R]) findSlips() {
 	p.slips, p.followed = slips{}, map[string]finding.List{}
-	for region := range p.imageRegions {
-		if meant := strictjson.Slip(region, p.regions); meant != "" && !slices.Contains(p.regions, region) {
+	speller := strictjson.NewSpeller(p.regions)
+	for _, region := range sets.List(p.imageRegions.Difference(sets.New(p.regions...))) {
+		if meant := speller.Slip(region); meant != "" {
 			p.slips[region] = meant
 		}
 	}

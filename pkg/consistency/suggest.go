@@ -59,6 +59,16 @@ type suggester[R any] struct {
 	// versions of images that boot, by a request without a version; types by one without a machine type.
 	versions map[imageselector.Request][]*v1beta1.MachineImageVersion
 	types    map[imageselector.Request][]bootingType
+	// mute says that nothing is suggested.
+	mute bool
+}
+
+// newSuggester returns a suggester for many worker pools.
+func newSuggester[R any](p *Profile[R]) suggester[R] {
+	return suggester[R]{
+		Profile: p, distances: map[[2]capability.Set]int{},
+		versions: map[imageselector.Request][]*v1beta1.MachineImageVersion{}, types: map[imageselector.Request][]bootingType{},
+	}
 }
 
 // bootingType is a usable machine type that meets a request, and what it supports.
@@ -183,12 +193,15 @@ func (p *Profile[R]) meantType(name string) string {
 }
 
 // meantImage returns the image of the profile that a name was probably meant to be, which may be the same; empty if none.
-func (p *Profile[R]) meantImage(name string) string {
-	var names []string
+func (p *Profile[R]) meantImage(name string) string { return strictjson.Slip(name, p.imageNames()) }
+
+// imageNames returns the names of the images that core lists, in order.
+func (p *Profile[R]) imageNames() []string {
+	names := make([]string, 0, len(p.spec.MachineImages))
 	for i := range p.spec.MachineImages {
 		names = append(names, p.spec.MachineImages[i].Name)
 	}
-	return strictjson.Slip(name, names)
+	return names
 }
 
 // differences counts the registered capabilities of which two machine types support other values. The architecture counts

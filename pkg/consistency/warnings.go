@@ -7,9 +7,11 @@ package consistency
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -57,13 +59,15 @@ func (p *compiler[R]) unused() {
 		listed.Insert(image.Name)
 	}
 	list := p.at.Child("machineImages")
-	isMapped := func(name string) bool {
-		return slices.ContainsFunc(p.images, func(image imageselector.Image[R]) bool { return image.Name == name })
+	mapped := sets.New[string]()
+	for i := range p.images {
+		mapped.Insert(p.images[i].Name)
 	}
+	speller := strictjson.NewSpeller(p.imageNames())
 	for _, image := range p.images {
 		if !listed.Has(image.Name) {
-			meant := p.meantImage(image.Name)
-			if isMapped(meant) {
+			meant := speller.Slip(image.Name)
+			if mapped.Has(meant) {
 				meant = ""
 			}
 			p.report.Found(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name,
@@ -71,34 +75,81 @@ func (p *compiler[R]) unused() {
 				cmp.Or(strictjson.DidYouMean(meant), "; list it there, or remove it here"))
 		}
 	}
+	meantBy := sync.OnceValue(p.meantBy)
 	for id, v := range mappingsOf(p.images) {
 		if listed.Has(id.image) && id.image != "" && p.core[id] == nil {
 			p.report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.version,
-				"%s is not listed in %s: nobody can use it; %s", id, list, p.meantBy(id))
+				"%s is not listed in %s: nobody can use it; %s", id, list, meantBy()(id))
 		}
 	}
 }
 
-// meantBy says which image version of core, of those without a mapping, an entry of the provider config may be for. It is the one
-// that has more parts, or fewer. If there is none, it says what else can be done.
-func (p *compiler[R]) meantBy(id imageVersion) string {
-	mapped := sets.New[string]()
-	for other := range mappingsOf(p.images) {
-		if other.image == id.image {
-			mapped.Insert(other.version)
-		}
+// meantBy returns what says which image version of core, of those without a mapping, an entry of the provider config may be for.
+// It is the first one that has more parts, or fewer. If there is none, it says what else can be done.
+func (p *compiler[R]) meantBy() func(imageVersion) string {
+	mapped, unmapped := sets.New[imageVersion](), map[string][]string{}
+	for id := range mappingsOf(p.images) {
+		mapped.Insert(id)
 	}
 	for v := range versionsOf(p.spec) {
-		if v.id.image == id.image && alike(v.id.version, id.version) && !mapped.Has(v.id.version) {
-			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", v.id.version)
+		if !mapped.Has(v.id) {
+			unmapped[v.id.image] = append(unmapped[v.id.image], v.id.version)
 		}
 	}
-	return "list it there, or remove it here"
+	finders := remembering(func(image string) func(string) int { return findAlike(unmapped[image]) })
+	return func(id imageVersion) string {
+		if i := finders(id.image)(id.version); i >= 0 {
+			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", unmapped[id.image][i])
+		}
+		return "list it there, or remove it here"
+	}
 }
 
-// alike reports whether one of two versions has the parts of the other, and more.
-func alike(a, b string) bool {
-	return a != "" && b != "" && (strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+"."))
+// maxAlike bounds the versions that findAlike compares, in bytes.
+const maxAlike = 64
+
+// findAlike returns a function that finds the first of some versions that has the parts of another one, and more, or the other way
+// round: 1877.5 and 1877.5.0. It returns the index, or -1 if there is none. Each call takes as long as the version has parts,
+// however many there are; versions of more than 64 bytes are like none.
+func findAlike(versions []string) func(version string) int {
+	// exact has the first version of each text, and longer the first that goes on after it with a dot.
+	exact, longer := map[string]int{}, map[string]int{}
+	for i := len(versions) - 1; i >= 0; i-- {
+		for text := range shorter(versions[i]) {
+			longer[text] = i
+		}
+		exact[versions[i]] = i
+	}
+	return func(version string) int {
+		first, found := len(versions), false
+		take := func(i int, known bool) {
+			if known {
+				first, found = min(first, i), true
+			}
+		}
+		i, known := longer[version]
+		take(i, known)
+		for text := range shorter(version) {
+			i, known := exact[text]
+			take(i, known)
+		}
+		if !found {
+			return -1
+		}
+		return first
+	}
+}
+
+// shorter yields what a version is without its last part, without its last two, and so on: each of them not empty.
+func shorter(version string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if len(version) > maxAlike {
+			return
+		}
+		for end := strings.LastIndexByte(version, '.'); end > 0 && yield(version[:end]); {
+			end = strings.LastIndexByte(version[:end], '.')
+		}
+	}
 }
 
 // uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
@@ -141,16 +192,18 @@ func (p *compiler[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
 	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
 		return nil
 	}
-	return slices.DeleteFunc(without(flavor, p.regions), func(region string) bool {
-		return slices.Contains(p.empty[flavor.Path], region) // which is an error already
-	})
+	missing := without(flavor, p.regions)
+	if empty := sets.New(p.empty[flavor.Path]...); len(empty) > 0 {
+		missing = slices.DeleteFunc(missing, empty.Has) // which is an error already
+	}
+	return missing
 }
 
 // unknownRegions warns about regions of the provider config that the profile does not have, once for each.
 func (p *compiler[R]) unknownRegions() {
-	unknown := map[string][]*field.Path{}
+	unknown, known := map[string][]*field.Path{}, sets.New(p.regions...)
 	for reference := range regionsOf(p.images) {
-		if reference.Region != "" && !slices.Contains(p.regions, reference.Region) {
+		if reference.Region != "" && !known.Has(reference.Region) {
 			unknown[reference.Region] = append(unknown[reference.Region], reference.Path)
 		}
 	}

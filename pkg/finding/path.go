@@ -6,6 +6,7 @@ package finding
 
 import (
 	"cmp"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -69,6 +70,15 @@ func ComparePaths(a, b string) int {
 func Above(path, other string) bool {
 	rest, found := strings.CutPrefix(other, path)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// Upward yields a path, and then every path above it, the longest first. The empty path is above none.
+func Upward(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for more := yield(path); more; more = path != "" && yield(path) {
+			path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+		}
+	}
 }
 
 // cutSegment splits a path behind its first name or index.

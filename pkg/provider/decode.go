@@ -14,6 +14,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -144,45 +145,78 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 }
 
 // Unread holds the places of a config that could not be read. What follows from them would only repeat the error in other
-// words, so checks are silent about it. The zero Unread is that of a config without such places.
-type Unread []string
+// words, so checks are silent about it. The zero Unread is that of a config without such places. What it answers takes no more
+// time for many places than for one, since configs may have thousands of both. It is immutable, and safe for concurrent use but
+// for Silence.
+type Unread struct {
+	// places in the order of the report, and the same as a set.
+	places []string
+	at     sets.Set[string]
+	// above has every path above a place, and beside the last names of the places below each path.
+	above  sets.Set[string]
+	beside map[string][]string
+	// meant has what misspelt has found out, by path.
+	meant map[string]bool
+}
 
 // UnreadIn returns the places in what decoding a config at the path has reported. Other findings count for nothing.
 func UnreadIn(errs finding.List, at *field.Path) Unread {
-	var places Unread
+	var u Unread
 	for _, err := range errs {
 		switch err.Origin {
 		case strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
-			places = append(places, err.Field)
+			u.places = append(u.places, err.Field)
 		case ruleConfigMissing, RuleConfigKind:
-			places = append(places, text(at))
+			u.places = append(u.places, text(at))
 		}
 	}
-	return places
+	if len(u.places) == 0 {
+		return Unread{}
+	}
+	u.at, u.above, u.beside, u.meant = sets.New(u.places...), sets.New[string](), map[string][]string{}, map[string]bool{}
+	for place := range u.at {
+		for path := range finding.Upward(place) {
+			u.above.Insert(path)
+		}
+		name := strings.LastIndexByte(place, '.') + 1
+		u.beside[place[:name]] = append(u.beside[place[:name]], place[name:])
+	}
+	return u
+}
+
+// Any reports whether there is a place that could not be read.
+func (u Unread) Any() bool { return len(u.places) > 0 }
+
+// First returns the first place, in the order of the report; below is nil, or leaves out those that are not at or below this path.
+// It is empty if there is none.
+func (u Unread) First(below *field.Path) string {
+	if i := slices.IndexFunc(u.places, func(place string) bool { return below == nil || finding.Above(below.String(), place) }); i >= 0 {
+		return u.places[i]
+	}
+	return ""
 }
 
 // Touches reports whether a place is at, above or below the path.
-func (u Unread) Touches(at *field.Path) bool {
-	if len(u) == 0 {
-		return false
-	}
-	path := text(at)
-	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) || finding.Above(path, place) })
-}
+func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(text(at)) }
+
+func (u Unread) touches(path string) bool { return u.above.Has(path) || u.covers(path) }
 
 // Covers reports whether a place is at or above the path.
-func (u Unread) Covers(at *field.Path) bool {
-	if len(u) == 0 {
-		return false
+func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(text(at)) }
+
+func (u Unread) covers(path string) bool {
+	for above := range finding.Upward(path) {
+		if u.at.Has(above) {
+			return true
+		}
 	}
-	path := text(at)
-	return slices.ContainsFunc(u, func(place string) bool { return finding.Above(place, path) })
+	return false
 }
 
 // Silence returns a report without warnings, and with errors silenced, that only follow from what could not be read:
 // about such a value, or what it is a part of; and a Required for something whose name is misspelt. The order stays.
 func (u Unread) Silence(report finding.Report) finding.Report {
-	if len(u) == 0 {
+	if !u.Any() {
 		return report
 	}
 	told := finding.Report{Silenced: report.Silenced}
@@ -198,18 +232,27 @@ func (u Unread) Silence(report finding.Report) finding.Report {
 }
 
 func (u Unread) explains(f finding.Finding) bool {
-	return slices.ContainsFunc(u, func(place string) bool {
-		return finding.Above(place, f.Field) || finding.Above(f.Field, place) ||
-			f.Type == field.ErrorTypeRequired && misspelt(place, f.Field)
-	})
+	return u.touches(f.Field) || f.Type == field.ErrorTypeRequired && u.misspelt(f.Field)
 }
 
-// misspelt reports whether a name that is not known was meant to be the one at a path, or one above it.
-func misspelt(place, path string) bool {
-	name := strings.LastIndexByte(place, '.') + 1
-	beside, found := strings.CutPrefix(path, place[:name])
-	if end := strings.IndexAny(beside, ".["); end >= 0 {
-		beside = beside[:end]
+// misspelt reports whether a name that could not be read was meant to be the last one of a path, or one above it.
+func (u Unread) misspelt(path string) bool {
+	for above := range finding.Upward(path) {
+		meant, known := u.meant[above]
+		if !known {
+			name := strings.LastIndexByte(above, '.') + 1
+			beside := above[name:]
+			if end := strings.IndexByte(beside, '['); end >= 0 {
+				beside = beside[:end]
+			}
+			meant = slices.ContainsFunc(u.beside[above[:name]], func(place string) bool {
+				return strictjson.Closest(place, []string{beside}) != ""
+			})
+			u.meant[above] = meant
+		}
+		if meant {
+			return true
+		}
 	}
-	return found && strictjson.Closest(place[name:], []string{beside}) != ""
+	return false
 }

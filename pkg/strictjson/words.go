@@ -255,12 +255,37 @@ func Slip(name string, known []string) string {
 		switch {
 		case strings.EqualFold(name, k):
 			return k
-		case differsInSeparators(name, k) || differsInOneWord(name, k):
+		case differsInSeparators(name, k) || differsInFewLetters(name, k) && differsInOneWord(name, k):
 			meant, several = k, meant != "" && meant != k
 		}
 		if several {
 			return ""
 		}
+	}
+	return meant
+}
+
+// maxGuesses bounds the names for which a Speller looks for another one. Nobody reads more suggestions.
+const maxGuesses = 64
+
+// Speller finds the names that misspelt ones were probably meant to be, as Slip does. It looks for the first 64 different names
+// that it is asked about, and has no suggestion for more: so the work grows with the known names, not with their product. It is
+// for one check of one object, and not safe for concurrent use.
+type Speller struct {
+	known []string
+	found map[string]string
+}
+
+// NewSpeller returns a speller with these known names, which it does not change. Nil: no name is known.
+func NewSpeller(known []string) *Speller { return &Speller{known, map[string]string{}} }
+
+// Slip returns the known name that was probably meant by another one, see the function of that name; "" if there is none, or if
+// it was asked for too many.
+func (s *Speller) Slip(name string) string {
+	meant, asked := s.found[name]
+	if !asked && len(s.found) < maxGuesses {
+		meant = Slip(name, s.known)
+		s.found[name] = meant
 	}
 	return meant
 }
@@ -278,8 +303,31 @@ var (
 	separators = strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
 )
 
+// differsInSeparators looks at the first letters before it allocates: of many names few begin alike.
 func differsInSeparators(a, b string) bool {
+	const between = "-_. "
+	x, y := strings.TrimLeft(a, between), strings.TrimLeft(b, between)
+	for x != "" && y != "" && x[0] == y[0] {
+		x, y = strings.TrimLeft(x[1:], between), strings.TrimLeft(y[1:], between)
+	}
+	if x != "" && y != "" && unicode.ToLower(rune(x[0])) != unicode.ToLower(rune(y[0])) && x[0] < utf8.RuneSelf && y[0] < utf8.RuneSelf {
+		return false
+	}
 	return strings.ContainsFunc(a, unicode.IsLetter) && strings.EqualFold(separators.Replace(a), separators.Replace(b))
+}
+
+// differsInFewLetters reports whether no more than letters is between what two names begin and end with alike, and no more of
+// them than one edit changes. It allocates nothing.
+func differsInFewLetters(a, b string) bool {
+	for a != "" && b != "" && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	const swapped = 2 * utf8.UTFMax // the letters of an edit, in bytes
+	noLetter := func(r rune) bool { return r != utf8.RuneError && !unicode.IsLetter(r) }
+	return max(len(a), len(b)) <= swapped && !strings.ContainsFunc(a, noLetter) && !strings.ContainsFunc(b, noLetter)
 }
 
 func differsInOneWord(a, b string) bool {

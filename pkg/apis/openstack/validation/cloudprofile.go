@@ -35,7 +35,7 @@ import (
 // CloudProfileConfig checks all of a CloudProfileConfig but its images. The config stands at the path at; regions are
 // those of the CloudProfile.
 func CloudProfileConfig(config *v1alpha1.CloudProfileConfig, regions []string, at *field.Path) finding.Report {
-	c := cloudProfile{config: config, regions: regions, known: sets.New(regions...)}
+	c := cloudProfile{config: config, regions: regions, known: sets.New(regions...), speller: strictjson.NewSpeller(regions)}
 	c.floatingPools(at.Child("constraints", "floatingPools"))
 	c.loadBalancerProviders(at.Child("constraints", "loadBalancerProviders"))
 	c.dnsServers(at.Child("dnsServers"))
@@ -59,13 +59,14 @@ type cloudProfile struct {
 	// regions are those of the CloudProfile, known are the same.
 	regions []string
 	known   sets.Set[string]
+	speller *strictjson.Speller
 }
 
 func (c *cloudProfile) region(region *string, at *field.Path) {
 	if c.notEmpty(region, at) && c.trimmed(*region, at) && !c.known.Has(*region) {
 		c.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, at, *region,
 			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region),
-			finding.Few(c.regions), cmp.Or(question(strictjson.Slip(*region, c.regions)), "correct it, or remove the entry"))
+			finding.Few(c.regions), cmp.Or(question(c.speller.Slip(*region)), "correct it, or remove the entry"))
 	}
 }
 

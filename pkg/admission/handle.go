@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -199,21 +200,14 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	if fit := fitting(errs); len(fit) == len(errs) {
 		return fit, 0
 	}
-	ofRule := map[string]int{}
-	ranks := make([]int, 0, len(errs))
+	ofRule, byRank := map[string]int{}, make([]field.ErrorList, maxFindings)
 	for _, err := range errs {
-		ranks = append(ranks, ofRule[err.Origin])
+		if rank := ofRule[err.Origin]; rank < maxFindings {
+			byRank[rank] = append(byRank[rank], err)
+		}
 		ofRule[err.Origin]++
 	}
-	ordered := make(field.ErrorList, 0, maxFindings)
-	for rank := 0; len(ordered) < min(len(errs), maxFindings); rank++ {
-		for i, err := range errs {
-			if ranks[i] == rank && len(ordered) < maxFindings {
-				ordered = append(ordered, err)
-			}
-		}
-	}
-	useful := fitting(ordered)
+	useful := fitting(slices.Concat(byRank...))
 	return useful, len(errs) - len(useful)
 }
 

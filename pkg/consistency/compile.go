@@ -47,6 +47,8 @@ type compiler[R any] struct {
 	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.
 	slips    slips
 	followed map[string]finding.List
+	// positions are those of flavors in the catalog, for each version by their paths; nil until they are needed.
+	positions map[imageVersion]map[*field.Path][]int
 	// parent is what a NamespacedCloudProfile has from its parent; nil for a CloudProfile.
 	parent *parent[R]
 }

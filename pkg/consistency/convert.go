@@ -14,7 +14,6 @@ import (
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -95,20 +94,34 @@ func (p *compiler[R]) encode(
 	return entries, p.saysTheSame(entries, flavors)
 }
 
-// agreedOn returns a copy of the flavors of a version that core agrees with, and whether these are all.
+// agreedOn returns a copy of the flavors of a version, in the order of the catalog, if core agrees with all of them.
 func (p *compiler[R]) agreedOn(id imageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
-	places := sets.New[*field.Path]()
+	flavors := p.catalog.Flavors(id.image, id.version)
+	if p.positions == nil {
+		p.positions = map[imageVersion]map[*field.Path][]int{}
+	}
+	positions := p.positions[id]
+	if positions == nil {
+		positions = make(map[*field.Path][]int, len(flavors))
+		for i := range flavors {
+			positions[flavors[i].Path] = append(positions[flavors[i].Path], i)
+		}
+		p.positions[id] = positions
+	}
+	var chosen []int
 	for i := range version.Flavors {
-		places.Insert(version.Flavors[i].Path)
+		at := version.Flavors[i].Path
+		if len(positions[at]) == 0 || p.doubtful[at] {
+			return nil, false
+		}
+		chosen = append(chosen, positions[at]...)
 	}
-	agreed := slices.Clone(p.catalog.Flavors(id.image, id.version))
-	agreed = slices.DeleteFunc(agreed, func(f imageselector.Flavor[R]) bool {
-		return !places.Has(f.Path) || p.doubtful[f.Path]
-	})
-	for i := range agreed {
-		places.Delete(agreed[i].Path)
+	slices.Sort(chosen)
+	agreed := make([]imageselector.Flavor[R], 0, len(chosen))
+	for _, i := range chosen {
+		agreed = append(agreed, flavors[i])
 	}
-	return agreed, len(agreed) > 0 && len(places) == 0
+	return agreed, len(agreed) > 0
 }
 
 // listedByCore reports whether core lists these flavors: not one, say, that leaves out its architecture instead, for

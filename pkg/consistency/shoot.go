@@ -20,7 +20,7 @@ import (
 // that of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is
 // reported once, and nothing else then; a region that the profile does not have without what only follows from that. A
 // pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check. What would work is said of
-// the first 64 pools that get no image.
+// the first 32 pools that get no image.
 func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.Report {
 	pools := provider.PoolsOf(shoot)
 	if len(pools) == 0 {
@@ -63,7 +63,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 }
 
 // maxAdvised is for how many worker pools of a Shoot an error says what would work. To find that out takes longer than the error.
-const maxAdvised = 64
+const maxAdvised = 32
 
 // uncheckedWithoutRegion returns what a provider's own rules say nothing about where the profile lacks the region.
 func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {

@@ -266,9 +266,9 @@ func Slip(name string, known []string) string {
 }
 
 // maxGuesses bounds the names for which a Speller looks for another one. Nobody reads more suggestions.
-const maxGuesses = 64
+const maxGuesses = 32
 
-// Speller finds the names that misspelt ones were probably meant to be, as Slip does. It looks for the first 64 different names
+// Speller finds the names that misspelt ones were probably meant to be, as Slip does. It looks for the first 32 different names
 // that it is asked about, and has no suggestion for more: so the work grows with the known names, not with their product. It is
 // for one check of one object, and not safe for concurrent use.
 type Speller struct {

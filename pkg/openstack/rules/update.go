@@ -31,11 +31,14 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 		changes = provider.UnreadIn(wrong, infrastructurePath).Silence(changes)
 		found = provider.UnreadIn(errs, infrastructurePath).Silence(changes)
 	}
+	stored := make(map[string]*v1beta1.Worker, len(old.Spec.Provider.Workers))
+	for i := range slices.Backward(old.Spec.Provider.Workers) { // of two the first counts
+		stored[old.Spec.Provider.Workers[i].Name] = &old.Spec.Provider.Workers[i]
+	}
 	for i := range shoot.Spec.Provider.Workers {
 		pool := &shoot.Spec.Provider.Workers[i]
-		named := func(w v1beta1.Worker) bool { return w.Name == pool.Name }
-		if k := slices.IndexFunc(old.Spec.Provider.Workers, named); k >= 0 {
-			c := change{&found, &old.Spec.Provider.Workers[k], pool, workersPath.Index(i)}
+		if before := stored[pool.Name]; before != nil {
+			c := change{&found, before, pool, workersPath.Index(i)}
 			c.zones()
 			if helper.IsUpdateStrategyInPlace(pool.UpdateStrategy) {
 				c.inPlace()

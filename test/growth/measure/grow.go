@@ -2,11 +2,12 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package growth
+package main
 
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,6 +54,11 @@ func (p place) set(document, value any) {
 	}
 }
 
+// within reports whether the place is in another one, or the same.
+func (p place) within(other place) bool {
+	return len(p) >= len(other) && slices.Equal(p[:len(other)], other)
+}
+
 // placesIn returns the lists and objects in a value that stands at a place, in the order of the text. Of a list only the
 // first element is looked into: the others are alike.
 func placesIn(value any, at place) (found []place) {
@@ -81,15 +87,15 @@ const (
 	// empty adds objects or texts without content, null adds no value at all.
 	empty mode = "empty"
 	null  mode = "null"
-	// same repeats the first element as it is, unique with other names, near with names that are one letter from the first
-	// one's, and own with other names in everything.
+	// same repeats the first element as it is, unique with other names, near with names that are a letter or two from the first
+	// one's and from each other, and own with other names in everything.
 	same   mode = "same"
 	unique mode = "unique"
 	near   mode = "near"
 	own    mode = "own"
 	// other adds numbers where there are none, and lists where there are numbers.
 	other mode = "other"
-	// keys adds members with names of their own to an object, nearKeys some that are one letter from the names that it has.
+	// keys adds members with names of their own to an object, nearKeys some that are a letter or two from the names that it has.
 	keys     mode = "keys"
 	nearKeys mode = "near keys"
 )
@@ -189,8 +195,14 @@ func renamed(object map[string]any, how mode, i int) map[string]any {
 	return clone
 }
 
+// formatted matches what is no name, and cannot be read in another form: times, quantities and networks.
+var formatted = regexp.MustCompile(`^(.*[0-9]T[0-9].*Z|[0-9]+[A-Za-z]{0,2}|[0-9.]+/[0-9]+)$`)
+
 // anotherName returns the ith name that is not this one. Versions stay versions.
 func anotherName(name string, how mode, i int) string {
+	if formatted.MatchString(name) {
+		return name
+	}
 	if how == near {
 		return misspelt(name, i)
 	}
@@ -202,12 +214,12 @@ func anotherName(name string, how mode, i int) string {
 	return name + "-" + strconv.Itoa(i)
 }
 
-// misspelt returns the ith name that looks like this one.
+// misspelt returns the ith name that looks like this one, with letters in the middle.
 func misspelt(name string, i int) string {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	if name == "" {
-		name = "name"
+	name += "x"
+	letters := []byte(name[:len(name)/2])
+	for ; i > 0; i /= 26 {
+		letters = append(letters, byte('a'+i%26))
 	}
-	at := (i / len(letters)) % len(name)
-	return name[:at] + letters[i%len(letters):i%len(letters)+1] + name[at+1:] + strings.Repeat("-", i/len(letters)/len(name))
+	return string(letters) + name[len(name)/2:]
 }

@@ -2,11 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package growth
+package main
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -31,7 +30,7 @@ import (
 	"github.com/capkit/capkit/test/webhooks"
 )
 
-const root = "../.."
+const root = "../../.."
 
 // cloud is a provider with the folder of its examples.
 type cloud struct {
@@ -44,7 +43,9 @@ func of[R any](of provider.Provider[R]) cloud {
 	if c.name == "openstack" {
 		c.examples = filepath.Join(root, "example")
 	}
-	c.handlers = func(tb testing.TB, g *webhooks.Garden) map[string]admission.Handler { return webhooks.Handlers(tb, of, g) }
+	c.handlers = func(tb testing.TB, g *webhooks.Garden) map[string]admission.Handler {
+		return webhooks.Handlers(tb, of, g)
+	}
 	return c
 }
 
@@ -108,7 +109,7 @@ func (c *cloud) objects(t testing.TB) []object {
 
 	meta := metav1.ObjectMeta{Name: "credentials", Namespace: "garden-demo"}
 	add("Secret", &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta,
-		Data: map[string][]byte{"username": []byte("u"), "caCert": []byte("x")}}, "immutable")
+		Data: map[string][]byte{"username": []byte("u"), "caCert": []byte("x")}}, "type")
 	binding := &v1beta1.SecretBinding{ObjectMeta: meta}
 	binding.SetGroupVersionKind(v1beta1.SchemeGroupVersion.WithKind("SecretBinding"))
 	fill(reflect.ValueOf(binding).Elem(), 0)
@@ -231,13 +232,10 @@ func fill(value reflect.Value, depth int) {
 	}
 }
 
-// places returns the lists and objects of the object that can grow, but for those of nothing but metadata.
-func (o *object) places() []place { return slices.Collect(maps.Values(o.byName())) }
-
-func (o *object) byName() map[string]place {
-	found := map[string]place{}
-	for _, at := range placesIn(o.document, nil) {
-		found[at.String()] = at
-	}
-	return found
+// places returns the lists and objects of the object that can grow, in the order of the text: without a status that the webhook is
+// not about, and with the metadata of Shoots alone, which a webhook reads.
+func (o *object) places() []place {
+	return slices.DeleteFunc(placesIn(o.document, nil), func(at place) bool {
+		return at[0] == "status" && o.subresource == "" || at[0] == "metadata" && o.kind.Kind != "Shoot"
+	})
 }

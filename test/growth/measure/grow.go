@@ -59,6 +59,18 @@ func (p place) within(other place) bool {
 	return len(p) >= len(other) && slices.Equal(p[:len(other)], other)
 }
 
+// ofCloud reports whether what stands at the place means something else for each cloud: its configs, and the images, machine types and
+// worker pools of core.
+func (p place) ofCloud() bool {
+	return slices.ContainsFunc(p, func(step any) bool {
+		switch step {
+		case "providerConfig", "infrastructureConfig", "controlPlaneConfig", "machineImages", "machineTypes", "workers":
+			return true
+		}
+		return false
+	})
+}
+
 // placesIn returns the lists and objects in a value that stands at a place, in the order of the text. Of a list only the
 // first element is looked into: the others are alike.
 func placesIn(value any, at place) (found []place) {

@@ -2,9 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command measure counts what the webhooks of a cloud's admission component do for objects that grow: each list and each object in
-// them, in each mode, and lists together. It writes a [growth.Row] for each of them as a line of JSON. It has to be compiled with
-// counters, see package growth.
+// Command measure counts what the webhooks of some clouds' admission components do for objects that grow: each list and each object
+// in them, in each mode, and lists together. Its arguments are the types of the clouds. It writes a [growth.Row] for each place and
+// mode as a line of JSON. It has to be compiled with counters, see package growth.
 //
 // Start reading at [meter.all]. What grows is in objects.go, how it grows in grow.go, and what is counted in work.go.
 package main
@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,8 +33,8 @@ func main() {
 	out := bufio.NewWriter(os.Stdout)
 	defer func() { _ = out.Flush() }()
 	for i := range clouds {
-		if c := &clouds[i]; len(os.Args) < 2 || os.Args[1] == c.name {
-			m := &meter{t: fatal{}, cloud: c, out: json.NewEncoder(out)}
+		if slices.Contains(os.Args[1:], clouds[i].name) {
+			m := &meter{t: fatal{}, cloud: &clouds[i], out: json.NewEncoder(out)}
 			m.all()
 		}
 	}
@@ -73,6 +74,7 @@ func (m *meter) all() {
 			}
 			w := webhook{m, &o, hook, handler}
 			w.must()
+			w.ask(true) // what is kept is not counted
 			w.alone(false)
 			if strings.HasPrefix(hook, "validate-") || hook == "mutate-shoot" { // the others ask nothing about what is stored
 				w.alone(true)

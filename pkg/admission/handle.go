@@ -154,7 +154,7 @@ const (
 // error, as the API server itself answers.
 func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apierrors.StatusError {
 	errs, omitted := mostUseful(errs, maxText)
-	invalid := apierrors.NewInvalid(kind.GroupKind(), cut(name, maxErrorText), errs)
+	invalid := apierrors.NewInvalid(kind.GroupKind(), shown(name, maxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
 		invalid.ErrStatus.Message += ": " + more
@@ -164,36 +164,39 @@ func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apie
 	return invalid
 }
 
-// shortened returns an error, or one that is shorter in its place if it is extremely long, and how many bytes its text has.
-func shortened(err *field.Error) (*field.Error, int) {
-	size := len(err.Field) + len(err.Detail)
-	if size <= maxErrorText {
-		size = len(err.Error())
-	}
-	if size <= maxErrorText {
-		return err, size
+// presentable returns an error whose texts are printable, and not extremely long: mostly the same one.
+func presentable(err *field.Error) *field.Error {
+	limit, body := maxErrorText, err.ErrorBody()
+	if len(err.Field)+len(body) > limit {
+		limit /= 4
+	} else if text := err.Field + body; finding.Printable(text) == text {
+		return err
 	}
 	clone := *err
-	clone.Field, clone.Detail = cut(err.Field, maxErrorText/4), cut(err.Detail, maxErrorText/4)
-	if _, omitted := err.BadValue.(field.OmitValueType); !omitted {
-		clone.BadValue = cut(fmt.Sprint(err.BadValue), maxErrorText/4)
+	clone.Field, clone.Detail = shown(err.Field, limit), shown(err.Detail, limit)
+	switch value := err.BadValue.(type) {
+	case nil, field.OmitValueType:
+	case string: // which is quoted
+		clone.BadValue = cut(value, limit)
+	default:
+		clone.BadValue = shown(fmt.Sprint(value), limit)
 	}
-	return &clone, len(clone.Error())
+	return &clone
 }
 
 // mostUseful returns the errors that fit into a number of bytes, at least one and 100 at the most, and the number of those that do
-// not. If all fit they keep their order; otherwise the first of each rule comes before the second of any. Errors that are extremely
-// long are shortened. Only those that are returned are formatted: there may be thousands.
+// not. If all fit they keep their order; otherwise the first of each rule comes before the second of any. They are
+// presentable. Only those that are returned are formatted: there may be thousands.
 func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	fitting := func(errs field.ErrorList) field.ErrorList {
 		var fit field.ErrorList
 		left := limit
 		for _, err := range errs[:min(len(errs), maxFindings)] {
-			short, size := shortened(err)
-			if left -= size; left < 0 && len(fit) > 0 {
+			shown := presentable(err)
+			if left -= len(shown.Error()); left < 0 && len(fit) > 0 {
 				break
 			}
-			fit = append(fit, short)
+			fit = append(fit, shown)
 		}
 		return fit
 	}
@@ -215,7 +218,7 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 // The last one then says how many there are.
 func warn(findings field.ErrorList) []string {
 	const last = 80 // characters for the last one
-	useful, omitted := mostUseful(findings, maxWarningText-last)
+	useful, omitted := mostUseful(presentable(findings), maxWarningText-last)
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
 		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, maxWarningText-last))
@@ -238,6 +241,10 @@ func cut(text string, limit int) string {
 	return text[:limit] + mark
 }
 
+// shown returns a text, of which strangers may have written a part, as it is shown to others: printable, and no longer
+// than a number of bytes.
+func shown(text string, limit int) string { return cut(finding.Printable(cut(text, limit)), limit) }
+
 // answer turns what a check found into a response.
 func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
 	response := admission.Allowed("")
@@ -250,17 +257,18 @@ func answer(kind schema.GroupVersionKind, name string, report finding.Report) ad
 // failed answers that it is not the object's fault: status 500, after which clients may try again. It logs why, unless
 // that might quote the object.
 func failed(ctx context.Context, err error) admission.Response {
-	logged := err
+	reason := errors.New(shown(err.Error(), maxErrorText))
+	logged := reason
 	if errors.As(err, new(undecodable)) {
 		logged = errors.New("the request could not be decoded")
 	}
 	logf.FromContext(ctx).Error(logged, "Not judged")
-	return refused(apierrors.NewInternalError(errors.New(cut(err.Error(), maxErrorText))))
+	return refused(apierrors.NewInternalError(reason))
 }
 
 // unusable answers that a request is not one that an API server sends: status 400.
 func unusable(reason string) admission.Response {
-	return refused(apierrors.NewBadRequest(cut(reason, maxErrorText)))
+	return refused(apierrors.NewBadRequest(shown(reason, maxErrorText)))
 }
 
 func refused(err *apierrors.StatusError) admission.Response {

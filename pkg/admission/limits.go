@@ -237,7 +237,7 @@ func checkEnvelope(body []byte) error {
 	review := admissionv1.SchemeGroupVersion.WithKind("AdmissionReview")
 	switch {
 	case err != nil:
-		return foreign(http.StatusBadRequest, "the body is not JSON: %s", cut(err.Error(), maxErrorText))
+		return foreign(http.StatusBadRequest, "the body is not JSON: %s", shown(err.Error(), maxErrorText))
 	case kind != review.Kind || version != review.GroupVersion().String():
 		return foreign(http.StatusBadRequest, "the body must have kind %s and apiVersion %s, not %q and %q",
 			review.Kind, review.GroupVersion(), cut(kind, 60), cut(version, 60))

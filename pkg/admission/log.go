@@ -29,16 +29,16 @@ func announce(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
 // maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
 const maxName = 253
 
-// logger returns the logger for a request to the webhook. It names the object and who wrote it, and never shows a part
-// of a request: errors about requests that could not be decoded quote them, so that only the fact is logged.
+// logger returns the logger for a request to the webhook. It names the object and who wrote it, printable, and never
+// shows a part of the object: errors about requests that could not be decoded quote them, so that only the fact is logged.
 func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
 	base = base.WithValues("webhook", e.name)
 	if req == nil {
 		return base.WithSink(discreet{base.GetSink()})
 	}
-	return base.WithValues("resource", req.Resource.Resource, "subresource", req.SubResource,
-		"operation", operationOf(*req), "object", klog.KRef(cut(req.Namespace, maxName), cut(req.Name, maxName)),
-		"user", cut(req.UserInfo.Username, maxName), "requestID", cut(string(req.UID), maxName))
+	return base.WithValues("resource", shown(req.Resource.Resource, maxName), "subresource", shown(req.SubResource, maxName),
+		"operation", operationOf(*req), "object", klog.KRef(shown(req.Namespace, maxName), shown(req.Name, maxName)),
+		"user", shown(req.UserInfo.Username, maxName), "requestID", shown(string(req.UID), maxName))
 }
 
 // discreet is a sink that leaves out what errors say.

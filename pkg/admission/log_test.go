@@ -5,10 +5,20 @@
 package admission
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"go.uber.org/zap/zapcore"
+	admissionv1 "k8s.io/api/admission/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // TestFailuresAreLogged asks about objects that cannot be judged.
@@ -27,5 +37,31 @@ func TestFailuresAreLogged(t *testing.T) {
 	}
 	if lines := strings.Count(logged, "\n"); lines != 1 {
 		t.Errorf("%d lines at level info", lines)
+	}
+}
+
+// TestTheLogIsPrintable lets strangers choose the names in a request, and what the HTTP server says of them.
+func TestTheLogIsPrintable(t *testing.T) {
+	const words = "a\x1b[31m\n\u009b\u202e"
+	for _, format := range []zap.Opts{zap.JSONEncoder(), zap.ConsoleEncoder()} {
+		var log strings.Builder
+		logger := zap.New(zap.WriteTo(&log), zap.Level(zapcore.DebugLevel), format)
+		req := &admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
+			Name: words, Namespace: words, UID: words, Operation: words, SubResource: words,
+			UserInfo: authenticationv1.UserInfo{Username: words}, Resource: metav1.GroupVersionResource{Resource: words},
+		}}
+		ctx := logf.IntoContext(t.Context(), (&entry{name: "validate-shoot"}).logger(logger, req))
+		failed(ctx, errors.New(words))
+		if _, err := (quiet{logger}).Write([]byte(words + "\n")); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(log.String()) {
+			if line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " "); finding.Printable(line) != line {
+				t.Errorf("the log is %q", line)
+			}
+		}
+		if lines := strings.Count(log.String(), "[31m"); lines < 8 {
+			t.Errorf("the words are in the log %d times: %s", lines, log.String())
+		}
 	}
 }

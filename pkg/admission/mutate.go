@@ -71,7 +71,7 @@ func (c *component[R]) renderStatus(
 	}
 	found, err := render.Config(c.provider, status.MachineCapabilities, object, status.ProviderConfig)
 	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
-		reason := cut(err.Error(), maxErrorText)
+		reason := shown(err.Error(), maxErrorText)
 		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)
 		return nil, nil
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"gomodules.xyz/jsonpatch/v2"
 	corev1 "k8s.io/api/core/v1"
@@ -75,7 +76,7 @@ func (c *component[R]) mutateShoot(
 		return admission.Response{}, err
 	}
 	if asMaintenance && len(corrections) > 0 && !ptr.Deref(req.DryRun, false) {
-		c.record(ctx, shoot, corrections)
+		c.record(ctx, shoot)
 	}
 	return corrected(corrections), nil
 }
@@ -281,12 +282,23 @@ func corrected(corrections []correction) admission.Response {
 	return admission.Patched("", patches...).WithWarnings(warn(said)...)
 }
 
-// record says in Events on a Shoot what becomes of its maintenance: of a Shoot that there is, and once for each version
-// of it. A request may be anybody's.
-func (c *component[R]) record(ctx context.Context, shoot *v1beta1.Shoot, corrections []correction) {
+// record says in an Event on a Shoot what becomes of its maintenance: of a Shoot that there is, and once for each version
+// of it. A request may be anybody's, so that the Event has none of its words: it is about the Shoot as it is stored, with
+// those versions of the request that the profile has.
+func (c *component[R]) record(ctx context.Context, requested *v1beta1.Shoot) {
 	stored := &v1beta1.Shoot{}
-	err := c.cached.Get(ctx, client.ObjectKeyFromObject(shoot), stored)
-	if err != nil || stored.UID != shoot.UID {
+	err := c.cached.Get(ctx, client.ObjectKeyFromObject(requested), stored)
+	if err != nil || stored.UID != requested.UID {
+		return
+	}
+	kind, key := profileOf(stored)
+	profile, _, err := c.profile(ctx, kind, key, nil)
+	if err != nil || profile == nil {
+		return
+	}
+	shoot := withVersions(stored, requested, profile.spec)
+	corrections, err := c.correct(ctx, shoot, stored, suspects(shoot, stored, true))
+	if err != nil || len(corrections) == 0 {
 		return
 	}
 	c.recording.Lock()
@@ -294,8 +306,36 @@ func (c *component[R]) record(ctx context.Context, shoot *v1beta1.Shoot, correct
 	c.recorded.Add(versionOf(stored), nil)
 	c.recording.Unlock()
 	if !done {
-		c.events.Eventf(stored, nil, corev1.EventTypeNormal, eventReason, eventAction, "%s", cut(note(corrections), maxNote))
+		c.events.Eventf(stored, nil, corev1.EventTypeNormal, eventReason, eventAction, "%s", shown(note(corrections), maxNote))
 	}
+}
+
+// withVersions returns a copy of the stored Shoot with the versions of images and Kubernetes that a request gives it, as far
+// as the profile has them.
+func withVersions(stored, requested *v1beta1.Shoot, profile *v1beta1.CloudProfileSpec) *v1beta1.Shoot {
+	offered := func(version string) bool {
+		return slices.ContainsFunc(profile.Kubernetes.Versions, func(v v1beta1.ExpirableVersion) bool { return v.Version == version })
+	}
+	shoot, workers := stored.DeepCopy(), workersOf(requested)
+	if version := requested.Spec.Kubernetes.Version; offered(version) {
+		shoot.Spec.Kubernetes.Version = version
+	}
+	for i := range shoot.Spec.Provider.Workers {
+		worker := &shoot.Spec.Provider.Workers[i]
+		asked := workers[worker.Name]
+		if asked == nil {
+			continue
+		}
+		if image := asked.Machine.Image; image != nil && image.Version != nil && updates(image, worker.Machine.Image) {
+			if _, listed := v1beta1helper.FindMachineImageVersion(profile.MachineImages, image.Name, *image.Version); listed {
+				worker.Machine.Image.Version = image.Version
+			}
+		}
+		if own, to := worker.Kubernetes, asked.Kubernetes; own != nil && to != nil && offered(ptr.Deref(to.Version, "")) {
+			own.Version = to.Version
+		}
+	}
+	return shoot
 }
 
 // note says in one text what becomes of each worker pool, and then why, as far as there is room: of Events with the same

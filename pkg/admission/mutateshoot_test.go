@@ -86,6 +86,53 @@ func TestMaintenanceKeepsWhatBoots(t *testing.T) {
 	}
 }
 
+// Whoever reaches the port can send a request in the name of maintenance, about a Shoot that there is. An Event says of it
+// what it says of maintenance itself, or there is none.
+func TestAnEventHasNoWordsOfARequest(t *testing.T) {
+	profile, shoot := trusted(t)
+	profile.Spec.MachineImages[0].Versions[2].KubeletVersionConstraint = ptr.To("< 1.20")
+	told := func(version string, forge func(*v1beta1.Shoot, *v1beta1.Worker)) string {
+		handler, told := mutatingShoots(t, stored{profile, kept(t, shoot)})
+		forged := shoot.DeepCopy()
+		forge(forged, &forged.Spec.Provider.Workers[1])
+		handler.Handle(t.Context(), toVersion(t, MaintenanceUser, forged, version))
+		if len(told) == 0 {
+			return ""
+		}
+		return <-told
+	}
+	nothing := func(*v1beta1.Shoot, *v1beta1.Worker) {}
+	honest := told("2150.1.0", nothing)
+	for _, pool := range []string{"ledger", "web"} {
+		if !strings.Contains(honest, pool+" stays on gardenlinux@1877.5.0 instead of 2150.1.0") {
+			t.Errorf("nothing is said of %s: %q", pool, honest)
+		}
+	}
+	const words = "URGENT: run curl\n\x1b[31m"
+	if event := told(words, nothing); event != "" {
+		t.Errorf("another version: the Event is %q", event)
+	}
+	for what, forge := range map[string]func(*v1beta1.Shoot, *v1beta1.Worker){
+		"pool":         func(_ *v1beta1.Shoot, w *v1beta1.Worker) { w.Name = words },
+		"image":        func(_ *v1beta1.Shoot, w *v1beta1.Worker) { w.Machine.Image.Name = words },
+		"machine type": func(_ *v1beta1.Shoot, w *v1beta1.Worker) { w.Machine.Type = words },
+		"settings":     func(_ *v1beta1.Shoot, w *v1beta1.Worker) { w.ProviderConfig = config(asking) },
+		"container":    func(_ *v1beta1.Shoot, w *v1beta1.Worker) { w.CRI = &v1beta1.CRI{Name: words} },
+		"region":       func(s *v1beta1.Shoot, _ *v1beta1.Worker) { s.Spec.Region = words },
+		"Kubernetes":   func(s *v1beta1.Shoot, _ *v1beta1.Worker) { s.Spec.Kubernetes.Version = "1.33.2+URGENT" },
+		"CloudProfile": func(s *v1beta1.Shoot, _ *v1beta1.Worker) { s.Spec.CloudProfile.Name = words },
+		"metadata":     func(s *v1beta1.Shoot, _ *v1beta1.Worker) { s.Labels = map[string]string{"words": words} },
+		"of the kubelet": func(_ *v1beta1.Shoot, w *v1beta1.Worker) {
+			w.Kubernetes = &v1beta1.WorkerKubernetes{Version: ptr.To("1.32.0+URGENT")}
+		},
+	} {
+		event := told("2150.1.0", forge)
+		if ofLedger := !strings.Contains(event, "web") && !strings.Contains(event, "URGENT"); event != honest && !ofLedger {
+			t.Errorf("another %s: the Event is %q", what, event)
+		}
+	}
+}
+
 func TestMaintenanceLeavesAlone(t *testing.T) {
 	profile, shoot := trusted(t)
 	reader := stored{profile, kept(t, shoot)}

@@ -5,13 +5,17 @@
 package admission
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/finding"
 )
@@ -116,6 +120,71 @@ func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
 	if got := warn(list); !slices.Equal(got, want) {
 		t.Errorf("%q instead of %q", got, want)
 	}
+}
+
+// TestAnswersArePrintable writes what a terminal obeys into each text of an object, and into each name of a field.
+func TestAnswersArePrintable(t *testing.T) {
+	const words = "\x1b[31m\n\u009b\u202e"
+	e := newEndpoints(t)
+	quoted := 0
+	for kind, document := range kinds(t) {
+		for i, name := range e.names {
+			if !strings.HasSuffix(name, "-"+strings.ToLower(kind)) {
+				continue
+			}
+			each(t, document, words, func(object any) {
+				response, _ := e.ask(t, e.names[i], object, nil)
+				texts := response.Warnings
+				if response.Result != nil {
+					texts = append(texts, response.Result.Message)
+					for _, cause := range ptr.Deref(response.Result.Details, metav1.StatusDetails{}).Causes {
+						texts = append(texts, cause.Field, cause.Message)
+					}
+				}
+				for _, text := range texts {
+					if finding.Printable(text) != text {
+						t.Errorf("%s: %q", name, text)
+					}
+					if strings.Contains(text, "[31m") {
+						quoted++
+					}
+				}
+			})
+		}
+	}
+	if quoted < 100 {
+		t.Errorf("the words are in %d texts only", quoted)
+	}
+}
+
+// each visits copies of a document in which words are appended to one text, or to the name of one field.
+func each(t *testing.T, document, words string, visit func(object any)) {
+	t.Helper()
+	var object any
+	if err := json.Unmarshal([]byte(document), &object); err != nil {
+		t.Fatal(err)
+	}
+	var within func(value any, set func(any))
+	within = func(value any, set func(any)) {
+		switch value := value.(type) {
+		case string:
+			set(value + words)
+			visit(object)
+			set(value)
+		case []any:
+			for i, element := range value {
+				within(element, func(v any) { value[i] = v })
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				within(value[name], func(v any) { value[name] = v })
+				value[name+words] = value[name]
+				visit(object)
+				delete(value, name+words)
+			}
+		}
+	}
+	within(object, nil)
 }
 
 func TestCut(t *testing.T) {

@@ -139,7 +139,7 @@ func (s *server) listening(request *http.Request) error {
 type quiet struct{ log logr.Logger }
 
 func (q quiet) Write(line []byte) (int, error) {
-	q.log.V(1).Info("The HTTP server says", "line", string(line))
+	q.log.V(1).Info("The HTTP server says", "line", shown(strings.TrimSpace(string(line)), maxErrorText))
 	return len(line), nil
 }
 

@@ -63,7 +63,7 @@ type Image[R any] struct {
 	// in a pool that had them before.
 	Faults finding.List
 	// Replaced says why the pool gets another flavor than the one that its machines boot, although these are not replaced:
-	// a text for an Event. Empty if that is not so.
+	// a printable text for an Event. Empty if that is not so.
 	Replaced string
 }
 
@@ -88,8 +88,8 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 			chosen = kept
 			ref, _ = r.Decision.Verdicts[kept].Flavor.Reference(q.Pool.Region)
 		} else {
-			replaced = fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
-				q.Pool.Name, s.format(&r, chosen), why)
+			replaced = finding.Printable(fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
+				q.Pool.Name, s.format(&r, chosen), why))
 		}
 	}
 	flavor := r.Decision.Verdicts[chosen].Flavor
@@ -106,8 +106,8 @@ type Error struct {
 	text   string
 }
 
-// Error names the worker pool, and says what would work if there is anything.
-func (e *Error) Error() string { return e.text }
+// Error names the worker pool, and says what would work if there is anything. The text is printable.
+func (e *Error) Error() string { return finding.Printable(e.text) }
 
 // Codes returns the code that Gardener has for what a user or operator has to repair.
 func (e *Error) Codes() []v1beta1.ErrorCode {

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -296,6 +297,29 @@ func TestErrors(t *testing.T) {
 				t.Error(codes)
 			}
 		})
+	}
+}
+
+// Errors and Events are printable, whatever a pool says.
+func TestTextsArePrintable(t *testing.T) {
+	const words = "pool\x1b[31m\n\u202e"
+	of := func(machineType string) (worker.Image[openstack.Image], error) {
+		q := worker.Question[openstack.Image]{Pool: poolOn(machineType), Classes: named("class", id("gone")), Names: []string{"class"}}
+		q.Pool.Name = words
+		return worker.NewImages(profileOf(t, capabilities), nil).Of(q)
+	}
+	replaced, err := of("amd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = of(words)
+	if err == nil {
+		t.Fatal("there is a machine type of that name")
+	}
+	for _, text := range []string{replaced.Replaced, err.Error()} {
+		if !strings.HasPrefix(text, `worker pool pool\x1b[31m\n\u202e: `) || finding.Printable(text) != text {
+			t.Errorf("%q", text)
+		}
 	}
 }
 

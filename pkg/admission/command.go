@@ -49,6 +49,9 @@ import (
 // is served or, if the environment variable SOURCE_CLUSTER is set, in the one that SOURCE_KUBECONFIG leads to, by
 // default the one that the process runs in.
 //
+// It refuses requests while nothing comes from the API server that is served, after the time of --max-silence. For that it
+// sets the environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process.
+//
 // A provider that [provider.Check] finds something wrong with is refused when the command is run.
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
@@ -82,7 +85,7 @@ func newCommand[R any](
 		webhooks: webhookcmd.NewAddToManagerOptions(name, "", nil, &controllercmd.GeneralOptions{},
 			&webhookcmd.ServerOptions{Namespace: os.Getenv("WEBHOOK_CONFIG_NAMESPACE")},
 			webhookcmd.NewSwitchOptions(append(switches(served), measuredFurther(further)...)...)),
-		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod,
+		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod, maxSilence: defaultMaxSilence,
 	}
 	cmd := &cobra.Command{
 		Use:           "gardener-extension-" + name,
@@ -121,9 +124,9 @@ type options struct {
 	webhooks *webhookcmd.AddToManagerOptions
 	tls      tlsOptions
 
-	shutdownDelay, certificateSyncPeriod time.Duration
-	profiling                            bool
-	maintainers                          *[]string
+	shutdownDelay, certificateSyncPeriod, maxSilence time.Duration
+	profiling                                        bool
+	maintainers                                      *[]string
 }
 
 func (o *options) all() controllercmd.OptionAggregator {
@@ -138,6 +141,9 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 			"so that nobody sends requests any more when the server closes.")
 	flags.DurationVar(&o.certificateSyncPeriod, "webhook-certificate-sync-period", o.certificateSyncPeriod,
 		"How often the certificates are checked for renewal and reloaded.")
+	flags.DurationVar(&o.maxSilence, "max-silence", o.maxSilence,
+		"How long nothing may come from the API server that is served, which is asked for an answer in between. After that, "+
+			"/readyz fails and requests are refused until it is heard again: what was stored meanwhile is not known.")
 	flags.StringSliceVar(o.maintainers, "maintenance-users", *o.maintainers,
 		"The users that Gardener's maintenance writes Shoots as. If it chooses an image version that boots nothing for a "+
 			"worker pool, it gets one that boots. None, with \"\": no worker pool does.")
@@ -163,6 +169,8 @@ func (o *options) complete() error {
 	case o.shutdownDelay < 0 || o.certificateSyncPeriod <= 0:
 		return errors.New("--shutdown-delay-duration must not be negative, " +
 			"and --webhook-certificate-sync-period must be positive")
+	case o.maxSilence < minMaxSilence:
+		return fmt.Errorf("--max-silence must be at least %s", minMaxSilence)
 	case !slices.Contains(modes, server.Mode):
 		return fmt.Errorf("invalid --%s: %s", webhookcmd.ModeFlag, server.Mode)
 	case server.Mode == extensionswebhook.ModeURL && server.URL == "":
@@ -191,6 +199,10 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	}}
 	config := o.rest.Completed().Config
 	config.QPS, config.Burst = 100, 130
+	hearing := newHearing(completed.Logger, o.maxSilence)
+	if err := hearing.listen(config); err != nil {
+		return err
+	}
 	mgr, err := manager.New(config, managerOptions)
 	if err != nil {
 		return fmt.Errorf("creating the manager: %w", err)
@@ -212,10 +224,10 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	limits := newLimits(mgr.GetLogger())
 	serving := &server{
 		log: mgr.GetLogger().WithName("webhook-server"), registered: registered, certificate: certificate,
-		handler: limits.reviews(registered.WebhookMux()), tls: &o.tls, limits: limits, signalled: ctx,
+		handler: limits.reviews(hearing.guard(limits, registered.WebhookMux())), tls: &o.tls, limits: limits, hearing: hearing, signalled: ctx,
 	}
 	watched := watch(ctx, mgr, source, o.webhooks.Server.Completed().Namespace)
-	if err := errors.Join(mgr.Add(serving), watched, serving.addChecks(mgr, source)); err != nil {
+	if err := errors.Join(mgr.Add(serving), mgr.Add(hearing), watched, serving.addChecks(mgr, source)); err != nil {
 		return err
 	}
 	return mgr.Start(delayed(ctx, o.shutdownDelay))

@@ -43,6 +43,7 @@ const (
 	refusedCrowded  = "crowded"
 	refusedBroken   = "broken"
 	refusedForeign  = "foreign" // no API server sends the like
+	refusedOutdated = "outdated"
 )
 
 // refusal is the answer to a request that is refused before it is looked at.
@@ -170,7 +171,7 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		answer = refusal{refusedTooSlow, http.StatusRequestTimeout,
 			fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)}
 	}
-	if answer == errCrowded {
+	if answer.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time
 	}
 	refusedTotal.WithLabelValues(answer.reason).Inc()

@@ -60,8 +60,8 @@ var (
 	requestDuration = duration("request_duration_seconds", "Time from a decoded request to its answer.", "webhook",
 		.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 7.5, 10)
 	refusedTotal = counterOf("refused_requests_total",
-		"Requests refused before they were decoded, by reason: too-large, too-slow, crowded, broken or foreign.",
-		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken, refusedForeign)
+		"Requests refused before they were decoded, by reason: too-large, too-slow, crowded, broken, foreign or outdated.",
+		"reason", refusedTooLarge, refusedTooSlow, refusedCrowded, refusedBroken, refusedForeign, refusedOutdated)
 	findingsTotal = counter("findings_total",
 		"Findings in answers of validating webhooks, by kind of object, rule and severity.", "kind", "rule", "severity")
 	lookupFailuresTotal = counterOf("lookup_failures_total",
@@ -79,6 +79,8 @@ var (
 	certificateExpiration = gauge("certificate_expiration_timestamp_seconds",
 		"Unix time until which clients accept the certificate that is served: the earlier end of it and of the "+
 			"authority in the webhook configurations; 0 if one of those does not trust it.")
+	silenceSeconds = gauge("silence_seconds",
+		"How long nothing has been heard from the API server of the garden, of the kind of objects for which that is longest.")
 	registrationsTotal = counterOf("registrations_total",
 		"Attempts of the leader to write the webhook configurations, by result: success or failure.",
 		"result", "success", "failure")

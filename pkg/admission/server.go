@@ -46,6 +46,7 @@ type server struct {
 	certificate *certificate
 	tls         *tlsOptions
 	limits      *limits
+	hearing     *hearing
 	// signalled is done when the process is asked to stop, which is some time before the server is.
 	signalled context.Context
 }
@@ -106,6 +107,10 @@ func (s *server) addChecks(mgr manager.Manager, source cluster.Cluster) error {
 			mgr.GetLogger(), clock.RealClock{}, mgr.GetCache(), gardenerhealthz.DefaultCacheSyncDeadline)),
 		mgr.AddHealthzCheck("certificate", func(*http.Request) error { return s.certificate.valid(time.Now(), maxExpired) }),
 		mgr.AddReadyzCheck("informer-sync", gardenerhealthz.NewCacheSyncHealthz(mgr.GetCache())),
+		mgr.AddReadyzCheck("informer-age", func(*http.Request) error {
+			_, err := s.hearing.silent()
+			return err
+		}),
 		mgr.AddReadyzCheck("webhook-server", s.listening),
 		mgr.AddReadyzCheck("certificate", func(*http.Request) error { return s.certificate.valid(time.Now(), 0) }),
 		mgr.AddReadyzCheck("shutdown", func(*http.Request) error {

@@ -151,7 +151,8 @@ func providerLabel(providerType string) string {
 // CloudProfiles, NamespacedCloudProfiles and Shoots through the manager's cache, whose scheme needs the types of
 // core.gardener.cloud. A provider that is a [provider.CredentialsValidator] has webhooks for credentials as well, which
 // need the types of security.gardener.cloud and Secrets in the scheme, and read them without the cache. None can be
-// added to a manager if [provider.Check] finds something wrong with the provider.
+// added to a manager if [provider.Check] finds something wrong with the provider. They judge by what the cache knows, also
+// if the API server has been silent for long.
 func Switches[R any](cloud provider.Provider[R]) []webhookcmd.NameToFactory {
 	return switches(newComponent(cloud))
 }

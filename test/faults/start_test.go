@@ -52,6 +52,7 @@ var _ = DescribeTable("The component does not start", func(ctx SpecContext, reas
 	Entry("with a negative delay", "--shutdown-delay-duration must not be negative", nil, "--shutdown-delay-duration=-1s"),
 	Entry("with a delay that is no duration", `invalid argument "soon"`, nil, "--shutdown-delay-duration=soon"),
 	Entry("with a period of zero", "--webhook-certificate-sync-period must be positive", nil, "--webhook-certificate-sync-period=0s"),
+	Entry("with a silence that is too short to ask for an answer", "--max-silence must be at least 3s", nil, "--max-silence=2s"),
 	Entry("with a TLS version that is too low", `invalid --tls-min-version: "VersionTLS11"; it is one of VersionTLS12, VersionTLS13`, nil,
 		"--tls-min-version=VersionTLS11"),
 	Entry("with an unknown log level", "invalid --log-level: loud", nil, "--log-level=loud"),

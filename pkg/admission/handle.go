@@ -218,7 +218,7 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 // The last one then says how many there are.
 func warn(findings field.ErrorList) []string {
 	const last = 80 // characters for the last one
-	useful, omitted := mostUseful(presentable(findings), maxWarningText-last)
+	useful, omitted := mostUseful(findings, maxWarningText-last)
 	warnings := make([]string, 0, len(useful)+1)
 	for _, finding := range useful {
 		warnings = append(warnings, cut(finding.Field+": "+finding.Detail, maxWarningText-last))

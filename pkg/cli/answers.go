@@ -6,13 +6,11 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 
-	"sigs.k8s.io/yaml"
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // printEach writes values in one of answerFormats: as the list that is the only member of an object, called key, or as
@@ -49,29 +47,21 @@ func printEach[T any](w io.Writer, format, key string, values iter.Seq[T], text 
 
 // printItem writes the item of an index as package report would write it within its list.
 func printItem(w io.Writer, key string, i int, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("    ", "  ")
-	if err := encoder.Encode(value); err != nil {
+	text, err := report.IndentedJSON(value, "    ")
+	if err != nil {
 		return err
 	}
 	before := ","
 	if i == 0 {
 		before = fmt.Sprintf("{\n  %q: [", key)
 	}
-	_, err := fmt.Fprintf(w, "%s\n    %s", before, bytes.TrimRight(text.Bytes(), "\n"))
+	_, err = fmt.Fprintf(w, "%s\n    %s", before, text)
 	return err
 }
 
 func printYAMLItem[T any](w io.Writer, key string, i int, value T) error {
-	text, err := yaml.Marshal([]T{value})
-	if err != nil {
-		return err
-	}
 	if i == 0 {
 		fmt.Fprintf(w, "%s:\n", key)
 	}
-	_, err = w.Write(text)
-	return err
+	return report.YAML(w, []T{value})
 }

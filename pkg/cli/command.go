@@ -118,10 +118,10 @@ const mostSkipped = 20
 func (c *command) printSkipped(g *garden) {
 	for i, s := range g.skipped {
 		if i == mostSkipped {
-			fmt.Fprintf(c.stderr, "skipped: %d more\n", len(g.skipped)-i)
+			report.Printf(c.stderr, "skipped: %d more\n", len(g.skipped)-i)
 			return
 		}
-		fmt.Fprintf(c.stderr, "skipped: %s\n", s)
+		report.Printf(c.stderr, "skipped: %s\n", s)
 	}
 }
 
@@ -129,10 +129,10 @@ func (c *command) printSkipped(g *garden) {
 func (c *command) printNotes(g *garden) {
 	c.printSkipped(g)
 	for _, note := range g.notes {
-		fmt.Fprintf(c.stderr, "note: %s\n", note)
+		report.Printf(c.stderr, "note: %s\n", note)
 	}
 	for _, name := range slices.Sorted(maps.Keys(g.leftOut)) {
-		fmt.Fprintf(c.stderr, "note: %s of provider %s left out: this command knows %s\n",
+		report.Printf(c.stderr, "note: %s of provider %s left out: this command knows %s\n",
 			report.Count(g.leftOut[name], "Shoot"), name, strings.Join(slices.Sorted(maps.Keys(g.providers)), ", "))
 	}
 }

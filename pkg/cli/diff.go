@@ -5,12 +5,16 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
@@ -19,8 +23,54 @@ func diff(name, becomes, before, after string) string {
 	if name == manifest.Stdin {
 		return unified(name, becomes, before, after)
 	}
-	relative := func(name string) string { return strings.TrimPrefix(filepath.ToSlash(name), "/") }
-	return unified("a/"+relative(name), "b/"+relative(becomes), before, after)
+	relative := func(side, name string) string {
+		return quotedName(side + strings.TrimPrefix(filepath.ToSlash(name), "/"))
+	}
+	return unified(relative("a/", name), relative("b/", becomes), before, after)
+}
+
+// quotedName returns the name of a file as git writes it in a diff, and patch reads it: one that is not printable in quotes, with
+// its bytes as octal numbers.
+func quotedName(name string) string {
+	if finding.Printable(name) == name {
+		return name
+	}
+	var quoted strings.Builder
+	for _, b := range []byte(name) {
+		if b < ' ' || b > '~' || b == '"' || b == '\\' {
+			fmt.Fprintf(&quoted, `\%03o`, b)
+			continue
+		}
+		quoted.WriteByte(b)
+	}
+	return `"` + quoted.String() + `"`
+}
+
+// printDiffs writes diffs for people, and for git and patch. One that has to be quoted would change a file into something else: it
+// becomes a comment, and so does each one of a later step.
+func printDiffs(w io.Writer, files []migratedFile, later bool) {
+	for _, f := range files {
+		if !later && f.exact() {
+			fmt.Fprint(w, f.Diff)
+			continue
+		}
+		for line := range strings.Lines(f.Diff) {
+			fmt.Fprint(w, "# "+line)
+		}
+	}
+}
+
+// exact reports whether the diff is printed as it is.
+func (f *migratedFile) exact() bool { return report.Harmless(f.Diff) }
+
+// noteComments says which diffs are comments because they are not printable.
+func (c *command) noteComments(files []migratedFile) {
+	for _, f := range files {
+		if !f.exact() {
+			report.Printf(c.stderr, "note: %s: the diff is a comment, because it has lines that are printed in another way than they are; "+
+				"-w changes the file\n", f.File)
+		}
+	}
 }
 
 // unified returns a unified diff of two texts. udiff counts where a hunk begins in the text afterwards without the lines that stay

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -20,19 +21,19 @@ import (
 )
 
 func printExplanation(w io.Writer, e answer) {
-	fmt.Fprintln(w, questionText(e))
+	report.Printf(w, "%s\n", questionText(e))
 	printSupport(w, e)
 	printFlavors(w, e)
 	if len(e.Comparisons) > 0 {
-		fmt.Fprintf(w, "\nComparisons, in the order %s:\n", e.Order)
+		report.Printf(w, "\nComparisons, in the order %s:\n", e.Order)
 	}
 	for _, c := range e.Comparisons {
-		fmt.Fprintf(w, "  %s against %s: %s -> %s\n", letter(c.Best), letter(c.Next), c.Message, letter(c.Winner))
+		report.Printf(w, "  %s against %s: %s -> %s\n", letter(c.Best), letter(c.Next), c.Message, letter(c.Winner))
 	}
 	fmt.Fprintln(w)
 	printAnswer(w, e)
 	if e.OtherOrder != nil {
-		fmt.Fprintf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
+		report.Printf(w, "With --order=%s it would be flavor %s.\n", e.OtherOrder.Order, letter(e.OtherOrder.Flavor))
 	}
 	printRolling(w, e)
 }
@@ -44,7 +45,7 @@ func printRolling(w io.Writer, e answer) {
 	}
 	fmt.Fprintln(w, "\nChanging one of these settings in the pool's providerConfig replaces its machines, one after the other:")
 	for _, setting := range e.RollingUpdate {
-		fmt.Fprintf(w, "  %s: %s\n", setting.Field, cmp.Or(setting.Value, "not set"))
+		report.Printf(w, "  %s: %s\n", setting.Field, cmp.Or(setting.Value, "not set"))
 	}
 }
 
@@ -59,12 +60,12 @@ func printSupport(w io.Writer, e answer) {
 
 // printMachine writes what decides if worker capabilities do not matter.
 func printMachine(w io.Writer, e answer) {
-	fmt.Fprintf(w, "\nVocabulary, most important capability and best value first:\n")
+	report.Printf(w, "\nVocabulary, most important capability and best value first:\n")
 	for _, def := range e.Vocabulary {
-		fmt.Fprintf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
+		report.Printf(w, "  %s: [%s]\n", def.Name, strings.Join(def.Values, ", "))
 	}
 	if len(e.Machine) > 0 {
-		fmt.Fprintf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, e.format(e.Machine))
+		report.Printf(w, "\nMachine type %s supports:\n  %s\n", e.MachineType, e.format(e.Machine))
 		printLeftToDefault(w, e)
 	}
 }
@@ -72,7 +73,7 @@ func printMachine(w io.Writer, e answer) {
 // printLeftToDefault says what the machine type supports without declaring it.
 func printLeftToDefault(w io.Writer, e answer) {
 	if len(e.leftToDefault) > 0 {
-		fmt.Fprintf(w, "  The machine type does not declare %s, and so supports all values.\n", finding.And(e.leftToDefault))
+		report.Printf(w, "  The machine type does not declare %s, and so supports all values.\n", finding.And(e.leftToDefault))
 	}
 }
 
@@ -147,11 +148,11 @@ func rowOf[R any](v *capability.Vocabulary, r *consistency.Resolution[R], name s
 }
 
 func printSets(w io.Writer, e answer) {
-	fmt.Fprintf(w, "\nMost important capability and best value first:\n")
+	report.Printf(w, "\nMost important capability and best value first:\n")
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", e.MachineType)
+	report.Printf(table, "  capability\tvalues\tmachine type %s\tworker pool asks for\n", e.MachineType)
 	for _, row := range e.sets {
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
+		report.Printf(table, "  %s\t%s\t%s\t%s\n", row.capability, row.values, row.machine, row.worker)
 	}
 	_ = table.Flush() // as with all text: what cannot be written is lost
 	printLeftToDefault(w, e)
@@ -160,10 +161,10 @@ func printSets(w io.Writer, e answer) {
 // printFlavors writes what became of the flavors, and where worker capabilities matter, what each does not go with.
 func printFlavors(w io.Writer, e answer) {
 	if len(e.Flavors) > 0 {
-		fmt.Fprintf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
+		report.Printf(w, "\nFlavors of %s@%s:\n", e.Image, e.Version)
 	}
 	for i, f := range e.Flavors {
-		fmt.Fprintf(w, "  %s %s\n", letter(i), e.format(f.Supports))
+		report.Printf(w, "  %s %s\n", letter(i), e.format(f.Supports))
 		printOutcome(w, e, f)
 	}
 }
@@ -175,10 +176,10 @@ func printOutcome(w io.Writer, e answer, f explainedFlavor) {
 		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + causes[x.by] }
 	}
 	for _, x := range f.exclusions {
-		fmt.Fprintf(w, "      %s: it %s\n", out(x), x.clause)
+		report.Printf(w, "      %s: it %s\n", out(x), x.clause)
 	}
 	if f.Reason == "" {
-		fmt.Fprintf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
+		report.Printf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
 	}
 }
 

@@ -325,17 +325,16 @@ func (c *command) fix(g *garden, flags *lintFlags, stdin func() string) error {
 	}
 	if !flags.quiet {
 		for _, r := range done {
-			fmt.Fprintf(c.stderr, "%s: %s\n", said, r)
+			report.Printf(c.stderr, "%s: %s\n", said, r)
 		}
 	}
 	if flags.write {
 		return nil
 	}
-	for _, f := range files {
-		fmt.Fprint(c.stdout, f.Diff)
-	}
+	printDiffs(c.stdout, files, false)
 	c.printSilenced(left)
 	if !flags.quiet {
+		c.noteComments(files)
 		fmt.Fprintln(c.stderr, previewed(done, files, left.Summary))
 	}
 	if left.Fails(flags.counting()) {

@@ -127,7 +127,7 @@ func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) 
 	if !flags.quiet {
 		c.printSkipped(g)
 		c.printRules(found, flags.output)
-		fmt.Fprintln(c.stderr, found.Summary)
+		report.Printf(c.stderr, "%s\n", found.Summary)
 	}
 	if found.Fails(options) {
 		return errWrong
@@ -138,7 +138,7 @@ func (c *command) runLint(ctx context.Context, args []string, flags *lintFlags) 
 // printSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them.
 func (c *command) printSilenced(found report.Report) {
 	if errs := found.SilencedErrors(); len(errs) > 0 {
-		fmt.Fprintf(c.stderr, "note: silenced, and refused by admission all the same: %s\n", countsOf(errs))
+		report.Printf(c.stderr, "note: silenced, and refused by admission all the same: %s\n", countsOf(errs))
 	}
 }
 
@@ -157,9 +157,9 @@ func (c *command) printRules(found report.Report, format string) {
 	switch {
 	case len(counts) == 0 || format != "text" && format != "github":
 	case len(counts) == 1:
-		fmt.Fprintf(c.stderr, "%s explain-rule %s says what that means\n", c.name, counts[0].Rule)
+		report.Printf(c.stderr, "%s explain-rule %s says what that means\n", c.name, counts[0].Rule)
 	default:
-		fmt.Fprintf(c.stderr, "rules: %s; %s explain-rule RULE says what one means\n", countsOf(counts), c.name)
+		report.Printf(c.stderr, "rules: %s; %s explain-rule RULE says what one means\n", countsOf(counts), c.name)
 	}
 }
 

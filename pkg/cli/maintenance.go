@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -413,9 +414,9 @@ func (a maintained) print(w io.Writer) {
 			actionStuck: "is stuck", actionFails: "stays, because the maintenance of the Shoot fails",
 		}[p.Action]
 		image := maintenance.Image{Name: p.Image, Version: p.From}
-		fmt.Fprintf(w, "%s, worker pool %s: %s %s", p.Shoot, p.Pool, image, does)
+		report.Printf(w, "%s, worker pool %s: %s %s", p.Shoot, p.Pool, image, does)
 		if p.Reason != "" {
-			fmt.Fprintf(w, ": %s", p.Reason)
+			report.Printf(w, ": %s", p.Reason)
 		}
 		fmt.Fprintln(w)
 	}
@@ -427,6 +428,6 @@ func (a maintained) print(w io.Writer) {
 		if k.Action == actionForced {
 			does = "forced"
 		}
-		fmt.Fprintf(w, "%s: Kubernetes %s is %s to %s\n", who, k.From, does, k.To)
+		report.Printf(w, "%s: Kubernetes %s is %s to %s\n", who, k.From, does, k.To)
 	}
 }

@@ -163,16 +163,10 @@ func (m migrated) print(w io.Writer) {
 			fmt.Fprintln(w, "# done already")
 		}
 	}
-	for _, f := range m.Files {
-		fmt.Fprint(w, f.Diff)
-	}
+	printDiffs(w, m.Files, false)
 	for _, s := range m.Steps {
-		fmt.Fprintf(w, "# Step %d of %d, %s:\n", s.Step, 1+len(m.Steps), s.when())
-		for _, f := range s.Files {
-			for line := range strings.Lines(f.Diff) {
-				fmt.Fprint(w, "# "+line)
-			}
-		}
+		report.Printf(w, "# Step %d of %d, %s:\n", s.Step, 1+len(m.Steps), s.when())
+		printDiffs(w, s.Files, true)
 	}
 }
 
@@ -223,11 +217,14 @@ func (c *command) runMigrate(ctx context.Context, args []string, flags *migrateF
 		fmt.Fprintln(c.stderr, "nothing to migrate")
 	case flags.write:
 		for _, f := range answer.written() {
-			fmt.Fprintln(c.stderr, "written: "+f.File)
+			report.Printf(c.stderr, "written: %s\n", f.File)
 		}
 	}
-	if flags.write && flags.output == "text" {
-		return nil
+	if flags.output == "text" {
+		if flags.write {
+			return nil
+		}
+		c.noteComments(answer.Files)
 	}
 	return printAs(c.stdout, flags.output, answer, answer.print)
 }
@@ -275,7 +272,7 @@ func (c *command) printKept(m *migrated) {
 		case k.stays != "":
 			then += "; " + k.stays
 		}
-		fmt.Fprintf(c.stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
+		report.Printf(c.stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
 			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "), then)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/plan"
 )
@@ -64,16 +65,16 @@ func (p *planned) sections() []section {
 
 // print writes the answer as text.
 func (p *planned) print(w io.Writer) {
-	fmt.Fprintln(w, p.headline())
+	report.Printf(w, "%s\n", p.headline())
 	if p.withoutUsers {
 		fmt.Fprintln(w, withoutUsers)
 	}
 	for _, s := range p.sections() {
-		fmt.Fprintf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
+		report.Printf(w, "\n%s (%d): %s\n", s.kind, s.count, meanings[s.kind])
 		for _, i := range s.items {
-			fmt.Fprintf(w, "  %s\n", joined(i.text, i.pools))
+			report.Printf(w, "  %s\n", joined(i.text, i.pools))
 			if i.message != "" {
-				fmt.Fprintf(w, "    %s\n", i.message)
+				report.Printf(w, "    %s\n", i.message)
 			}
 		}
 	}
@@ -132,15 +133,14 @@ func (p *planned) markdown(w io.Writer) {
 }
 
 // escaped returns text in which nothing is markup.
-func escaped(text string) string { return markup.Replace(text) }
+func escaped(text string) string { return markup.Replace(finding.Printable(text)) }
 
 var markup = strings.NewReplacer(
 	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "|", "\\|", "&", "&amp;",
-	"\n", " ", "\r", " ",
 )
 
 func code(name string) string {
-	return "`" + strings.NewReplacer("`", "'", "\n", " ").Replace(name) + "`"
+	return "`" + strings.ReplaceAll(finding.Printable(name), "`", "'") + "`"
 }
 
 // group is changes that differ in machine types and regions only.

@@ -183,7 +183,7 @@ func (c *command) reportData(g *garden, profiles []namedProfile, order capabilit
 func (c *command) endReport(g *garden, found report.Report, options report.Options) error {
 	c.printSilenced(found)
 	c.printNotes(g)
-	fmt.Fprintln(c.stderr, found.Summary)
+	report.Printf(c.stderr, "%s\n", found.Summary)
 	if found.Fails(options) {
 		return errWrong
 	}

@@ -211,7 +211,7 @@ func (s *sheet[R]) request(request int) page.Request {
 	worker, more := s.Settings(request)
 	r := page.Request{Flag: explainFlag(worker, more), Answers: []page.Answers{}}
 	if len(more) > 0 {
-		r.Config = configAsking(s.compiled.provider.Workers(), more[0])
+		r.Config = page.Lines(configAsking(s.compiled.provider.Workers(), more[0]))
 	}
 	var settings []string
 	for _, q := range append(worker.Requirements(nil), more...) {
@@ -295,7 +295,7 @@ func (a *answers[R]) all() page.Answers {
 			flavor := a.Choose(of, a.request)
 			if flavor < 0 {
 				chosen.WriteByte('.')
-				a.out.Suggestions = append(a.out.Suggestions, a.texts.Add(suggestionsText(a.Suggest(of, a.request))))
+				a.out.Suggestions = append(a.out.Suggestions, a.texts.AddLines(written(func(w *bytes.Buffer) { printSuggestions(w, a.Suggest(of, a.request)) })))
 				continue
 			}
 			chosen.WriteRune('1' + rune(flavor))
@@ -342,11 +342,11 @@ func (a *answers[R]) look(version int) {
 		*block = page.Block{Sides: e.sets != nil}
 		for _, e.MachineType = range a.types {
 			e.leftToDefault = a.compiled.LeftToDefault(e.MachineType)
-			block.Types = append(block.Types, a.texts.Add(written(func(w *bytes.Buffer) { printSupport(w, e) })))
+			block.Types = append(block.Types, a.texts.AddLines(written(func(w *bytes.Buffer) { printSupport(w, e) })))
 		}
 	}
 	for i, f := range e.Flavors {
-		o := page.Outcome{Lines: a.texts.Add(written(func(w *bytes.Buffer) { printOutcome(w, e, f) }))}
+		o := page.Outcome{Lines: a.texts.AddLines(written(func(w *bytes.Buffer) { printOutcome(w, e, f) }))}
 		if len(f.exclusions) > 0 {
 			o.Clause = a.texts.Add(f.exclusions[0].clause)
 		}
@@ -388,8 +388,8 @@ func (a *answers[R]) preference(p capability.Preference) int {
 }
 
 // written returns what a function writes.
-func written(write func(*bytes.Buffer)) string {
+func written(write func(*bytes.Buffer)) page.Lines {
 	var text bytes.Buffer
 	write(&text)
-	return text.String()
+	return page.Lines(text.String())
 }

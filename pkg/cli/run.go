@@ -6,7 +6,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,8 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
+
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // unversioned is the version of a program that was linked without one.
@@ -35,8 +36,9 @@ var errWrong = errors.New("something was found wrong")
 
 // command is one run.
 type command struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin io.Reader
+	// stdout and stderr let nothing through that is not printable.
+	stdout, stderr *report.Writer
 	providers      map[string]Provider
 	// terminal is the one that stderr is; nil if it is none, or is to be left alone.
 	terminal *watched
@@ -53,7 +55,11 @@ var quieten = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 // with faults, see [provider.Check], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	quieten()
-	c := &command{stdin: stdin, stdout: stdout, stderr: stderr, terminal: terminalOf(stderr), providers: map[string]Provider{}}
+	c := &command{
+		stdin: stdin, stdout: report.NewWriter(stdout), stderr: report.NewWriter(stderr), terminal: terminalOf(stderr),
+		providers: map[string]Provider{},
+	}
+	defer c.flush()
 	var faults []error
 	for _, p := range providers {
 		c.providers[p.Type()] = p
@@ -67,8 +73,8 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	root := c.root(name)
 	root.SetArgs(args[min(1, len(args)):])
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(c.stdout)
+	root.SetErr(c.stderr)
 	addCompletion(root)
 	switch err := root.Execute(); {
 	case err == nil:
@@ -80,11 +86,17 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	}
 }
 
+// flush writes what has no end of its line yet. What cannot be written is lost.
+func (c *command) flush() {
+	_ = c.stdout.Flush()
+	_ = c.stderr.Flush()
+}
+
 // fail says why the command could not do its work, and returns its status.
 func (c *command) fail(name string, err error) int {
 	for line := range strings.Lines(err.Error()) {
 		if line = strings.TrimSpace(line); line != "" {
-			fmt.Fprintf(c.stderr, "%s: %s\n", name, line)
+			report.Printf(c.stderr, "%s: %s\n", name, line)
 		}
 	}
 	return exitFailed

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
@@ -265,40 +266,39 @@ func settingsText(a answer) string {
 
 func printAnswer(w io.Writer, a answer) {
 	if a.selected != nil {
-		fmt.Fprintf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))
+		report.Printf(w, "%s boots %s\n", questionText(a), referenceText(a.Reference))
 		if a.Ambiguous {
 			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
 		}
 		return
 	}
-	fmt.Fprintf(w, "%s: no image\n", questionText(a))
+	report.Printf(w, "%s: no image\n", questionText(a))
 	for _, r := range a.Rejected {
-		fmt.Fprintf(w, "  %s\n", cmp.Or(r.text, r.Message))
+		report.Printf(w, "  %s\n", cmp.Or(r.text, r.Message))
 	}
-	fmt.Fprint(w, adviceText(a.refused))
+	printAdvice(w, a.refused)
 }
 
-// adviceText says what to do about a pool that boots nothing, in whole lines. It is empty where what was found wrong says that.
-func adviceText(r *refused) string {
+// printAdvice says what to do about a pool that boots nothing, unless what was found wrong says that.
+func printAdvice(w io.Writer, r *refused) {
 	switch {
 	case r.mistake != "":
-		return r.mistake + "\n"
-	case slices.ContainsFunc(r.Rejected, func(x rejected) bool { return x.Reason == reasonWorkerConfig }):
-		return ""
+		report.Printf(w, "%s\n", r.mistake)
+	case !slices.ContainsFunc(r.Rejected, func(x rejected) bool { return x.Reason == reasonWorkerConfig }):
+		printSuggestions(w, r.Suggestions)
 	}
-	return suggestionsText(r.Suggestions)
 }
 
-// suggestionsText says what would work, in whole lines.
-func suggestionsText(suggestions []consistency.Suggestion) string {
+// printSuggestions says what would work.
+func printSuggestions(w io.Writer, suggestions []consistency.Suggestion) {
 	if len(suggestions) == 0 {
-		return "No other version, image or machine type alone would help.\n"
+		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
+		return
 	}
-	text := "Would work:\n"
+	fmt.Fprintln(w, "Would work:")
 	for _, s := range suggestions {
-		text += "  " + s.String() + "\n"
+		report.Printf(w, "  %s\n", s)
 	}
-	return text
 }
 
 // referenceText prints a reference as its fields and their values: id 1234-amd64.

@@ -6,7 +6,9 @@ package finding
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxNames is how many names a message lists before it says how many more there are.
@@ -65,4 +67,35 @@ func Quoted(name string) string {
 		return `""`
 	}
 	return name
+}
+
+// Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:
+// \x1b, \n, \u202e. So is each byte that is no UTF-8. All else stays as it is, backslashes and quotation marks, too. The result is
+// one line, which does nothing to a terminal.
+func Printable(text string) string { return printable(text, func(string) bool { return false }) }
+
+// PrintableLines does the same with a text of several lines: the ends of lines and tabs stay.
+func PrintableLines(text string) string {
+	return printable(text, func(rest string) bool {
+		return rest[0] == '\n' || rest[0] == '\t' || strings.HasPrefix(rest, "\r\n")
+	})
+}
+
+// printable does so but for what stays at the begin of a rest of the text.
+func printable(text string, stays func(rest string) bool) string {
+	var quoted strings.Builder
+	done := 0
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if (!strconv.IsPrint(r) || r == utf8.RuneError && n == 1) && !stays(text[i:]) {
+			escape := strconv.Quote(text[i : i+n])
+			quoted.WriteString(text[done:i] + escape[1:len(escape)-1])
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return text
+	}
+	return quoted.String() + text[done:]
 }

@@ -80,7 +80,7 @@ var mayImport = map[string][]string{
 	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/maintenance"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/edit":     {},
-	"pkg/cli/page":     {"pkg/cli/report"},
+	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding"},
 	"pkg/cli/report":   {"pkg/finding"},
 	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 

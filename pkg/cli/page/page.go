@@ -14,12 +14,16 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"encoding/json"
 	"html/template"
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // Report is the data of a page. Its JSON is for the script of the same page only, and may change with it. An index of a
@@ -28,7 +32,7 @@ type Report struct {
 	// Version of the command.
 	Version string `json:"version"`
 	// Texts that others refer to by their index; see [Texts].
-	Texts    []string  `json:"texts"`
+	Texts    []Lines   `json:"texts"`
 	Profiles []Profile `json:"profiles"`
 	// Findings are those of lint, or some of them, and Summary what it says of all.
 	Findings []report.Finding `json:"findings"`
@@ -107,7 +111,7 @@ type Request struct {
 	// Flag of explain that asks for it, with its value; and the manifest in the file workerconfig.yaml that it names, empty
 	// without that.
 	Flag   string `json:"flag,omitempty"`
-	Config string `json:"config,omitempty"`
+	Config Lines  `json:"config,omitempty"`
 	// Answers are those for the groups.
 	Answers []Answers `json:"answers"`
 }
@@ -159,7 +163,7 @@ type Preference struct {
 }
 
 // Winner stands for the letter of the flavor that wins a comparison.
-const Winner = "\x01"
+const Winner = "{winner}"
 
 // Pools are worker pools to which maintenance does the same.
 type Pools struct {
@@ -198,16 +202,23 @@ type Crowd struct {
 	MachineTypes map[string]int `json:"machineTypes"`
 }
 
+// Lines is a text that may have several lines. Any other text of a page is a single one: in it, the end of a line is written as an
+// escape sequence, as everything is that is not printable.
+type Lines string
+
 // Texts are texts, each of which stands once. The zero Texts has the empty text, with the index 0.
 type Texts struct {
-	all   []string
-	index map[string]int
+	all   []Lines
+	index map[Lines]int
 }
 
-// Add returns the index of a text, which it adds if it is new.
-func (t *Texts) Add(text string) int {
+// Add returns the index of a text of one line, which it adds if it is new.
+func (t *Texts) Add(text string) int { return t.AddLines(Lines(finding.Printable(text))) }
+
+// AddLines does so for a text of several lines.
+func (t *Texts) AddLines(text Lines) int {
 	if t.index == nil {
-		t.all, t.index = []string{""}, map[string]int{"": 0}
+		t.all, t.index = []Lines{""}, map[Lines]int{"": 0}
 	}
 	i, found := t.index[text]
 	if !found {
@@ -218,7 +229,7 @@ func (t *Texts) Add(text string) int {
 }
 
 // All returns the texts by their indices. They belong to t.
-func (t *Texts) All() []string {
+func (t *Texts) All() []Lines {
 	t.Add("")
 	return t.all
 }
@@ -231,16 +242,26 @@ var parts = []string{"answers", "matrix", "why", "address", "lists", "start"}
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
 
+// asShown writes JSON with texts that are printable, and without a < in it, so that no text ends the element.
+var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(true), json.WithMarshalers(json.JoinMarshalers(
+	json.MarshalToFunc(func(out *jsontext.Encoder, text string) error {
+		return out.WriteToken(jsontext.String(finding.Printable(text)))
+	}),
+	json.MarshalToFunc(func(out *jsontext.Encoder, text Lines) error {
+		return out.WriteToken(jsontext.String(finding.PrintableLines(string(text))))
+	}),
+)))
+
 // Write writes the page. It is the same for the same report. The error is about writing, or a value that has no JSON.
 func Write(w io.Writer, r *Report) error {
-	data, err := json.Marshal(r) // which leaves no < in it, so that no text ends the element
+	data, err := json.Marshal(r, asShown)
 	if err != nil {
 		return err
 	}
 	style, code := content("style.css"), script()
 	return layout.Execute(w, map[string]any{
 		"Policy": "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; style-src " + source(style) + "; script-src " + source(code),
-		"Style":  template.CSS(style), "Script": template.JS(code), "Data": template.JS(data),
+		"Style":  template.CSS(style), "Script": template.JS(code), "Data": template.JS(report.EscapedJSON(data)),
 	})
 }
 

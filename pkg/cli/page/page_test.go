@@ -28,7 +28,7 @@ func TestPartsOfTheScript(t *testing.T) {
 // The policy of the page allows the style and the script that it has, and no others.
 func TestPolicyAllowsWhatIsThere(t *testing.T) {
 	var page strings.Builder
-	if err := Write(&page, &Report{Texts: []string{"", "</script>"}}); err != nil {
+	if err := Write(&page, &Report{Texts: []Lines{"", "</script>"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, element := range []string{"style", "script"} {

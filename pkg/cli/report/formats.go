@@ -5,13 +5,16 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
+	goyaml "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -39,22 +42,70 @@ func (r *Report) Write(w io.Writer, format string, options Options) error {
 	return write(w, r, &options)
 }
 
-// JSON writes a value as indented JSON.
+// JSON writes a value as indented JSON, in which what is not printable is an escape sequence of JSON.
 func JSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	text, err := IndentedJSON(value, "")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }
 
-// YAML writes a value as YAML, with the names that it has in JSON.
+// IndentedJSON returns it without the end of its last line. All lines but the first begin with a prefix of blanks.
+func IndentedJSON(value any, prefix string) ([]byte, error) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, "  ")
+	if err := encoder.Encode(value); err != nil {
+		return nil, err
+	}
+	return EscapedJSON(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), nil
+}
+
+// YAML writes a value as YAML, with the names that it has in JSON. What is not printable is an escape sequence of YAML.
 func YAML(w io.Writer, value any) error {
-	text, err := yaml.Marshal(value)
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	// What reads this JSON is a parser of YAML, which takes no control characters.
+	text, err := yaml.JSONToYAML([]byte(escaped(string(raw), inYAML)))
+	if err == nil && !Harmless(string(text)) {
+		text, err = escapedYAML(text)
+	}
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(text)
 	return err
+}
+
+// escapedYAML returns the same YAML, in which a scalar that is not harmless has double quotes: in others there are no escape sequences.
+func escapedYAML(text []byte) ([]byte, error) {
+	var document goyaml.Node
+	if err := goyaml.Unmarshal(text, &document); err != nil {
+		return nil, err
+	}
+	quote(&document)
+	var out bytes.Buffer
+	encoder := goyaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
+		return nil, err
+	}
+	return []byte(escaped(out.String(), inYAML)), nil
+}
+
+func quote(n *goyaml.Node) {
+	if n.Kind == goyaml.ScalarNode && !Harmless(n.Value) {
+		n.Style = goyaml.DoubleQuotedStyle
+	}
+	for _, child := range n.Content {
+		quote(child)
+	}
 }
 
 // String is what lint says to people when it is done: a line, without its end.
@@ -99,7 +150,7 @@ func junitReport(w io.Writer, r *Report, options *Options) error {
 		passed.AddTestcase(junit.Testcase{Name: Count(r.Summary.Objects, "object") + " checked", Classname: "capkit"})
 		suites.AddSuite(passed)
 	}
-	return suites.WriteXML(w)
+	return suites.WriteXML(NewWriter(w))
 }
 
 // noTime is how many seconds a suite has taken: the same whenever it is run.
@@ -107,15 +158,17 @@ const noTime = "0"
 
 // suite holds the findings of one file, of which there is at least one.
 func suite(findings []Finding, options *Options) junit.Testsuite {
-	s := junit.Testsuite{Name: findings[0].File, File: findings[0].File, Time: noTime}
+	file := finding.Printable(findings[0].File)
+	s := junit.Testsuite{Name: file, File: file, Time: noTime}
 	for _, f := range findings {
-		text := fmt.Sprintf("%s: %s", f.place(), f.Message)
-		c := junit.Testcase{Name: fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field), Classname: f.Rule}
+		message := finding.Printable(f.Message)
+		text := finding.Printable(f.place()) + ": " + message
+		c := junit.Testcase{Name: finding.Printable(fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field)), Classname: f.Rule}
 		switch {
 		case f.suppressed():
-			c.Skipped = &junit.Result{Message: "silenced: " + f.Suppressions[0].Justification, Data: text}
+			c.Skipped = &junit.Result{Message: "silenced: " + finding.Printable(f.Suppressions[0].Justification), Data: text}
 		case options.fails(f.Severity):
-			c.Failure = &junit.Result{Message: f.Message, Type: string(f.Type), Data: text}
+			c.Failure = &junit.Result{Message: message, Type: string(f.Type), Data: text}
 		default:
 			c.SystemOut = &junit.Output{Data: text}
 		}

@@ -10,6 +10,8 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // What ends a value in a workflow command of GitHub is written as a percent encoding: in its text, and in a property, which
@@ -21,7 +23,7 @@ var (
 
 // workflowCommands writes the findings that count as the workflow commands by which GitHub Actions show them beside the
 // lines of a change. Those without a place in a file belong to none.
-func workflowCommands(w io.Writer, r *Report, _ *Options) error {
+func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 	var text bytes.Buffer
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -30,15 +32,16 @@ func workflowCommands(w io.Writer, r *Report, _ *Options) error {
 		}
 		properties := []string{"title=" + commandProperty.Replace(f.Rule)}
 		if f.Line > 0 && !strings.HasPrefix(f.File, "<") { // as standard input is
-			properties = append(properties, "file="+commandProperty.Replace(filepath.ToSlash(f.File)),
+			properties = append(properties, "file="+commandProperty.Replace(finding.Printable(filepath.ToSlash(f.File))),
 				fmt.Sprintf("line=%d", f.Line), fmt.Sprintf("col=%d", f.Column))
 		}
-		message := f.Message
+		message := finding.Printable(f.Message)
 		if f.Field != "" {
-			message += "\n" + strings.TrimSpace(f.Object.String()) + ": " + f.Field
+			message += "\n" + finding.Printable(strings.TrimSpace(f.Object.String())+": "+f.Field)
 		}
 		fmt.Fprintf(&text, "::%s %s::%s\n", f.Severity, strings.Join(properties, ","), commandText.Replace(message))
 	}
-	_, err := text.WriteTo(w)
+	w := Writer{out: NewWriter(out).out, commands: true}
+	_, err := text.WriteTo(&w)
 	return err
 }

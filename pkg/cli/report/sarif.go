@@ -5,6 +5,7 @@
 package report
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -37,20 +38,25 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 		}
 		result := run.CreateResultForRule(f.Rule).
 			WithLevel(string(f.Severity)).
-			WithMessage(sarif.NewTextMessage(f.Message)).
+			WithMessage(sarif.NewTextMessage(finding.Printable(f.Message))).
 			WithPartialFingerprints(map[string]string{"capkit/v1": fingerprint(f)}).
 			AddLocation(location(f))
 		for _, s := range f.Suppressions {
 			suppression := sarif.NewSuppression().WithKind(s.Kind)
 			if s.Justification != "" {
-				suppression.WithJustification(s.Justification)
+				suppression.WithJustification(finding.Printable(s.Justification))
 			}
 			result.AddSuppression(suppression)
 		}
 	}
 	log := sarif.NewReport()
 	log.AddRun(run)
-	return log.PrettyWrite(w)
+	var text bytes.Buffer
+	if err := log.PrettyWrite(&text); err != nil {
+		return err
+	}
+	_, err := w.Write(EscapedJSON(text.Bytes()))
+	return err
 }
 
 func location(f Finding) *sarif.Location {
@@ -64,7 +70,7 @@ func location(f Finding) *sarif.Location {
 		return l
 	}
 	return l.WithLogicalLocations([]*sarif.LogicalLocation{
-		sarif.NewLogicalLocation().WithFullyQualifiedName(f.Object.String() + ": " + f.Field),
+		sarif.NewLogicalLocation().WithFullyQualifiedName(finding.Printable(f.Object.String() + ": " + f.Field)),
 	})
 }
 

@@ -7,20 +7,15 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
-
-	"github.com/fatih/color"
-	"github.com/mattn/go-isatty"
 
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// Text writes findings for people, one to a line as compilers do, with the field below it. Severities are in colour if
-// w is a terminal and the environment has no NO_COLOR.
+// Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. Severities are in
+// colour if that is one to a terminal and the environment has no NO_COLOR.
 func Text(w io.Writer, findings []Finding) error {
 	groups := make([][]*Finding, 0, len(findings))
 	for i := range findings {
@@ -69,21 +64,23 @@ func textReport(w io.Writer, r *Report, options *Options) error {
 }
 
 // writeGroups writes findings that say the same as one, for each group.
-func writeGroups(w io.Writer, groups [][]*Finding) error {
-	paint := palette(w)
+func writeGroups(out io.Writer, groups [][]*Finding) error {
+	w := NewWriter(out)
 	var text bytes.Buffer
 	for _, group := range groups {
 		f := group[0]
-		fmt.Fprintf(&text, "%s: %s: %s [%s]\n", f.place(), paint(f.Severity), f.Message, f.Rule)
+		Printf(&text, "%s: ", f.place())
+		text.WriteString(w.severity(f.Severity))
+		Printf(&text, ": %s [%s]\n", f.Message, f.Rule)
 		if f.Field != "" {
-			fmt.Fprintf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
+			Printf(&text, "    %s: %s\n", strings.TrimSpace(f.Object.String()), f.Field)
 		}
 		if more := group[1:]; len(more) > 0 {
 			places := make([]string, 0, first)
 			for _, other := range more[:min(first, len(more))] {
 				places = append(places, other.inGroup())
 			}
-			fmt.Fprintf(&text, "    the same %d times more: %s (--all shows each)\n",
+			Printf(&text, "    the same %d times more: %s (--all shows each)\n",
 				len(more), finding.JoinFirst(len(more), places, ", "))
 		}
 	}
@@ -130,21 +127,4 @@ func (r *Report) count(of func(*Finding) bool) []RuleCount {
 		return cmp.Or(cmp.Compare(b.Findings, a.Findings), cmp.Compare(a.Rule, b.Rule))
 	})
 	return all
-}
-
-// palette returns how to print a severity: in colour on a terminal, unless NO_COLOR is set.
-func palette(w io.Writer) func(finding.Severity) string {
-	file, isFile := w.(*os.File)
-	_, refused := os.LookupEnv("NO_COLOR")
-	if !isFile || refused || !isatty.IsTerminal(file.Fd()) {
-		return func(s finding.Severity) string { return string(s) }
-	}
-	return func(s finding.Severity) string {
-		paint := color.New(color.FgYellow, color.Bold)
-		if s == finding.SeverityError {
-			paint = color.New(color.FgRed, color.Bold)
-		}
-		paint.EnableColor()
-		return paint.Sprint(s)
-	}
 }

@@ -82,7 +82,7 @@ func TestWorkflowCommandsAreEscaped(t *testing.T) {
 	f.File, f.Field = "a,b:c%.yaml", "spec.a[x\n::warning::]"
 	r := report.New([]report.Finding{f}, report.Summary{})
 	want := "::warning title=gardener-core,file=a%2Cb%3Ac%25.yaml,line=7,col=3::" +
-		"100%25%0D%0A::error::x,y:z%0ACloudProfile a: spec.a[x%0A::warning::]\n"
+		`100%25\r\n::error::x,y:z%0ACloudProfile a: spec.a[x\n::warning::]` + "\n"
 	if got := written(t, &r, "github"); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}

@@ -2,7 +2,7 @@
 
 const data = JSON.parse(document.getElementById('data').textContent);
 const text = data.texts;
-const winner = '\u0001';
+const winner = '{winner}';
 const $ = (id) => document.getElementById(id);
 
 // make returns an element with properties and children. Text is only ever set as text.

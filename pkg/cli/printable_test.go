@@ -1,0 +1,427 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/cli"
+)
+
+// hostile are names that a stranger can give to what somebody else prints. The first has much of the others.
+var hostile = []string{
+	"a\n::error file=x::pwned\n##[error]x\x1b[31m\u009b1m\u202e]]><script>`|",
+	"::add-mask::x", "\n::error file=x::pwned", "\n  ::stop-commands::x", "\n##[error]x", "##[add-matcher]x", "##vso[task.complete]x",
+	"a\x1b[31mb", "a\u009b31mb", "a\ab", "a\bb", "a\rb", "a\x00b", "a\x7fb", "a\tb", "a\u202eb", "a\u2066b", "a\u200bb", "a\u2028b", "a\u0085::error::b",
+	"a\U000e0001b", "]]>", "<script>", "`a` | b", "grün 図 🚀",
+}
+
+// asked is a command with its formats. The files stand for themselves, and - for all of them on standard input.
+type asked struct {
+	args    []string
+	formats []string
+	// named says that the answer names what is in the files.
+	named bool
+}
+
+var (
+	answered = []string{"text", "json", "yaml"}
+	all      = []string{"cloudprofile.yaml", "namespacedcloudprofile.yaml", "shoot.yaml", "shoot-namespaced.yaml"}
+	// everything is asked of the files.
+	everything = []asked{
+		{append([]string{"lint"}, all...), []string{"text", "json", "yaml", "sarif", "junit", "github"}, false},
+		{append([]string{"lint", "--fix"}, all...), []string{""}, false},
+		{append([]string{"select"}, all...), answered, true},
+		{append([]string{"explain"}, all...), answered, true},
+		{append([]string{"report"}, all...), []string{"html", "json"}, true},
+		{append([]string{"maintenance"}, all...), answered, true},
+		{append([]string{"render"}, all...), answered, false},
+		{append([]string{"migrate", "--provider-config"}, all...), answered, false},
+		{append([]string{"migrate", "--back"}, all...), answered, false},
+		{append([]string{"plan", "before.yaml"}, all...), append(answered, "markdown"), true},
+	}
+)
+
+// outputs checks what commands print.
+type outputs struct {
+	*testing.T
+	checked, wrong, turn int
+}
+
+// end reports how many outputs were wrong, of at least so many.
+func (o *outputs) end(atLeast int) {
+	if o.Logf("%d outputs", o.checked); o.wrong > 0 || o.checked < atLeast {
+		o.Errorf("%d of %d outputs are wrong", o.wrong, o.checked)
+	}
+}
+
+// run runs a command, checks what it prints, and returns that.
+func (o *outputs) run(of, format, stdin string, args ...string) result {
+	if format != "" && format != "completion" {
+		args = append(slices.Clone(args), "-o", format)
+	}
+	r := runFor(providers, stdin, args...)
+	err := errors.Join(harmless(r.stdout, format), harmless(r.stderr, ""))
+	if err == nil && r.status < 2 && r.stdout != "" {
+		err = parses(format, r.stdout)
+	}
+	o.check(err, of, args, r)
+	return r
+}
+
+// check counts an output, and shows the first that are wrong.
+func (o *outputs) check(err error, of string, args []string, r result) {
+	o.checked++
+	if err == nil {
+		return
+	}
+	if o.wrong++; o.wrong <= 10 {
+		o.Errorf("%q: %q: %v\n%.1500q\n%.1500q", of, args, err, r.stdout, r.stderr)
+	}
+}
+
+var (
+	mark   = regexp.MustCompile(`##[a-zA-Z]*\[`)
+	ours   = regexp.MustCompile(`^::(error|warning) title=[a-z-]+[,:]`)
+	forged = regexp.MustCompile(`^(\\x3a|:):(error|stop)`)
+)
+
+// tabs are the formats that have them: indentation, and what is between a word and its explanation for a shell.
+var tabs = []string{"junit", "html", "completion"}
+
+// harmless returns what in an output gives orders to a terminal, or a program that runs a job.
+func harmless(text, format string) error {
+	if !utf8.ValidString(text) {
+		return errors.New("there is what is not UTF-8")
+	}
+	for _, r := range text {
+		if !strconv.IsPrint(r) && r != '\n' && (r != '\t' || !slices.Contains(tabs, format)) {
+			return fmt.Errorf("%U is printed", r)
+		}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case mark.MatchString(line):
+			return fmt.Errorf("a command in %.80q", line)
+		case format == "github" && ours.MatchString(line):
+		case forged.MatchString(line), strings.HasPrefix(line, "::"):
+			return fmt.Errorf("a line is another's: %.80q", line)
+		}
+	}
+	return nil
+}
+
+// parses returns why a document cannot be read.
+func parses(format, text string) error {
+	switch format {
+	case "json":
+		return json.Unmarshal([]byte(text), new(any))
+	case "yaml":
+		return yaml.Unmarshal([]byte(text), new(any))
+	case "junit":
+		return xml.Unmarshal([]byte(text), new(junit.Testsuites))
+	case "sarif":
+		log, err := sarif.FromString(text)
+		if err != nil {
+			return err
+		}
+		return log.Validate()
+	}
+	return nil
+}
+
+// ask asks everything about the files in the working directory. Where name is not empty, the answers have to name it.
+func (o *outputs) ask(of, name string) {
+	for _, a := range everything {
+		results := map[string]result{}
+		for _, format := range a.formats {
+			r := o.run(of, format, "", a.args...)
+			results[format] = r
+		}
+		var values [2]any
+		_ = json.Unmarshal([]byte(results["json"].stdout), &values[0]) // which was checked
+		_ = yaml.Unmarshal([]byte(results["yaml"].stdout), &values[1])
+		if _, both := results["yaml"]; both && !reflect.DeepEqual(values[0], values[1]) {
+			o.check(errors.New("JSON and YAML differ"), of, a.args, results["yaml"])
+		}
+		if a.named && name != "" && !has(values[0], name) {
+			o.check(fmt.Errorf("JSON does not have %q", name), of, a.args, results["json"])
+		}
+	}
+}
+
+// askInTurns asks everything, each time in another format.
+func (o *outputs) askInTurns(of string) {
+	for _, a := range everything {
+		o.run(of, a.formats[o.turn%len(a.formats)], "", a.args...)
+	}
+	o.turn++
+}
+
+// has reports whether a text in a value has a name in it.
+func has(value any, name string) bool {
+	switch value := value.(type) {
+	case string:
+		return strings.Contains(value, name)
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return has(v, name) })
+	case map[string]any:
+		for key, v := range value {
+			if has(key, name) || has(v, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// garden are the files of the examples, as trees.
+func garden(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	trees := map[string]map[string]any{}
+	for _, name := range all {
+		var tree map[string]any
+		unmarshal(t, read(t, filepath.Join(root, "example", name)), &tree)
+		trees[name] = tree
+	}
+	return trees
+}
+
+// place writes files into the working directory, changed by a function, and beside them what the profile is before.
+func place(t *testing.T, change func(file string, tree map[string]any) map[string]any) {
+	t.Helper()
+	for name, tree := range garden(t) {
+		if name == "cloudprofile.yaml" {
+			write(t, "before.yaml", read(t, filepath.Join(root, "example", name)))
+		}
+		raw, err := json.Marshal(change(name, tree))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := yaml.JSONToYAML(controls.ReplaceAllFunc(raw, func(c []byte) []byte {
+			return []byte(`\x` + strconv.FormatInt(int64([]rune(string(c))[0]), 16))
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, name, string(text))
+	}
+}
+
+// controls are characters that JSON has as they are, and YAML has not.
+var controls = regexp.MustCompile(`[\x7f-\x{9f}]`)
+
+// renamed returns a value in which some texts are others, keys included.
+func renamed(value any, names map[string]string) any {
+	switch value := value.(type) {
+	case string:
+		if name, found := names[value]; found {
+			return name
+		}
+	case []any:
+		for i := range value {
+			value[i] = renamed(value[i], names)
+		}
+	case map[string]any:
+		for _, key := range slices.Collect(maps.Keys(value)) {
+			v := renamed(value[key], names)
+			delete(value, key)
+			value[renamed(key, names).(string)] = v
+		}
+	}
+	return value
+}
+
+// names are what the examples call things, as far as it can be anything.
+var names = []string{
+	"openstack-profile", "team", "shop", "lab", "garden-demo", "gardenlinux", "1877.5.0", "1592.9.0", "medium_4_8", "bare_8_16", "large_16_32",
+	"europe", "europe-1a", "hypervisor", "virtualized", "baremetal", "web", "db", "build", "1234-amd64-virt", "fp-pool-1", "haproxy",
+}
+
+// Whatever things are called, everywhere where they are named, nothing that is printed gives orders, and JSON and YAML have the name.
+func TestNamesAreHarmless(t *testing.T) {
+	o := &outputs{T: t}
+	t.Chdir(t.TempDir())
+	for _, name := range hostile {
+		others := map[string]string{}
+		for i, n := range names {
+			others[n] = name + strings.Repeat("'", i)
+		}
+		renameAll(t, others)
+		o.ask("all names", name)
+	}
+	for _, n := range names {
+		for _, name := range hostile[:2] {
+			renameAll(t, map[string]string{n: name})
+			o.askInTurns(n)
+		}
+	}
+	o.end(1000)
+}
+
+// renameAll writes the files with other names, also the one before the change; of that one an image is another one.
+func renameAll(t *testing.T, others map[string]string) {
+	t.Helper()
+	rename := func(_ string, tree map[string]any) map[string]any {
+		spec := tree["spec"].(map[string]any)
+		for _, at := range []any{tree["metadata"], spec["parent"], spec["cloudProfile"]} {
+			if at, found := at.(map[string]any); found && at["name"] == "openstack" {
+				at["name"] = "openstack-profile" // which is no type
+			}
+		}
+		return renamed(tree, others).(map[string]any)
+	}
+	place(t, rename)
+	before := read(t, "cloudprofile.yaml")
+	write(t, "before.yaml", strings.Replace(before, "1234-amd64-bare", "1234-amd64-other", 1))
+}
+
+// visit calls a function with each value of a tree, with its path and what sets it.
+func visit(value any, path string, set func(any), see func(path string, value any, set func(any))) {
+	see(path, value, set)
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			visit(value[i], path+"[]", func(v any) { value[i] = v }, see)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			visit(value[key], path+"."+key, func(v any) { value[key] = v }, see)
+		}
+	}
+}
+
+// Whatever the value of a field is, and whatever unknown fields objects have, nothing that is printed gives orders.
+func TestFieldsAreHarmless(t *testing.T) {
+	o := &outputs{T: t}
+	t.Chdir(t.TempDir())
+	seen := map[string]bool{}
+	for i, file := range all {
+		for _, name := range hostile[:2] {
+			place(t, func(f string, tree map[string]any) map[string]any {
+				visit(tree, "", nil, func(_ string, value any, _ func(any)) {
+					if object, isObject := value.(map[string]any); isObject && f == file {
+						object[name] = name
+					}
+				})
+				return tree
+			})
+			o.ask(file, "")
+		}
+		kind := min(i, 2) // there are two Shoots
+		visit(garden(t)[file], strconv.Itoa(kind), nil, func(path string, value any, _ func(any)) {
+			if _, isObject := value.(map[string]any); isObject || seen[path] {
+				return
+			}
+			seen[path] = true
+			place(t, func(f string, tree map[string]any) map[string]any {
+				done := f != file
+				visit(tree, strconv.Itoa(kind), nil, func(p string, _ any, set func(any)) {
+					if p == path && !done {
+						set(hostile[len(seen)%2])
+						done = true
+					}
+				})
+				return tree
+			})
+			o.askInTurns(path)
+		})
+	}
+	o.end(1000)
+}
+
+// Whatever files and folders are called, nothing that is printed gives orders.
+func TestFileNamesAreHarmless(t *testing.T) {
+	o := &outputs{T: t}
+	for _, name := range append(hostile, "a\xffb", "a\x9bb") {
+		name = strings.NewReplacer("/", "", "\x00", "").Replace(name)
+		t.Chdir(t.TempDir())
+		var files []string
+		for i, file := range append(all, "broken.yaml") {
+			folder := name + strconv.Itoa(i)
+			if err := os.Mkdir(folder, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			text := read(t, filepath.Join(testdata, "manifests/cloudprofile.yaml")) // with findings
+			if file != "broken.yaml" {
+				text = read(t, filepath.Join(root, "example", file))
+			}
+			files = append(files, filepath.Join(folder, name+".yaml"))
+			write(t, files[i], text)
+		}
+		for _, a := range everything {
+			command := strings.ReplaceAll(strings.Join(a.args[:len(a.args)-len(all)], " "), "before.yaml", files[4])
+			args := strings.SplitN(command, " ", 2)
+			for _, format := range a.formats {
+				o.run(name, format, "", append(slices.Clone(args), files...)...)
+			}
+			o.run(name, "", "", append(slices.Clone(args), ".", name)...)
+		}
+		write(t, ".capkit.yaml", "inputs: ["+strconv.QuoteToASCII(strings.ToValidUTF8(name, ""))+"]\n"+strconv.QuoteToASCII(strings.ToValidUTF8(name, ""))+": 1\n")
+		o.run(name, "", "", "lint", ".")
+		write(t, ".capkit.yaml", "{}")
+		write(t, ".capkitignore", "["+name)
+		o.run(name, "", "", "lint", ".")
+	}
+	o.end(1000)
+}
+
+// Whatever arguments and the values of flags are, nothing that is printed gives orders.
+func TestArgumentsAreHarmless(t *testing.T) {
+	o := &outputs{T: t}
+	t.Chdir(t.TempDir())
+	place(t, func(_ string, tree map[string]any) map[string]any { return tree })
+	for _, name := range append(hostile, "a\xffb") {
+		for _, args := range [][]string{
+			{name}, {"--" + name}, {"-" + name}, {"help", name}, {"completion", name}, {"explain-rule", name}, {"rules", name}, {"version", name},
+		} {
+			o.run(name, "", "", args...)
+		}
+		for _, args := range [][]string{{name, ""}, {"lint", "--output", name}, {"explain-rule", name, name}} {
+			o.run(name, "completion", "", append([]string{"__complete"}, args...)...)
+		}
+		o.run(name, "", name, "lint", "-")
+		for _, sub := range cli.Command(providers...).Commands() {
+			o.flags(sub, name)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if r := run(t, "", "completion", shell); strings.Contains(r.stdout, `\x3a:`) || strings.Contains(r.stdout, `\x23#`) {
+			t.Errorf("the script for %s is changed", shell)
+		}
+	}
+	o.end(1000)
+}
+
+// flags gives each flag of a command a value.
+func (o *outputs) flags(cmd *cobra.Command, value string) {
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "context" || flag.Name == "kubeconfig" {
+			o.run(flag.Name, "", "", cmd.Name(), "--kubeconfig=none", "--"+flag.Name+"="+value, "cloudprofile.yaml")
+			return
+		}
+		o.run(flag.Name, "", "", cmd.Name(), "--"+flag.Name+"="+value, "cloudprofile.yaml", "shoot.yaml")
+	})
+}

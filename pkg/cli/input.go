@@ -225,12 +225,9 @@ func (in *inputs) nothing(g *garden, what string) error {
 	if g.summary.Skipped > 0 {
 		text += fmt.Sprintf("; %s skipped", report.Count(g.summary.Skipped, "document"))
 	}
-	text += g.emptyInputs() + ": with --allow-empty that is no error"
-	for i, s := range g.skipped {
-		if i == mostSkipped {
-			break
-		}
-		text += "\nskipped: " + s.String()
+	errs := []error{errors.New(text + g.emptyInputs() + ": with --allow-empty that is no error")}
+	for _, s := range g.skipped[:min(len(g.skipped), mostSkipped)] {
+		errs = append(errs, fmt.Errorf("skipped: %s", s))
 	}
-	return errors.New(text)
+	return errors.Join(errs...)
 }

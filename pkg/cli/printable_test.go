@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -24,9 +25,12 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/test/fakegarden"
 )
 
 // hostile are names that a stranger can give to what somebody else prints. The first has much of the others.
@@ -424,4 +428,83 @@ func (o *outputs) flags(cmd *cobra.Command, value string) {
 		}
 		o.run(flag.Name, "", "", cmd.Name(), "--"+flag.Name+"="+value, "cloudprofile.yaml", "shoot.yaml")
 	})
+}
+
+// Whatever a cluster has, answers and is called, nothing that is printed gives orders.
+func TestClustersAreHarmless(t *testing.T) {
+	o := &outputs{T: t}
+	for _, name := range hostile {
+		api := exampleGarden(t)
+		for i := range api.Shoots {
+			shoot := &api.Shoots[i]
+			shoot.Name, shoot.Spec.Provider.Workers[0].Name, shoot.Spec.Region = name+strconv.Itoa(i), name, name
+		}
+		api.CloudProfiles[0].Spec.MachineTypes[0].Name = name
+		kubeconfig := api.Start(t)
+		for _, a := range everything {
+			args := append(slices.DeleteFunc(slices.Clone(a.args), func(arg string) bool { return strings.HasSuffix(arg, ".yaml") }), "-A")
+			o.run(name, a.formats[o.turn%len(a.formats)], "", append(args, "--kubeconfig", kubeconfig)...)
+		}
+		o.turn++
+		write(t, kubeconfig, strings.ReplaceAll(read(t, kubeconfig), "here", strconv.QuoteToASCII(name)))
+		o.run(name, "", "", "lint", "-A", "--kubeconfig", kubeconfig)
+		o.run(name, "", "", "lint", "-A", "--kubeconfig", kubeconfig, "--context=none")
+		for _, refusal := range []*apierrors.StatusError{
+			apierrors.NewBadRequest(name), apierrors.NewForbidden(schema.GroupResource{Resource: name}, name, errors.New(name)),
+		} {
+			api := &fakegarden.API{Refuse: func(string, string) *apierrors.StatusError { return refusal }}
+			o.run(name, "", "", "lint", "-A", "--kubeconfig", api.Start(t))
+		}
+	}
+	o.end(300)
+}
+
+// A diff that has to be quoted is a comment, so that nobody applies another change than -w makes. Any other is as it is.
+func TestDiffsAreExactOrComments(t *testing.T) {
+	const head = "metadata:\n  name: openstack\nspec:\n"
+	before, rest, _ := strings.Cut(read(t, guide+"openstack-legacy.yaml"), head)
+	first, images, _ := strings.Cut(rest, "  machineImages:\n")
+	images, last, _ := strings.Cut(images, "  machineTypes:\n")
+	for line, quoted := range map[string]string{
+		"# grün 図 🚀, ##x, a::b": "", "# a\u202eb": `# a\u202eb`, "# a\u00a0b": `# a\u00a0b`, "# ##[error]x": `# \x23#[error]x`,
+		"::add-mask::x": "::add-mask::x",
+	} {
+		t.Chdir(t.TempDir())
+		write(t, "profile.yaml", before+"spec:\n  machineImages:\n"+images+first+"  machineTypes:\n"+last+ // a line is added here
+			"metadata: {name: openstack, annotations: {a: '\n    "+line+"'}}\n")
+		args := []string{"migrate", "--provider-config", "profile.yaml"}
+		printed, answer := run(t, "", args...), decoded[struct{ Files []struct{ Diff string } }](t, run(t, "", append(args, "-o=json")...))
+		exact := answer.Files[0].Diff
+		want := exact
+		if quoted != "" {
+			want = ""
+			for l := range strings.Lines(strings.ReplaceAll(exact, line, quoted)) {
+				want += "# " + l
+			}
+		}
+		if printed.stdout != want || strings.Contains(printed.stderr, "profile.yaml: the diff is a comment") != (quoted != "") {
+			t.Errorf("%s%s\nwant:\n%s", printed.stderr, printed.stdout, want)
+		}
+		if w := run(t, "", append(args, "-w")...); w.stderr != "written: profile.yaml\n" || !strings.Contains(read(t, "profile.yaml"), line) {
+			t.Error(w, read(t, "profile.yaml"))
+		}
+	}
+}
+
+// Git takes a diff of a file with any name.
+func TestDiffsOfAnyName(t *testing.T) {
+	legacy := read(t, guide+"openstack-legacy.yaml")
+	for _, name := range []string{"a\n--- a/b\n+++ b/c", "::x\t", "\x1b[31m", "a\xff\"\\", "ü 図"} {
+		t.Chdir(t.TempDir())
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, name+".yaml", legacy)
+		r := run(t, "", "migrate", name+".yaml")
+		apply := exec.Command("git", "apply", "-")
+		apply.Stdin = strings.NewReader(r.stdout)
+		if said, err := apply.CombinedOutput(); err != nil || read(t, name+".yaml") == legacy {
+			t.Errorf("%q: %s %v\n%q", name, said, err, r.stdout)
+		}
+	}
 }

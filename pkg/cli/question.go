@@ -180,7 +180,7 @@ func ask(g *garden, flags *poolFlags, stdin io.Reader, reasons bool) (answers it
 		}
 		if len(g.shoots.all)+len(g.findings) == 0 {
 			if err := flags.nothing(g, "Shoot"); err != nil {
-				return nil, false, fmt.Errorf("%w; or ask about a pool by --image, --version, --machine-type and --region", err)
+				return nil, false, errors.Join(err, errors.New("a pool without a Shoot is asked about by --image, --version, --machine-type and --region"))
 			}
 		}
 		return g.askShoots(order, reasons), false, nil

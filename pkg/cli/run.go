@@ -94,12 +94,22 @@ func (c *command) flush() {
 
 // fail says why the command could not do its work, and returns its status.
 func (c *command) fail(name string, err error) int {
-	for line := range strings.Lines(err.Error()) {
-		if line = strings.TrimSpace(line); line != "" {
-			report.Printf(c.stderr, "%s: %s\n", name, line)
-		}
+	for _, single := range apart(err) {
+		report.Printf(c.stderr, "%s: %s\n", name, strings.TrimSpace(single.Error()))
 	}
 	return exitFailed
+}
+
+// apart returns the errors that errors.Join has put together.
+func apart(err error) (all []error) {
+	joined, several := err.(interface{ Unwrap() []error })
+	if !several || errors.Join(joined.Unwrap()...).Error() != err.Error() {
+		return []error{err}
+	}
+	for _, single := range joined.Unwrap() {
+		all = append(all, apart(single)...)
+	}
+	return all
 }
 
 // programName is how the user calls the command; as a kubectl plugin it is installed as kubectl-capkit.

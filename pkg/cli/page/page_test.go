@@ -8,6 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/capkit/capkit/pkg/cli/report"
 )
 
 // A part that is not listed would be missing from each page, and nobody told.
@@ -22,6 +27,42 @@ func TestPartsOfTheScript(t *testing.T) {
 	}
 	if listed := slices.Sorted(slices.Values(parts)); !slices.Equal(listed, found) {
 		t.Errorf("%q are listed, and there are %q", listed, found)
+	}
+}
+
+// Names on a page are printable: in its title, and in what somebody copies from it. Only texts of several lines have several.
+func TestNamesArePrintable(t *testing.T) {
+	const name = "a\x1b[31m\u202e\n##[error]<b>\xff"
+	var texts Texts
+	texts.Add(name)
+	texts.AddLines("a\n  " + name + "\n")
+	r := &Report{
+		Texts: texts.All(), Notes: []string{name}, Findings: []report.Finding{{Message: name, Object: report.Object{Name: name}}},
+		Profiles: []Profile{{Name: name, Inputs: []string{name}, Requests: []Request{{Config: name}}}},
+		More:     []Crowd{{MachineTypes: map[string]int{name: 1}}},
+	}
+	var page strings.Builder
+	if err := Write(&page, r); err != nil {
+		t.Fatal(err)
+	}
+	_, data, _ := strings.Cut(page.String(), `id="data">`)
+	data, _, _ = strings.Cut(data, "</script>")
+	if strings.Contains(data, "##[") {
+		t.Error(data)
+	}
+	var got Report
+	if err := json.Unmarshal([]byte(data), &got); err != nil {
+		t.Fatal(err)
+	}
+	const printable, lines = `a\x1b[31m\u202e\n##[error]<b>\xff`, `a\x1b[31m\u202e` + "\n" + `##[error]<b>\xff`
+	want := &Report{
+		Texts: []Lines{"", printable, "a\n  " + lines + "\n"}, Notes: []string{printable},
+		Findings: []report.Finding{{Message: printable, Object: report.Object{Name: printable}}},
+		Profiles: []Profile{{Name: printable, Inputs: []string{printable}, Requests: []Request{{Config: lines}}}},
+		More:     []Crowd{{MachineTypes: map[string]int{printable: 1}}},
+	}
+	if diff := cmp.Diff(want, &got); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -5,7 +5,7 @@
 // Package report is what the lint command prints: its findings, and the formats that they are written in.
 //
 // Start reading at [Report], whose JSON is documented, and [Report.Write] in formats.go, where [JSON] and [YAML] are,
-// too, in which other commands print their answers.
+// too, in which other commands print their answers. Whatever the command prints goes through a [Writer], in printable.go.
 //
 // Nothing is checked here, and nothing is known here of manifests: who makes a [Finding] says where it is.
 package report

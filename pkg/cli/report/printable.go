@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -47,11 +48,15 @@ var (
 
 // harmless returns lines in which all is printable, and nothing a command.
 func harmless(lines string) string {
-	lines = unmarked(finding.PrintableLines(lines), `\x23`)
-	if strings.Contains(lines, "::") {
-		lines = commandAtBegin.ReplaceAllString(lines, `$1\x3a:`)
+	return withoutBegins(unmarked(finding.PrintableLines(lines), `\x23`))
+}
+
+// withoutBegins returns lines of which none begins with a command: the first of its two colons is an escape sequence.
+func withoutBegins(lines string) string {
+	if !strings.Contains(lines, "::") {
+		return lines
 	}
-	return lines
+	return commandAtBegin.ReplaceAllString(lines, `$1\x3a:`)
 }
 
 // Harmless reports whether a [Writer] leaves whole lines as they are.
@@ -97,8 +102,11 @@ func NewWriter(out io.Writer) *Writer {
 func (w *Writer) Write(text []byte) (int, error) {
 	end := bytes.LastIndexByte(text, '\n') + 1
 	if end > 0 {
-		lines := append(w.waiting, text[:end]...)
-		w.waiting = nil
+		lines := text[:end]
+		if len(w.waiting) > 0 {
+			lines = slices.Concat(w.waiting, lines)
+			w.waiting = nil
+		}
 		if err := w.write(lines); err != nil {
 			return 0, err
 		}
@@ -115,11 +123,9 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) write(text []byte) error {
-	lines := ""
-	if w.commands {
-		lines = unmarked(finding.PrintableLines(string(text)), `\x23`)
-	} else {
-		lines = harmless(string(text))
+	lines := unmarked(finding.PrintableLines(string(text)), `\x23`)
+	if !w.commands {
+		lines = withoutBegins(lines)
 	}
 	if w.colours != nil {
 		lines = w.colours.Replace(lines)
@@ -187,5 +193,12 @@ func inYAML(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// EscapedJSON returns JSON, without tabs between its tokens, that has the same values and is printable.
-func EscapedJSON(document []byte) []byte { return []byte(escaped(string(document), inJSON)) }
+// EscapedJSON returns JSON that has the same values and is harmless, see [Harmless], for JSON without tabs between its tokens. It may be
+// the same slice.
+func EscapedJSON(document []byte) []byte {
+	text := string(document)
+	if quoted := escaped(text, inJSON); quoted != text {
+		return []byte(quoted)
+	}
+	return document
+}

@@ -151,12 +151,15 @@ const (
 )
 
 // deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
-// error, as the API server itself answers.
-func deny(kind schema.GroupVersionKind, name string, errs field.ErrorList) *apierrors.StatusError {
-	errs, omitted := mostUseful(errs, maxText)
+// error, as the API server itself answers. It names 100 errors at most, and says how many more there are.
+func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
+	errs, omitted := mostUseful(report.Errors.Errors(), maxText)
 	invalid := apierrors.NewInvalid(kind.GroupKind(), shown(name, maxErrorText), errs)
 	if omitted > 0 {
 		more := fmt.Sprintf("and %d more errors; capkit lint lists all", omitted)
+		if report.ErrorsLeftOut {
+			more = fmt.Sprintf("and %d more errors or still more; capkit lint lists %d", omitted, finding.Most)
+		}
 		invalid.ErrStatus.Message += ": " + more
 		causes := &invalid.ErrStatus.Details.Causes
 		*causes = append(*causes, metav1.StatusCause{Type: (*causes)[len(errs)-1].Type, Message: more})
@@ -249,7 +252,7 @@ func shown(text string, limit int) string { return cut(finding.Printable(cut(tex
 func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {
 	response := admission.Allowed("")
 	if len(report.Errors) > 0 {
-		response = refused(deny(kind, name, report.Errors.Errors()))
+		response = refused(deny(kind, name, report))
 	}
 	return response.WithWarnings(warn(report.Warnings.Errors())...)
 }

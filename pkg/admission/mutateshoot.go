@@ -138,7 +138,7 @@ func (c *component[R]) correct(
 	}
 	pools, by := provider.PoolsOf(shoot), sync.OnceValue(func() written { return writtenBy(shoot) })
 	var corrections []correction
-	for _, s := range suspects {
+	for _, s := range suspects[:min(len(suspects), maxSuspects(profile.spec))] {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -163,6 +163,17 @@ func (c *component[R]) correct(
 		corrections = append(corrections, found)
 	}
 	return corrections, nil
+}
+
+// maxSuspects is how many workers are corrected at most: for each, Gardener's choice looks at all image versions, a few times. Those
+// behind stay as they are, which is for validate-shoot to judge. With a thousand image versions it is a hundred workers.
+func maxSuspects(profile *v1beta1.CloudProfileSpec) int {
+	const looks, least = 100_000, 10
+	versions := 1
+	for i := range profile.MachineImages {
+		versions += 1 + len(profile.MachineImages[i].Versions)
+	}
+	return max(looks/versions, least)
 }
 
 // maintained returns the image that a worker gets in place of the one that maintenance has chosen; the zero Image if that

@@ -30,9 +30,39 @@ func findings(number, size int, origins ...string) field.ErrorList {
 	return list
 }
 
+func reportOf(errs field.ErrorList) finding.Report { return finding.Report{Errors: finding.Of(errs)} }
+
+// However many errors there are, a hundred are named, and only these are formatted.
+func TestDenyNamesAHundred(t *testing.T) {
+	for _, n := range []int{100, 101, 50000} {
+		report := reportOf(findings(n, 20, "a"))
+		var causes []metav1.StatusCause
+		allocations := testing.AllocsPerRun(1, func() { causes = deny(coreKind("Shoot"), "shop", report).ErrStatus.Details.Causes })
+		if want := min(n, 101); len(causes) != want {
+			t.Errorf("of %d there are %d causes", n, len(causes))
+		}
+		if last := causes[len(causes)-1].Message; n > 100 && last != fmt.Sprintf("and %d more errors; capkit lint lists all", n-100) {
+			t.Errorf("of %d the last is %q", n, last)
+		}
+		if allocations > 10000 {
+			t.Errorf("%d take %.0f allocations", n, allocations)
+		}
+	}
+}
+
+// If the check has left errors out, the answer does not say how many there are.
+func TestDenySaysThatErrorsAreLeftOut(t *testing.T) {
+	report := reportOf(findings(finding.Most, 20, "a"))
+	report.ErrorsLeftOut = true
+	message := deny(coreKind("Shoot"), "shop", report).ErrStatus.Message
+	if want := "and 900 more errors or still more; capkit lint lists 1000"; !strings.HasSuffix(message, want) {
+		t.Errorf("the message ends with %q", message[len(message)-100:])
+	}
+}
+
 func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 	errs := findings(20, 100, "a", "a", "b")
-	invalid := deny(coreKind("Shoot"), "shop", errs)
+	invalid := deny(coreKind("Shoot"), "shop", reportOf(errs))
 	if invalid.ErrStatus.Code != 422 || invalid.ErrStatus.Reason != "Invalid" ||
 		invalid.ErrStatus.Details.Kind != "Shoot" || invalid.ErrStatus.Details.Name != "shop" {
 		t.Errorf("the status is %v", invalid.ErrStatus)
@@ -52,7 +82,7 @@ func TestDenyKeepsTheOrderOfAllThatFits(t *testing.T) {
 
 func TestDenyCutsTheLeastUseful(t *testing.T) {
 	errs := append(findings(900, 300, "often"), findings(1, 300, "once")...)
-	invalid := deny(coreKind("CloudProfile"), "openstack", errs)
+	invalid := deny(coreKind("CloudProfile"), "openstack", reportOf(errs))
 	causes := invalid.ErrStatus.Details.Causes
 	shown := len(causes) - 1
 	if size := len(invalid.ErrStatus.Message); size > maxText+10<<10 || size < maxText/2 {
@@ -72,7 +102,7 @@ func TestDenyCutsTheLeastUseful(t *testing.T) {
 
 func TestDenyShortensWhatIsExtremelyLong(t *testing.T) {
 	errs := field.ErrorList{field.Invalid(field.NewPath(strings.Repeat("ö", 1<<20)), strings.Repeat("ü", 1<<20), strings.Repeat("ä", 1<<20)).WithOrigin("a")}
-	invalid := deny(coreKind("CloudProfile"), strings.Repeat("é", 1<<20), errs)
+	invalid := deny(coreKind("CloudProfile"), strings.Repeat("é", 1<<20), reportOf(errs))
 	if size := len(invalid.ErrStatus.Message); size > 4*maxErrorText || !utf8.ValidString(invalid.ErrStatus.Message) {
 		t.Errorf("the message has %d bytes", size)
 	}

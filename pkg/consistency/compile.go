@@ -72,6 +72,7 @@ func compileProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfil
 	p.vocabulary, p.report.Errors = vocabulary, finding.Of(errs)
 	p.checkWorkerCapabilities()
 	p.compile()
+	p.report.End(p.at.Child("providerConfig"))
 	p.all = p.catalog
 	p.faults = finding.Report{Errors: p.report.Errors, Silenced: p.report.Silenced}
 	if len(p.report.Errors) > 0 {
@@ -163,7 +164,7 @@ func (p *compiler[R]) compileMachines() {
 		if ptr.Deref(t.Usable, true) {
 			p.usable = append(p.usable, t.Name)
 		}
-		if p.vocabulary.Legacy() {
+		if p.vocabulary.Legacy() || p.report.Full() {
 			continue
 		}
 		at := p.at.Child("machineTypes").Index(i).Child("capabilities")

@@ -114,6 +114,10 @@ func (p *compiler[R]) places() map[imageVersion][]finding.Path {
 func (p *compiler[R]) checkReferences() {
 	places := sync.OnceValue(p.places)
 	for id, version := range mappingsOf(p.images) {
+		if p.report.Full() {
+			p.report.ErrorsLeftOut = true // if there is any
+			return
+		}
 		var errs finding.List
 		if len(version.Flavors) == 0 {
 			missing := finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,

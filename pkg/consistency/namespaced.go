@@ -52,6 +52,7 @@ func compileNamespaced[R any](parent *Profile[R], profile *v1beta1.NamespacedClo
 	p.compile()
 	p.checkMappings()
 	p.checkConfigFields()
+	p.report.End(p.at.Child("providerConfig"))
 	p.inherit(parent)
 	return p
 }

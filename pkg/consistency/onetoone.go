@@ -29,7 +29,7 @@ func (p *compiler[R]) correspond() []imageselector.Image[R] {
 		image := &p.spec.MachineImages[i]
 		path := p.at.Child("machineImages").Index(i)
 		entries, found := provided[image.Name]
-		if !found && p.definesVersions(image) {
+		if !found && p.definesVersions(image) && !p.leavesOut() {
 			reportUnless(mayBeUnread(), &p.report, p.imageMissing(image, path))
 		}
 		versions := make([]imageselector.Version[R], 0, len(image.Versions))
@@ -58,8 +58,12 @@ func (p *compiler[R]) correspond() []imageselector.Image[R] {
 	return usable
 }
 
-// reportUnless adds errors to a report; as silenced ones if others may explain them.
+// reportUnless adds errors to a report, unless that is full; as silenced ones if others may explain them.
 func reportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
+	if report.Full() && len(errs) > 0 {
+		report.ErrorsLeftOut = true
+		return
+	}
 	list := &report.Errors
 	if explained {
 		list = &report.Silenced
@@ -97,6 +101,9 @@ func (p *compiler[R]) correspondVersion(
 	}
 	c.entries = entries.versions[version.Version]
 	if len(c.entries) == 0 {
+		if c.leavesOut() {
+			return c
+		}
 		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
 		if entry := entries.meant(id.version); entry != nil {
 			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
@@ -143,7 +150,7 @@ func (p *compiler[R]) newCorrespondence(
 	n := len(version.CapabilityFlavors)
 	c := &correspondence[R]{
 		vocabulary: p.vocabulary, name: id.String(), at: at, namespaced: p.parent != nil,
-		undeclaredValues: undeclaredBy(version), carried: carriedBy(p.vocabulary, version),
+		quiet: p.report.Full(), undeclaredValues: undeclaredBy(version), carried: carriedBy(p.vocabulary, version),
 		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
 		stray: map[capability.Set]*imageselector.Flavor[R]{},
 		fits:  map[shape]fit[R]{}, doubtful: p.doubtful,
@@ -212,7 +219,7 @@ func (p *compiler[R]) byName() map[string]*imageEntries[R] {
 		entry.images = append(entry.images, image)
 		for k := range image.Versions {
 			version := &image.Versions[k]
-			if version.Version == "" {
+			if version.Version == "" && !p.leavesOut() {
 				missing := nameMissing(version.Path, "version", "image version")
 				reportUnless(p.unread.Touches(version.Path), &p.report, missing)
 			}
@@ -225,6 +232,15 @@ func (p *compiler[R]) byName() map[string]*imageEntries[R] {
 		entry.mayBeUnread = sync.OnceValue(func() bool { return p.maybeUnreadVersion(entry) })
 	}
 	return index
+}
+
+// leavesOut reports whether the report is full, for an error that is then left out.
+func (p *compiler[R]) leavesOut() bool {
+	full := p.report.Full()
+	if full {
+		p.report.ErrorsLeftOut = true
+	}
+	return full
 }
 
 func nameMissing(at *field.Path, name, what string) finding.Finding {

@@ -55,6 +55,8 @@ type correspondence[R any] struct {
 	// refuses.
 	usable   []imageselector.Flavor[R]
 	doubtful map[*field.Path]bool
+	// quiet says that the report of the profile is full, so that errors are left out.
+	quiet bool
 	// report has errors only. Silenced are those about flavors that others may explain: those with errors of their own.
 	report finding.Report
 }
@@ -153,6 +155,9 @@ func (c *correspondence[R]) addCoreFlavor(written v1beta1.Capabilities, at *fiel
 	}
 	set, _ := c.vocabulary.Flavor(written, c.undeclaredValues, nil)
 	if first := c.bySet[set]; first != nil {
+		if c.leavesOut() {
+			return
+		}
 		if _, errs := c.vocabulary.Flavor(written, c.undeclaredValues, c.at); len(errs) > 0 {
 			return // what core refuses in it would tell the two apart
 		}
@@ -200,7 +205,9 @@ func (c *correspondence[R]) matchFlavor(flavor *imageselector.Flavor[R], set cap
 		first = core.legacy
 	}
 	if first != nil {
-		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
+		if !c.leavesOut() {
+			c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
+		}
 		c.addDoubtful(flavor)
 		return
 	}
@@ -242,19 +249,33 @@ func carriedOf(
 }
 
 func (c *correspondence[R]) reportUnclear(flavor *imageselector.Flavor[R], set capability.Set, errs field.ErrorList) {
-	c.report.Errors = append(c.report.Errors, about(c.name, finding.Of(errs))...)
+	full := c.leavesOut()
+	if !full {
+		c.report.Errors = append(c.report.Errors, about(c.name, finding.Of(errs))...)
+	}
 	c.unclear = append(c.unclear, set)
 	core := c.bySet[c.asCore(flavor.Capabilities, set)]
 	if core == nil {
-		c.report.Silenced = append(c.report.Silenced, c.unexpected(flavor, set))
+		if !full {
+			c.report.Silenced = append(c.report.Silenced, c.unexpected(flavor, set))
+		}
 		return
 	}
 	c.addDoubtful(flavor)
-	if first := cmp.Or(core.meant, c.taken[set]); first != nil {
+	if first := cmp.Or(core.meant, c.taken[set]); first != nil && !full {
 		c.report.Silenced = append(c.report.Silenced, c.duplicate(flavor, set, first))
 		return
 	}
-	core.meant = flavor
+	core.meant = cmp.Or(core.meant, flavor)
+}
+
+// leavesOut reports whether errors are left out, for one that then is.
+func (c *correspondence[R]) leavesOut() bool {
+	full := c.quiet || c.report.Full()
+	if full {
+		c.report.ErrorsLeftOut = true
+	}
+	return full
 }
 
 // matchLegacy finds the core flavors that a flavor of a legacy version corresponds to: those of its architecture. More
@@ -342,7 +363,7 @@ func (c *correspondence[R]) claim(
 	switch {
 	case first == nil:
 		c.taken[set] = flavor
-	case maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues]):
+	case maps.EqualFunc(first.Implied, flavor.Implied, slices.Equal[v1beta1.CapabilityValues]) && !c.leavesOut():
 		// else they differ in what the vocabulary does not register
 		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
 	}

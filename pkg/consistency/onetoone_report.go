@@ -30,6 +30,9 @@ func (c *correspondence[R]) duplicate(
 // reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
 // equal ones is a duplicate.
 func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
+	if c.leavesOut() {
+		return
+	}
 	if first := c.stray[set]; first != nil {
 		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
 		return
@@ -55,7 +58,7 @@ func (c *correspondence[R]) reportMissing() {
 		where = where.Child("capabilityFlavors")
 	}
 	for _, core := range c.core {
-		if core.matched || core.ambiguous || core.meant != nil {
+		if core.matched || core.ambiguous || core.meant != nil || c.leavesOut() {
 			continue
 		}
 		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
@@ -104,6 +107,9 @@ func list[R any](flavors []*coreFlavor[R]) string {
 func (c *correspondence[R]) reportAll(
 	rule finding.Rule, kind field.ErrorType, entry *imageselector.Version[R], format string, args ...any,
 ) {
+	if c.leavesOut() {
+		return
+	}
 	if c.extent == nil {
 		c.extent = []finding.Path{finding.PathOf(c.at)}
 		for _, entry := range c.entries {

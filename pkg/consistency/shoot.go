@@ -40,6 +40,10 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	withoutImages := unknown != nil && !p.imageRegions.Has(shoot.Spec.Region)
 	suggester, refused := newSuggester(p), 0
 	for _, pool := range pools {
+		if report.Full() {
+			report.ErrorsLeftOut = true
+			break
+		}
 		suggester.mute = refused >= maxAdvised
 		r := suggester.resolvePool(pool)
 		if r.Err != nil {
@@ -59,6 +63,7 @@ func (p *Profile[R]) ValidateShoot(shoot *v1beta1.Shoot, scope *string) finding.
 	if p.validator != nil {
 		report.Add(p.validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.spec, Scope: scope}))
 	}
+	report.End(at)
 	return report.Sorted()
 }
 

@@ -65,8 +65,8 @@ func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
 // warnUnless adds a warning. One that follows from a slip is only told who silences that, see [finding.Finding.Instead].
 func (p *compiler[R]) warnUnless(slip string, warning finding.Finding) {
 	if slip == "" {
-		p.report.Warnings = append(p.report.Warnings, warning)
-		return
+		p.report.Warn(warning)
+	} else if len(p.followed[slip]) < finding.Most {
+		p.followed[slip] = append(p.followed[slip], warning)
 	}
-	p.followed[slip] = append(p.followed[slip], warning)
 }

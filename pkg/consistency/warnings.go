@@ -45,6 +45,7 @@ func (p *compiler[R]) withWarnings() finding.Report {
 	if read {
 		p.unknownRegions() // which has what follows from it
 	}
+	p.report.End(p.at.Child("providerConfig"))
 	return p.report.Sorted()
 }
 
@@ -159,6 +160,9 @@ func (p *compiler[R]) uncovered() {
 	for v := range versionsOf(p.spec) {
 		flavors := p.catalog.Flavors(v.id.image, v.id.version)
 		for i := range flavors {
+			if len(p.report.Warnings) >= finding.Most {
+				return // there are errors or warnings about each, and nobody reads them all
+			}
 			flavor := &flavors[i]
 			without := p.regionsWithout(flavor)
 			if len(without) == 0 || p.doubtful[flavor.Path] {
@@ -211,7 +215,8 @@ func (p *compiler[R]) unknownRegions() {
 	if p.parent != nil {
 		list = "the regions of CloudProfile " + p.parent.name
 	}
-	for region, places := range unknown {
+	for _, region := range slices.Sorted(maps.Keys(unknown)) {
+		places := unknown[region]
 		references := "1 reference"
 		if len(places) > 1 {
 			references = fmt.Sprintf("%d references", len(places))
@@ -220,7 +225,9 @@ func (p *compiler[R]) unknownRegions() {
 		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
 			"region %s is not in %s (%s): %s to it cannot be used%s", region, list, finding.Few(p.regions), references, meant)
 		warning.Instead = p.followed[region]
-		p.report.Warnings = append(p.report.Warnings, warning)
+		if !p.report.Warn(warning) {
+			return
+		}
 	}
 }
 

@@ -114,6 +114,48 @@ type Report struct {
 	// Silenced are errors that nobody is told about, since others explain them: what is said about an entry of which a
 	// part could not be read, for example. They count where two versions of an object are compared.
 	Silenced List
+	// ErrorsLeftOut and WarningsLeftOut say that there are more than the lists have: see Most.
+	ErrorsLeftOut, WarningsLeftOut bool
+}
+
+// Most is how many errors a report has, silenced ones included, and how many warnings. Nobody reads more, and an object may have a
+// hundred thousand: to find and to compare them would take memory and time that others need.
+const Most = 1000
+
+// Full reports whether the report has as many errors as it may have. A check need not look for more of them.
+func (r *Report) Full() bool { return len(r.Errors)+len(r.Silenced) >= Most }
+
+// Warn appends a warning unless there are as many as there may be, and reports whether it did.
+func (r *Report) Warn(warning Finding) bool {
+	if len(r.Warnings) >= Most {
+		r.WarningsLeftOut = true
+		return false
+	}
+	r.Warnings = append(r.Warnings, warning)
+	return true
+}
+
+// leftOut is what a finding is about that says that there are more.
+const leftOut = "left out"
+
+// End adds an error at the path if the report leaves errors out, and a warning if it leaves warnings out. They have the rule of the
+// last one. What the report says already is not said again.
+func (r *Report) End(at *field.Path) {
+	end := func(list *List, last, what string) {
+		if slices.ContainsFunc(*list, func(f Finding) bool { return f.About == leftOut }) {
+			return
+		}
+		f := New(last, field.ErrorTypeInvalid, at, field.OmitValueType{},
+			fmt.Sprintf("there are %d %s or more, and not all are listed: repair these first", Most, what))
+		f.About = leftOut
+		*list = append(*list, f)
+	}
+	if all := slices.Concat(r.Silenced, r.Errors); r.ErrorsLeftOut && len(all) > 0 {
+		end(&r.Errors, all[len(all)-1].Origin, "errors")
+	}
+	if r.WarningsLeftOut && len(r.Warnings) > 0 {
+		end(&r.Warnings, r.Warnings[len(r.Warnings)-1].Origin, "warnings")
+	}
 }
 
 // Add appends what another check found.
@@ -121,13 +163,19 @@ func (r *Report) Add(o Report) {
 	r.Errors = append(r.Errors, o.Errors...)
 	r.Warnings = append(r.Warnings, o.Warnings...)
 	r.Silenced = append(r.Silenced, o.Silenced...)
+	r.ErrorsLeftOut, r.WarningsLeftOut = r.ErrorsLeftOut || o.ErrorsLeftOut, r.WarningsLeftOut || o.WarningsLeftOut
 }
 
-// Found appends the finding of a rule, see [New], to the list of its severity. The detail is formatted as by Sprintf.
+// Found appends the finding of a rule, see [New], to the list of its severity, unless that is full. The detail is formatted as by
+// Sprintf.
 func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
-	list := &r.Errors
+	list, left, full := &r.Errors, &r.ErrorsLeftOut, r.Full()
 	if rule.Severity == SeverityWarning {
-		list = &r.Warnings
+		list, left, full = &r.Warnings, &r.WarningsLeftOut, len(r.Warnings) >= Most
+	}
+	if full {
+		*left = true
+		return
 	}
 	*list = append(*list, New(rule.Name, kind, at, value, fmt.Sprintf(format, args...)))
 }

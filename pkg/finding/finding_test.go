@@ -6,6 +6,7 @@ package finding_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,5 +91,58 @@ func TestWords(t *testing.T) {
 	}
 	if finding.Quoted("") != `""` {
 		t.Error(finding.Quoted(""))
+	}
+}
+
+// A report takes a thousand errors and a thousand warnings. A finding says that there were more, once.
+func TestReportEnds(t *testing.T) {
+	at := field.NewPath("spec")
+	for severity, rule := range map[finding.Severity]finding.Rule{
+		finding.SeverityError: finding.Denies("error", "", ""), finding.SeverityWarning: finding.Warns("warning", "", ""),
+	} {
+		for _, more := range []int{0, 1, 5000} {
+			var part, report finding.Report
+			for i := range finding.Most + more {
+				part.Found(rule, field.ErrorTypeInvalid, at.Index(i), nil, "wrong")
+			}
+			report.Add(part)
+			report.End(at)
+			report.End(at)
+			found := report.Errors
+			if severity == finding.SeverityWarning {
+				found = report.Warnings
+			}
+			want := finding.Most
+			if more > 0 {
+				want++
+			}
+			if len(found) != want || len(report.Errors)+len(report.Warnings) != want || more > 0 && found[want-1].Field != "spec" {
+				t.Errorf("%d more %ss than fit: %d", more, severity, len(found))
+			}
+			if ended := more > 0 && severity == finding.SeverityError; report.ErrorsLeftOut != ended || report.Full() != (severity == finding.SeverityError) {
+				t.Errorf("%d more %ss than fit: ended %t, full %t", more, severity, report.ErrorsLeftOut, report.Full())
+			}
+		}
+	}
+	full := finding.Report{Silenced: make(finding.List, finding.Most)}
+	if !full.Full() {
+		t.Error("silenced errors fill a report, too")
+	}
+}
+
+func TestUpward(t *testing.T) {
+	for path, want := range map[string]string{"": "|", "a": "a|", "a[0].b[x]": "a[0].b[x]|a[0].b|a[0]|a|"} {
+		var got strings.Builder
+		for above := range finding.Upward(path) {
+			got.WriteString(above + "|")
+		}
+		if got.String() != want {
+			t.Errorf("%q: %s", path, &got)
+		}
+	}
+	for above := range finding.Upward("a.b.c") {
+		if above == "a.b" {
+			break
+		}
 	}
 }

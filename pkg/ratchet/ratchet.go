@@ -33,11 +33,13 @@ type Judged struct {
 // Silenced errors excuse others, and need an excuse, like those that are reported: where something could not be read,
 // an update must not make worse what is around it. They become errors of the result if nothing else is refused.
 //
+// If the report about updated leaves errors out ([finding.Report]), none is excused: nobody knows whether those are new.
+//
 // A warning that was an error says that it is older than the update. The arguments are not changed, and share findings
 // with the result. The result is sorted, unless it is the report about updated itself, since there is nothing to
 // excuse.
 func Excuse(updated, stored Judged) finding.Report {
-	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 {
+	if len(updated.Report.Errors) == 0 || len(stored.Report.Errors) == 0 || updated.Report.ErrorsLeftOut {
 		return updated.Report
 	}
 	shared := numbers{}

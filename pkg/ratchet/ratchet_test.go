@@ -148,3 +148,17 @@ func lines(list finding.List) []string {
 	}
 	return lines
 }
+
+// Of a report that leaves errors out nobody knows whether these are new.
+func TestNothingIsExcusedInAReportThatLeavesErrorsOut(t *testing.T) {
+	object := map[string]any{"spec": map[string]any{"name": "x"}}
+	report := finding.Failed(finding.New("rule", field.ErrorTypeInvalid, field.NewPath("spec", "name"), "x", "wrong"))
+	if got := ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: object, Report: report}); len(got.Errors) > 0 {
+		t.Errorf("not excused: %v", got.Errors)
+	}
+	updated := report
+	updated.ErrorsLeftOut = true
+	if got := ratchet.Excuse(ratchet.Judged{Object: object, Report: updated}, ratchet.Judged{Object: object, Report: report}); len(got.Errors) != 1 {
+		t.Errorf("excused: %v", got)
+	}
+}

@@ -50,7 +50,7 @@ const (
 // its place at the zero value. Inside a type that decodes itself, such as runtime.RawExtension, no key is looked at.
 //
 // Paths are prefixed with at; nil stands for the root, whose own path is "". Keys of maps are subscripts. A key of more
-// than 256 bytes is cut in the path. At most about 4000 problems are listed (fewer if their paths are long); a last one
+// than 256 bytes is cut in the path. At most about 1000 problems are listed (fewer if their paths are long); a last one
 // says how many were left out, under the origin of the one before it.
 //
 // If it returns errors about values, into is filled with the others, unless a type that decodes itself has let a value

@@ -340,3 +340,24 @@ func TestSlip(t *testing.T) {
 		}
 	}
 }
+
+// A speller answers as Slip does, for the first names that it is asked about.
+func TestSpeller(t *testing.T) {
+	speller := strictjson.NewSpeller([]string{"europe", "asia"})
+	for range 2 {
+		for name, want := range map[string]string{"eurpoe": "europe", "Asia": "asia", "africa": ""} {
+			if got := speller.Slip(name); got != want {
+				t.Errorf("%s: %q", name, got)
+			}
+		}
+	}
+	for i := range 100 {
+		speller.Slip(fmt.Sprint("region-", i))
+	}
+	if got := speller.Slip("ASIA"); got != "" {
+		t.Errorf("after a hundred names it still looks for one: %s", got)
+	}
+	if got := speller.Slip("eurpoe"); got != "europe" {
+		t.Errorf("what it has found is forgotten: %q", got)
+	}
+}

@@ -69,3 +69,28 @@ func TestDecodeShared(t *testing.T) {
 		}
 	}
 }
+
+// Types whose tags the fast decoder refuses are read by that of Kubernetes.
+func TestForeign(t *testing.T) {
+	const data = `{"spec":{"seedSelector":{"matchLabels":{"a":"b"},"providerTypes":["x"],"unknown":1}}}`
+	foreign := strictjson.Foreign[v1beta1.SeedSelector]()
+	object := &v1beta1.CloudProfile{}
+	if err := strictjson.Unmarshal([]byte(data), object, foreign); err != nil {
+		t.Fatal(err)
+	}
+	if s := object.Spec.SeedSelector; s == nil || s.MatchLabels["a"] != "b" || len(s.ProviderTypes) != 1 {
+		t.Errorf("got %v", s)
+	}
+	errs := strictjson.Decode([]byte(data), &v1beta1.CloudProfile{}, nil, foreign)
+	if len(errs) != 1 || errs[0].Field != "spec.seedSelector.unknown" {
+		t.Errorf("strictly: %v", errs)
+	}
+	right := &v1beta1.CloudProfile{}
+	errs = strictjson.Decode([]byte(`{"spec":{"seedSelector":{"matchLabels":{"a":"b"}}}}`), right, nil, foreign)
+	if errs != nil || right.Spec.SeedSelector.MatchLabels["a"] != "b" {
+		t.Errorf("strictly: %v, %v", errs, right.Spec.SeedSelector)
+	}
+	if err := strictjson.Unmarshal([]byte(`{"spec":{"seedSelector":[]}}`), &v1beta1.CloudProfile{}, foreign); err == nil {
+		t.Error("a list is accepted")
+	}
+}

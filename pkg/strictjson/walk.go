@@ -21,7 +21,7 @@ import (
 
 const (
 	// reportBudget bounds the memory of all errors of one document: each costs errorCost and the length of its path.
-	reportBudget = 4 << 20
+	reportBudget = 1 << 20
 	errorCost    = 1 << 10
 	// maxKeyInPath bounds one element of a path, in bytes.
 	maxKeyInPath = 256

@@ -24,11 +24,14 @@ import (
 // findings collects what a check finds. Its methods are what many fields have in common.
 type findings struct{ finding.Report }
 
-// maxFindings is how many are enough for one config: nobody reads more, and a user may write a hundred thousand.
-const maxFindings = 1000
-
-// Full reports whether there are so many findings that the rest of a list need not be looked at.
-func Full(found *finding.Report) bool { return len(found.Errors)+len(found.Warnings) >= maxFindings }
+// Full reports whether there are so many findings that the rest of a list is not looked at, which the report then says.
+func Full(found *finding.Report) bool {
+	full := len(found.Errors)+len(found.Warnings) >= finding.Most
+	if full {
+		found.ErrorsLeftOut, found.WarningsLeftOut = found.ErrorsLeftOut || len(found.Errors) > 0, true
+	}
+	return full
+}
 
 // missing reports a setting that is not there, and says what to write.
 func (f *findings) missing(at *field.Path, format string, args ...any) {

@@ -203,8 +203,10 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 		}
 		return fit
 	}
-	if fit := fitting(errs); len(fit) == len(errs) {
-		return fit, 0
+	if len(errs) <= maxFindings {
+		if fit := fitting(errs); len(fit) == len(errs) {
+			return fit, 0
+		}
 	}
 	ofRule, byRank := map[string]int{}, make([]field.ErrorList, maxFindings)
 	for _, err := range errs {

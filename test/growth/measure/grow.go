@@ -99,12 +99,11 @@ const (
 	// empty adds objects or texts without content, null adds no value at all.
 	empty mode = "empty"
 	null  mode = "null"
-	// same repeats the first element as it is, unique with other names, near with names that are a letter or two from the first
-	// one's and from each other, and own with other names in everything.
+	// same repeats the first element as it is, unique with other texts, and near with names that are a letter or two from the first
+	// one's and from each other.
 	same   mode = "same"
 	unique mode = "unique"
 	near   mode = "near"
-	own    mode = "own"
 	// other adds numbers where there are none, and lists where there are numbers.
 	other mode = "other"
 	// keys adds members with names of their own to an object, nearKeys some that are a letter or two from the names that it has.
@@ -115,7 +114,7 @@ const (
 // modesOf returns the modes for a list or an object.
 func modesOf(value any) []mode {
 	if _, isList := value.([]any); isList {
-		return []mode{empty, null, same, unique, near, own, other}
+		return []mode{empty, null, same, unique, near, other}
 	}
 	return []mode{keys, nearKeys}
 }
@@ -183,19 +182,19 @@ func element(first any, how mode, i int) any {
 // naming are the members that tell elements of lists apart.
 var naming = []string{"name", "version", "region", "domain", "type", "image", "value", "secretRef", "id"}
 
-// renamed returns an object with other names. In mode own all texts in it differ.
+// renamed returns an object with other names. In mode unique all texts in it differ.
 func renamed(object map[string]any, how mode, i int) map[string]any {
 	clone := maps.Clone(object)
 	for name, value := range clone {
 		switch value := value.(type) {
 		case string:
-			if how == own || slices.Contains(naming, name) {
+			if how == unique || slices.Contains(naming, name) {
 				clone[name] = anotherName(value, how, i)
 			}
 		case map[string]any:
 			clone[name] = renamed(value, how, i)
 		case []any:
-			if how == own {
+			if how == unique {
 				list := make([]any, 0, len(value))
 				for _, one := range value {
 					list = append(list, element(one, how, i))

@@ -74,12 +74,15 @@ func (m *meter) all() {
 			}
 			w := webhook{m, &o, hook, handler}
 			w.must()
-			w.ask(true) // what is kept is not counted
-			w.alone(false)
-			if strings.HasPrefix(hook, "validate-") || hook == "mutate-shoot" { // the others ask nothing about what is stored
-				w.alone(true)
-				w.together()
+			w.ask(true)                                                       // what is kept is not counted
+			if strings.HasPrefix(hook, "mutate-") && hook != "mutate-shoot" { // it asks nothing about what is stored
+				w.alone(false)
+				continue
 			}
+			for _, update := range []bool{false, true} {
+				w.alone(update)
+			}
+			w.together()
 		}
 	}
 	m.shootsOfGrown()
@@ -121,7 +124,7 @@ func (w *webhook) together() {
 	}
 	for i, first := range lists {
 		for _, second := range lists[i+1:] {
-			for _, how := range []mode{own, near} {
+			for _, how := range []mode{unique, near} {
 				if !first.within(second) && !second.within(first) {
 					w.write(false, grow{first, how}, grow{second, how})
 				}
@@ -132,7 +135,7 @@ func (w *webhook) together() {
 
 // looksAt reports whether the webhook does more for a list that is longer.
 func (w *webhook) looksAt(base growth.Cost, at place) bool {
-	grown := w.asked(false, growth.Sizes[0], grow{at, own})
+	grown := w.asked(false, growth.Sizes[0], grow{at, unique})
 	return grown.Blocks-base.Blocks > 3*int64(growth.Sizes[0])
 }
 
@@ -216,12 +219,14 @@ func (m *meter) shootsOfGrown() {
 		if o.kind.Kind != "Shoot" {
 			continue
 		}
+		profile := map[string]any{"kind": child.Kind, "name": child.Name}
+		place{"spec", "cloudProfile"}.set(o.document, profile)
 		pools := place{"spec", "provider", "workers"}
 		for _, at := range placesIn(spec, nil) {
 			if _, isList := at.in(spec).([]any); !isList || len(at) != 1 && at[0] != "machineImages" {
 				continue
 			}
-			for _, how := range []mode{own, near} {
+			for _, how := range []mode{unique, near} {
 				for _, hook := range o.webhooks() {
 					m.row(fmt.Sprintf("%s %s %s %s with pools %s", m.cloud.name, o.name, hook, at, how), 2, func(n int) growth.Cost {
 						w := webhook{m, &o, hook, m.with(at, how, n)[hook]}

@@ -91,7 +91,7 @@ func (c *cloud) objects(t testing.TB) []object {
 	}
 	files := []string{"cloudprofile.yaml", "cloudprofile-legacy.yaml", "cloudprofile-mixed.yaml"}
 	if c != &clouds[0] {
-		files = files[:2]
+		files = files[:1]
 	}
 	for _, file := range files {
 		profile := load[v1beta1.CloudProfile](t, filepath.Join(c.examples, file))
@@ -113,9 +113,6 @@ func (c *cloud) objects(t testing.TB) []object {
 	shoot.Spec.Provider.ControlPlaneConfig = c.completed(t, shoot.Spec.Provider.ControlPlaneConfig, "controlplaneconfig")
 	fill(reflect.ValueOf(shoot).Elem(), 0)
 	add("shoot.yaml", shoot, "spec", "purpose")
-	through := shoot.DeepCopy()
-	through.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: "NamespacedCloudProfile", Name: child.Name}
-	add("shoot.yaml through a NamespacedCloudProfile", through, "spec", "purpose")
 
 	meta := metav1.ObjectMeta{Name: "credentials", Namespace: "garden-demo"}
 	add("Secret", &corev1.Secret{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}, ObjectMeta: meta,

@@ -7,11 +7,11 @@ package admission
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -168,8 +168,12 @@ func (c *component[R]) users(ctx context.Context, name string) ([]user, error) {
 		if err != nil {
 			return nil, err
 		}
+		if len(more) == 0 {
+			continue
+		}
+		own := ownOf(child)
 		for k := range more {
-			omitOwn(child, more[k].Pools)
+			own.omit(more[k].Pools)
 			more[k].through = child
 		}
 		users = append(users, more...)
@@ -204,21 +208,40 @@ func (c *component[R]) list(
 	return nil
 }
 
-// omitOwn takes the machine types and images out of pools that a NamespacedCloudProfile defines itself. Those are not
-// its parent's to take away; the rest of a pool is.
-func omitOwn(child *v1beta1.NamespacedCloudProfile, pools []provider.Pool) {
+// own is what a NamespacedCloudProfile defines itself: its machine types, and image versions by their images.
+type own struct {
+	types    sets.Set[string]
+	versions map[string]sets.Set[string]
+}
+
+func ownOf(child *v1beta1.NamespacedCloudProfile) own {
+	o := own{sets.New[string](), map[string]sets.Set[string]{}}
+	for i := range child.Spec.MachineTypes {
+		o.types.Insert(child.Spec.MachineTypes[i].Name)
+	}
+	for _, image := range child.Spec.MachineImages {
+		for _, version := range image.Versions {
+			if len(version.CapabilityFlavors)+len(version.Architectures) == 0 {
+				continue
+			}
+			if o.versions[image.Name] == nil {
+				o.versions[image.Name] = sets.New[string]()
+			}
+			o.versions[image.Name].Insert(version.Version)
+		}
+	}
+	return o
+}
+
+// omit takes the machine types and images out of pools that the NamespacedCloudProfile defines itself. Those are not its parent's to
+// take away; the rest of a pool is.
+func (o own) omit(pools []provider.Pool) {
 	for i := range pools {
 		pool := &pools[i]
-		for _, image := range child.Spec.MachineImages {
-			for _, version := range image.Versions {
-				defined := len(version.CapabilityFlavors)+len(version.Architectures) > 0
-				if defined && image.Name == pool.Image && version.Version == pool.Version {
-					pool.Image, pool.Version = "", ""
-				}
-			}
+		if o.versions[pool.Image].Has(pool.Version) {
+			pool.Image, pool.Version = "", ""
 		}
-		own := func(t v1beta1.MachineType) bool { return t.Name == pool.MachineType }
-		if slices.ContainsFunc(child.Spec.MachineTypes, own) {
+		if o.types.Has(pool.MachineType) {
 			pool.MachineType = ""
 		}
 	}

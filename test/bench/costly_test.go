@@ -9,6 +9,7 @@ package bench
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -123,6 +124,17 @@ var costlyProfiles = []costly{
 				delete(version.(map[string]any), "version")
 			}
 		}
+	}},
+	{name: "empty-versions-100000", size: 100 << 10, rewrite: func(config map[string]any) {
+		config["machineImages"].([]any)[0].(map[string]any)["versions"] = slices.Repeat([]any{map[string]any{}}, 100_000)
+	}},
+	{name: "unknown-regions-20000", size: 100 << 10, rewrite: func(config map[string]any) {
+		var regions []any
+		for i := range 20_000 {
+			regions = append(regions, map[string]any{"name": fmt.Sprintf("region-%d", i), "id": "x"})
+		}
+		version := config["machineImages"].([]any)[0].(map[string]any)["versions"].([]any)[0].(map[string]any)
+		version["capabilityFlavors"].([]any)[0].(map[string]any)["regions"] = regions
 	}},
 	{name: "machine-types-5000", size: 100 << 10, spoil: func(spec *v1beta1.CloudProfileSpec, _ *v1alpha1.CloudProfileConfig) {
 		for i := range 5000 {

@@ -103,20 +103,32 @@ type asManager struct {
 	garden *Garden
 }
 
-func (m asManager) GetScheme() *runtime.Scheme           { return m.garden.scheme }
-func (m asManager) GetClient() client.Client             { return m.garden }
-func (m asManager) GetAPIReader() client.Reader          { return m.garden }
-func (m asManager) GetCache() cache.Cache                { return informers{} }
+// GetScheme returns the types of the garden.
+func (m asManager) GetScheme() *runtime.Scheme { return m.garden.scheme }
+
+// GetClient returns what reads from the garden.
+func (m asManager) GetClient() client.Client { return m.garden }
+
+// GetAPIReader returns the same: what is stored is known.
+func (m asManager) GetAPIReader() client.Reader { return m.garden }
+
+// GetCache returns informers that know all there is.
+func (m asManager) GetCache() cache.Cache { return informers{} }
+
+// GetFieldIndexer returns one that takes every index.
 func (m asManager) GetFieldIndexer() client.FieldIndexer { return informers{} }
 
+// GetEventRecorder returns one that keeps what it is given to itself.
 func (m asManager) GetEventRecorder(string) events.EventRecorder { return events.NewFakeRecorder(1000) }
 
 type informers struct{ cache.Cache }
 
+// GetInformer returns an informer that is asked nothing.
 func (informers) GetInformer(context.Context, client.Object, ...cache.InformerGetOption) (cache.Informer, error) {
 	return struct{ cache.Informer }{}, nil
 }
 
+// IndexField accepts an index.
 func (informers) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
 	return nil
 }

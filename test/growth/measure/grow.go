@@ -96,9 +96,8 @@ type mode string
 
 // The modes. What is added to a list of texts are texts, whatever the mode says.
 const (
-	// empty adds objects or texts without content, null adds no value at all.
+	// empty adds objects or texts without content.
 	empty mode = "empty"
-	null  mode = "null"
 	// same repeats the first element as it is, unique with other texts, and near with names that are a letter or two from the first
 	// one's and from each other.
 	same   mode = "same"
@@ -114,7 +113,7 @@ const (
 // modesOf returns the modes for a list or an object.
 func modesOf(value any) []mode {
 	if _, isList := value.([]any); isList {
-		return []mode{empty, null, same, unique, near, other}
+		return []mode{empty, same, unique, near, other}
 	}
 	return []mode{keys, nearKeys}
 }
@@ -154,8 +153,6 @@ func element(first any, how mode, i int) any {
 	switch how {
 	case same:
 		return first
-	case null:
-		return nil
 	case other:
 		if _, isNumber := first.(float64); isNumber {
 			return []any{i}

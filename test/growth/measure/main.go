@@ -165,12 +165,17 @@ func (m *meter) row(what string, lists int, cost func(n int) growth.Cost) {
 
 // asked asks about the object with n more elements or members at the places, and leaves it as it was.
 func (w *webhook) asked(update bool, n int, grows ...grow) growth.Cost {
+	before := make([]any, 0, len(grows))
 	for _, g := range grows {
 		was := g.at.in(w.object.document)
+		before = append(before, was)
 		g.at.set(w.object.document, grown(was, g.how, n))
-		defer g.at.set(w.object.document, was)
 	}
-	return w.ask(update)
+	cost := w.ask(update)
+	for i, g := range grows {
+		g.at.set(w.object.document, before[i])
+	}
+	return cost
 }
 
 // ask asks about the object as it is: about its creation, or about an update that changes a field of it.

@@ -149,7 +149,7 @@ func (c *cloud) garden(t testing.TB) *webhooks.Garden {
 // the cloud has no such manifest.
 func (c *cloud) completed(t testing.TB, config *runtime.RawExtension, kind string) *runtime.RawExtension {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, "pkg/apis", c.name, "v1alpha1/testdata/complete-"+kind+".yaml"))
+	content, err := os.ReadFile(filepath.Join(root, "pkg", "apis", c.name, "v1alpha1", "testdata", "complete-"+kind+".yaml"))
 	if os.IsNotExist(err) {
 		return config
 	}
@@ -225,17 +225,19 @@ func fill(value reflect.Value, depth int) {
 	case reflect.Slice:
 		if value.Len() == 0 && value.Type().Elem().Kind() != reflect.Uint8 {
 			value.Set(reflect.MakeSlice(value.Type(), 1, 1))
-			fill(value.Index(0), depth+1)
-			break
 		}
 		for i := range value.Len() {
 			fill(value.Index(i), depth+1)
 		}
 	case reflect.Map:
-		if value.Len() == 0 && value.Type().Key().Kind() == reflect.String {
-			value.Set(reflect.MakeMap(value.Type()))
-			value.SetMapIndex(reflect.ValueOf("key").Convert(value.Type().Key()), reflect.Zero(value.Type().Elem()))
-		}
+		fillMap(value)
+	}
+}
+
+func fillMap(value reflect.Value) {
+	if value.Len() == 0 && value.Type().Key().Kind() == reflect.String {
+		value.Set(reflect.MakeMap(value.Type()))
+		value.SetMapIndex(reflect.ValueOf("key").Convert(value.Type().Key()), reflect.Zero(value.Type().Elem()))
 	}
 }
 

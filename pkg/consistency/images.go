@@ -114,21 +114,21 @@ func (p *compiler[R]) places() map[imageVersion][]finding.Path {
 func (p *compiler[R]) checkReferences() {
 	places := sync.OnceValue(p.places)
 	for id, version := range mappingsOf(p.images) {
-		if p.report.Full() {
-			p.report.ErrorsLeftOut = true // if there is any
+		if p.leavesOut() { // if there is any
 			return
 		}
-		var errs finding.List
+		var found finding.Report
 		if len(version.Flavors) == 0 {
 			missing := finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
 				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
 			missing.Extent = places()[id]
-			errs = append(errs, missing)
+			found.Errors = append(found.Errors, missing)
 		}
 		for i := range version.Flavors {
-			errs = append(errs, checkFlavorReferences(p.provider, &version.Flavors[i], p.regions)...)
+			checkFlavorReferences(p.provider, &version.Flavors[i], p.regions, &found)
 		}
-		reportUnless(p.unread.Touches(version.Path), &p.report, about(id.String(), errs)...)
+		reportUnless(p.unread.Touches(version.Path), &p.report, about(id.String(), found.Errors)...)
+		p.report.ErrorsLeftOut = p.report.ErrorsLeftOut || found.ErrorsLeftOut
 	}
 }
 
@@ -157,19 +157,28 @@ func (p *compiler[R]) withoutEmpty(images []imageselector.Image[R]) []imageselec
 	return images
 }
 
-// checkFlavorReferences checks the references of a flavor in a profile that has some regions.
-func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselector.Flavor[R], regions []string) finding.List {
-	var report finding.Report
+// checkFlavorReferences checks the references of a flavor in a profile that has some regions, until the report is full.
+func checkFlavorReferences[R any](
+	cloud provider.Provider[R], flavor *imageselector.Flavor[R], regions []string, report *finding.Report,
+) {
+	if report.Full() {
+		report.ErrorsLeftOut = true // if there is any
+		return
+	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
-		return finding.List{finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
-			"the flavor has no reference to an image; add "+referenceForm(cloud)+", or remove the flavor")}
+		report.Errors = append(report.Errors, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+			"the flavor has no reference to an image; add "+referenceForm(cloud)+", or remove the flavor"))
 	}
 	if flavor.Global != nil {
-		report.Errors = finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))
+		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
 	}
 	seen := make(map[string]*field.Path, len(flavor.Regional))
 	alone := sync.OnceValue(func() string { return only(without(flavor, regions)) })
 	for i := range flavor.Regional {
+		if report.Full() {
+			report.ErrorsLeftOut = true // if there is any
+			return
+		}
 		r := &flavor.Regional[i]
 		first, found := seen[r.Region]
 		switch {
@@ -192,7 +201,6 @@ func checkFlavorReferences[R any](cloud provider.Provider[R], flavor *imageselec
 			report.Errors = append(report.Errors, err)
 		}
 	}
-	return report.Errors
 }
 
 // referenceForm says how a provider's references are written; "one" if it does not say so.

@@ -161,7 +161,8 @@ func (p *compiler[R]) uncovered() {
 		flavors := p.catalog.Flavors(v.id.image, v.id.version)
 		for i := range flavors {
 			if len(p.report.Warnings) >= finding.Most {
-				return // there are errors or warnings about each, and nobody reads them all
+				p.report.WarningsLeftOut = true
+				return
 			}
 			flavor := &flavors[i]
 			without := p.regionsWithout(flavor)

@@ -5,6 +5,7 @@
 package admission
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -58,27 +60,31 @@ func TestReviewsOnly(t *testing.T) {
 			if status != row.status || !strings.Contains(text, row.says) {
 				t.Errorf("answered with %d %q; it should be %d %q", status, text, row.status, row.says)
 			}
-			if !l.few.TryAcquire(maxFewValues) || !l.many.TryAcquire(maxValues) {
+			if !l.light.TryAcquire(maxLightWeight) || !l.heavy.TryAcquire(maxValues) {
 				t.Error("it still takes room")
 			}
 		})
 	}
 }
 
-// answerOf sends a request through the limits to a handler that says how much is held.
+// answerOf sends a request through the limits to a handler that says how much is held, and returns the status and what the answer says.
 func answerOf(l *limits, method, media, body string) (int, string) {
 	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		values := int64(0) // are taken: the rest can be had
-		for !l.few.TryAcquire(maxFewValues - values) {
+		for !l.light.TryAcquire(maxLightWeight - values) {
 			values++
 		}
-		l.few.Release(maxFewValues - values)
+		l.light.Release(maxLightWeight - values)
 		_, _ = fmt.Fprint(w, "served with ", values)
 	})
 	request, answer := httptest.NewRequest(method, servedPath, nil), httptest.NewRecorder()
 	request.Header.Set("Content-Type", media)
 	request.Body = heldBody{strings.NewReader(body), []byte(body)}
 	l.reviews(served).ServeHTTP(answer, request)
+	var refused metav1.Status
+	if json.Unmarshal(answer.Body.Bytes(), &refused) == nil {
+		return answer.Code, refused.Message
+	}
 	return answer.Code, answer.Body.String()
 }
 
@@ -86,13 +92,14 @@ func answerOf(l *limits, method, media, body string) (int, string) {
 func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	l := newLimits(logr.Discard())
 	review := "{" + reviewMeta + `,"x":["a","b","c"]}`
-	if !l.few.TryAcquire(maxFewValues - 7) { // its own are 7: as many as commas and opening brackets, and one
+	weight := 7 + int64(len(review))/bytesPerValue // as many as commas and opening brackets, and one; and its length
+	if !l.light.TryAcquire(maxLightWeight - weight) {
 		t.Fatal("there is no room at the beginning")
 	}
 	if status, text := answerOf(l, http.MethodPost, jsonType, review); status != http.StatusOK {
 		t.Errorf("what there is just room for is answered with %d %q", status, text)
 	}
-	if !l.few.TryAcquire(1) {
+	if !l.light.TryAcquire(1) {
 		t.Fatal("what was answered still takes room")
 	}
 	l.maxReceiving = time.Millisecond
@@ -102,14 +109,19 @@ func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	}
 }
 
-// TestLargeRequestsWait sends four updates at the same time that are as large as those of CloudProfiles get. They are served
-// one after the other, and small ones meanwhile.
+// TestLargeRequestsWait sends four requests at the same time: updates that are as large as those of CloudProfiles get, or of few
+// values with as much text as there may be. They are served one after the other, and small ones meanwhile.
 func TestLargeRequestsWait(t *testing.T) {
+	t.Run("many values", func(t *testing.T) { oneAfterTheOther(t, strings.Repeat(",0", 240_000)) })
+	t.Run("much text", func(t *testing.T) { oneAfterTheOther(t, `,"`+strings.Repeat("x", maxReceived-1000)+`"`) })
+}
+
+func oneAfterTheOther(t *testing.T, large string) {
 	l := newLimits(logr.Discard())
 	var serving, arrived atomic.Int32
 	begun, goOn := make(chan struct{}, 4), make(chan struct{})
 	handler := l.reviews(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if body := r.Body.(heldBody); valuesIn(body.text) < 1000 {
+		if body := r.Body.(heldBody); len(body.text) < 1000 {
 			return
 		}
 		if serving.Add(1) > 1 {
@@ -119,8 +131,8 @@ func TestLargeRequestsWait(t *testing.T) {
 		<-goOn
 		serving.Add(-1)
 	}))
-	send := func(values int) int {
-		text := "{" + reviewMeta + `,"x":[0` + strings.Repeat(",0", values) + "]}"
+	send := func(further string) int {
+		text := "{" + reviewMeta + `,"x":[0` + further + "]}"
 		r, answer := httptest.NewRequest(http.MethodPost, servedPath, nil), httptest.NewRecorder()
 		r.Header.Set("Content-Type", jsonType)
 		r.Body = heldBody{strings.NewReader(text), []byte(text)}
@@ -130,12 +142,12 @@ func TestLargeRequestsWait(t *testing.T) {
 	}
 	statuses := make(chan int, 4)
 	for range 4 {
-		go func() { statuses <- send(240_000) }()
+		go func() { statuses <- send(large) }()
 	}
 	<-begun
 	eventually(t, "all have arrived", func() bool { return arrived.Load() == 4 })
 	time.Sleep(200 * time.Millisecond) // for what may not happen
-	if status := send(100); status != http.StatusOK {
+	if status := send(",0"); status != http.StatusOK {
 		t.Errorf("a small one beside them is answered with %d", status)
 	}
 	close(goOn)

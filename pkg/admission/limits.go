@@ -29,11 +29,14 @@ const (
 	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
 	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
 	maxValues = 300_000
-	// fewValues is how many a request may have that does not wait for larger ones. These have maxValues together, at the
+	// bytesPerValue is how many bytes weigh as much as a value: text is held several times over, as it came and in the
+	// envelope, decoded and in the answer. So two requests of maxReceived bytes do not fit beside each other.
+	bytesPerValue = 32
+	// lightWeight is what a request may weigh that does not wait for heavier ones. These weigh maxValues together, at the
 	// most, while they are decoded and judged.
-	fewValues = 20_000
-	// maxFewValues is how many the requests with few values may have together.
-	maxFewValues = 100_000
+	lightWeight = 20_000
+	// maxLightWeight is what light requests may weigh together.
+	maxLightWeight = 100_000
 )
 
 // The reasons for which requests are refused before they are looked at.
@@ -76,8 +79,8 @@ type limits struct {
 
 	// held is the number of bytes received of requests that are not answered yet.
 	held atomic.Int64
-	// few and many are the room for JSON values that are decoded and judged: of requests with few and with many of them.
-	few, many *semaphore.Weighted
+	// light and heavy are the room for what is decoded and judged: that of light requests, and of all others.
+	light, heavy *semaphore.Weighted
 }
 
 // newLimits returns limits with room for nine of the largest requests. The API server waits for an answer no longer
@@ -86,7 +89,7 @@ func newLimits(log logr.Logger) *limits {
 	const patience = timeoutSeconds * time.Second
 	return &limits{
 		log: log.WithName("limits"), maxHeld: 64 << 20, maxReceiving: patience, maxAnswering: 3 * patience,
-		few: semaphore.NewWeighted(maxFewValues), many: semaphore.NewWeighted(maxValues),
+		light: semaphore.NewWeighted(maxLightWeight), heavy: semaphore.NewWeighted(maxValues),
 	}
 }
 
@@ -124,7 +127,7 @@ type heldBody struct {
 func (heldBody) Close() error { return nil }
 
 // reviews returns a handler that serves the requests of API servers as another one does, and refuses all others. Their
-// bodies are held. What a body says takes a multiple of its memory, so that those with many values wait for each other.
+// bodies are held. What a body says takes a multiple of its memory, so that heavy ones wait for each other.
 func (l *limits) reviews(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := r.Body.(heldBody)
@@ -144,19 +147,20 @@ func (l *limits) enter(r *http.Request, body []byte) (leave func(), err error) {
 	if err := errors.Join(checkHeader(r), checkEnvelope(body)); err != nil {
 		return nil, err
 	}
-	room, values := l.many, valuesIn(body)
-	switch {
-	case values > maxValues:
+	values := valuesIn(body)
+	if values > maxValues {
 		return nil, errTooManyValues
-	case values <= fewValues:
-		room = l.few
+	}
+	room, weight := l.heavy, min(values+int64(len(body))/bytesPerValue, maxValues) // the heaviest are alone
+	if weight <= lightWeight {
+		room = l.light
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), l.maxReceiving)
 	defer cancel()
-	if room.Acquire(ctx, values) != nil {
+	if room.Acquire(ctx, weight) != nil {
 		return nil, errCrowded
 	}
-	return func() { room.Release(values) }, nil
+	return func() { room.Release(weight) }, nil
 }
 
 // refuse answers a request that is not served, and says why.

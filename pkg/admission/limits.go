@@ -7,6 +7,7 @@ package admission
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/go-logr/logr"
 	"golang.org/x/sync/semaphore"
 	admissionv1 "k8s.io/api/admission/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // maxReceived is how many bytes a body may have. An API server takes objects of 3 MiB, of which an update has two.
@@ -163,7 +165,7 @@ func (l *limits) enter(r *http.Request, body []byte) (leave func(), err error) {
 	return func() { room.Release(weight) }, nil
 }
 
-// refuse answers a request that is not served, and says why.
+// refuse answers a request that is not served, and says why, as a Status, which API servers pass on.
 func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	answer := refusal{refusedBroken, http.StatusBadRequest, "the request could not be read"}
 	switch {
@@ -181,7 +183,12 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	refusedTotal.WithLabelValues(answer.reason).Inc()
 	// Nothing of the request is logged, not even its path: whoever reaches the port may send anything.
 	l.log.Info("Refusing a request", "reason", answer.reason, "remoteAddress", r.RemoteAddr)
-	http.Error(w, answer.message, answer.status)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(answer.status)
+	_ = json.NewEncoder(w).Encode(metav1.Status{ // that nobody reads it any more is no error
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+		Status:   metav1.StatusFailure, Code: int32(answer.status), Message: answer.message,
+	})
 }
 
 // counted reads a body, and counts what it has read as held.

@@ -61,7 +61,7 @@ func ask(client *http.Client, address, webhook string, body io.Reader) (*admissi
 		return nil, err
 	}
 	if response.StatusCode != http.StatusOK || answer.Response == nil {
-		return nil, fmt.Errorf("status %s and no response", response.Status)
+		return nil, fmt.Errorf("%s: no response", response.Status)
 	}
 	return answer.Response, nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	controllercmd "github.com/gardener/gardener/extensions/pkg/controller/cmd"
 	extensionswebhook "github.com/gardener/gardener/extensions/pkg/webhook"
 	"github.com/gardener/gardener/extensions/pkg/webhook/certificates"
@@ -51,6 +52,9 @@ import (
 //
 // It refuses requests while nothing comes from the API server that is served, after the time of --max-silence. For that it
 // sets the environment variables HTTP2_READ_IDLE_TIMEOUT_SECONDS and HTTP2_PING_TIMEOUT_SECONDS of the process.
+//
+// If the process has a memory limit, and no environment variable GOMEMLIMIT, it sets Go's goal for the memory of the process to a
+// share of that limit.
 //
 // A provider that [provider.Check] finds something wrong with is refused when the command is run.
 //
@@ -103,6 +107,7 @@ func newCommand[R any](
 			}
 			logging.SetLoggers(o.manager.Completed().Logger)
 			announce(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
+			boundMemory(o.manager.Completed().Logger, memlimit.FromCgroup)
 			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
 		},
 	}

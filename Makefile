@@ -196,13 +196,13 @@ stress: ## Run make test 10 times beside 4 busy loops, and print what failed: se
 TIME ?= 20m
 
 .PHONY: soak
-soak: ## Write, forge, kill and renew at the same time for TIME (20m) in a garden, and print what became of it
+soak: ## Write, attack, forge, kill and renew at the same time for TIME (20m) in a garden, and print what became of it
 	go test -vet=off -ldflags=-w -count=1 -timeout 24h -v ./test/faults -soak=$(TIME) -ginkgo.timeout=24h \
 		-ginkgo.focus='killed, renewed and attacked' -ginkgo.silence-skips
 
 .PHONY: floods
 floods: ## Measure what memory the admission component takes in floods of the most costly requests: the table of docs/operators/operations.md
-	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | grep -F '| '
+	go test -vet=off -ldflags=-w -count=1 -timeout 2h -v ./test/faults -floods -ginkgo.v -ginkgo.focus='A replica in a flood' | sed -n 's/^ *| /| /p' | sort
 
 .PHONY: verify
 verify: check check-format test test-browser ## Check, then test: to be run before a commit

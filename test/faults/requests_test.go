@@ -128,7 +128,7 @@ var _ = Describe("A replica", func() {
 		GinkgoWriter.Printf("the statuses of the flood are %v; at most %d MiB of memory were used\n", statuses, memory(r)>>20)
 		Expect(slices.Collect(maps.Keys(statuses))).To(HaveEach(BeElementOf(0, http.StatusOK, http.StatusServiceUnavailable)))
 		Expect(statuses).To(HaveKey(http.StatusOK))
-		Expect(memory(r)).To(BeNumerically("<=", 1<<30))
+		Expect(memory(r)).To(BeNumerically("<=", mostMemory))
 		expectAllowed(friend, r, small)
 	})
 })

@@ -10,6 +10,7 @@
 //   - load_test.go: writers, and what became of each write
 //   - objects_test.go: what they write
 //   - direct_test.go: clients of the component itself
+//   - confined_test.go: the memory limit of the replicas
 package faults
 
 import (
@@ -73,9 +74,12 @@ type replica struct {
 	extension.Replica
 	process *garden.Process
 	pid     atomic.Int64 // of the process
+	// confined says that the kernel kills it beyond the memory limit.
+	confined bool
 }
 
-// newReplica returns a replica that is not running yet. It is stopped when the spec ends.
+// newReplica returns a replica that is not running yet, with the least memory limit that the documents advise. It is stopped
+// when the spec ends.
 func newReplica(args ...string) *replica {
 	GinkgoHelper()
 	configured, err := installation.New(program)
@@ -85,6 +89,7 @@ func newReplica(args ...string) *replica {
 	configured.Args = append([]string{"--log-level=debug"}, args...)
 	Expect(os.RemoveAll(extension.LogFile(g, configured))).To(Succeed()) // of a replica that had this port before
 	r := &replica{Replica: configured}
+	confine(r)
 	DeferCleanup(func(ctx SpecContext) {
 		if r.process != nil {
 			Expect(r.process.Stop(ctx)).To(Succeed())

@@ -184,7 +184,7 @@ func (l *load) count(c counter, began int, name string, err error) {
 		if c.action == "create" {
 			l.failed[c.kind+name] = true
 		}
-		if !slices.ContainsFunc(l.phases[began:], func(phase string) bool { return strings.HasPrefix(phase, "down") }) {
+		if !down(l.phases[began:]) {
 			l.problems = append(l.problems, what)
 		}
 	default:
@@ -200,6 +200,17 @@ func (l *load) current() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.phases) - 1
+}
+
+// mayBeDown reports whether the component may have been unavailable since the phase of this number.
+func (l *load) mayBeDown(began int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return down(l.phases[began:])
+}
+
+func down(phases []string) bool {
+	return slices.ContainsFunc(phases, func(phase string) bool { return strings.HasPrefix(phase, "down") })
 }
 
 // enter begins a phase, whose name is new. In one whose name begins with "down" the component may be unavailable.

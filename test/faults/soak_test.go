@@ -44,29 +44,31 @@ const hidden = "hidden-7d1e-4c02"
 const raced = "soak-raced"
 
 // soak is everything that can go wrong, at the same time, for as long as one likes: objects right and wrong are written,
-// also by several at once; others ask the replicas themselves, with what they have made up; replicas are killed, and
-// certificates renewed.
+// also by several at once; somebody writes what is as much work as can be; others ask the replicas themselves, with what they have
+// made up; replicas are killed, and certificates renewed.
 type soak struct {
 	*load
 	replicas []*replica
 	forger   *http.Client
 	begin    time.Time
+	harms    []hostility
 
 	mu      sync.Mutex
 	answers map[string]int // of forged requests
+	attacks map[string]int // with what is much work, by answer
 	judged  int            // versions of objects that were stored
 	sizes   []size
 }
 
-// size is how much memory a process of a replica had at some time.
+// size is how much memory a process of a replica had at some time, and at most until then.
 type size struct {
 	at           time.Duration
 	replica, pid int
-	bytes        int
+	bytes, most  int
 }
 
 var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow"), func() {
-	It("let nothing wrong pass, show no secret and keep their size", func(ctx SpecContext) {
+	It("let nothing wrong pass, show no secret, live on and keep their size", func(ctx SpecContext) {
 		replicas := []*replica{newReplica(often), newReplica(often)}
 		serve(ctx, replicas...)
 		s := startSoak(ctx, replicas)
@@ -77,10 +79,16 @@ var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow")
 			}
 			s.round(ctx, i, victim)
 		}
+		Eventually(s.attacked).WithArguments(s.harms).Should(BeTrue(), "each attack is answered")
 		problems := s.problemsAtTheEnd(ctx)
 		for i, r := range replicas {
 			if strings.Contains(r.log(), hidden) {
 				problems = append(problems, fmt.Sprintf("a secret is in the log of replica %d", i))
+			}
+			select {
+			case <-r.process.Done():
+				problems = append(problems, fmt.Sprintf("replica %d has ended", i))
+			default:
 			}
 		}
 		problems = append(problems, s.growth()...)
@@ -90,14 +98,14 @@ var _ = Describe("Replicas that are killed, renewed and attacked", Label("slow")
 	})
 })
 
-// startSoak begins: four clients write objects of their own, two the same CloudProfile, one Secrets; one asks the
-// replicas themselves.
+// startSoak begins: four clients write objects of their own, two the same CloudProfile, one Secrets, one what is much work; one
+// asks the replicas themselves.
 func startSoak(ctx context.Context, replicas []*replica) *soak {
 	GinkgoHelper()
 	Expect(g.Client().Create(ctx, credentials("soak", ""))).To(Or(Succeed(), MatchError(apierrors.IsAlreadyExists, "exists")))
 	Expect(g.Client().Create(ctx, profiles.fresh(raced))).To(Succeed())
 	s := &soak{
-		load: startLoad(2, 2), replicas: replicas, begin: time.Now(), answers: map[string]int{},
+		load: startLoad(2, 2), replicas: replicas, begin: time.Now(), answers: map[string]int{}, attacks: map[string]int{}, harms: hostilities(),
 		forger: &http.Client{Timeout: time.Minute, Transport: &http.Transport{ // whom it talks to it does not mind
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 		}},
@@ -107,6 +115,7 @@ func startSoak(ctx context.Context, replicas []*replica) *soak {
 		repeatCounting(func(n int) { s.race(2*n + i) })
 	}
 	repeatCounting(s.writeSecret)
+	repeatCounting(func(n int) { s.attack(s.harms[n%len(s.harms)], n/len(s.harms)%2 == 0) })
 	forged := s.forged()
 	repeatCounting(func(n int) { s.forge(replicas[n%2], forged[n/2%len(forged)]) })
 	repeat(1, time.Second, func() error { s.measure(); return nil })
@@ -132,6 +141,7 @@ func (s *soak) round(ctx context.Context, i int, victim *replica) {
 	GinkgoHelper()
 	s.enter(fmt.Sprintf("%d: both up", i))
 	s.await(ctx)
+	Expect(victim.process.Done()).NotTo(BeClosed(), "it has not ended by itself")
 	killing := fmt.Sprintf("down, %d: killing", i)
 	s.enter(killing)
 	Expect(victim.process.Kill()).To(Succeed())
@@ -290,11 +300,12 @@ func (s *soak) measure() {
 	for i, r := range s.replicas {
 		pid := r.pid.Load()
 		bytes, err := statusOf(int(pid), "VmRSS")
-		if err != nil {
+		most, alsoErr := statusOf(int(pid), "VmHWM")
+		if err != nil || alsoErr != nil {
 			continue // it is dead
 		}
 		s.mu.Lock()
-		s.sizes = append(s.sizes, size{time.Duration(time.Now().UnixNano() - s.begin.UnixNano()), i, int(pid), bytes})
+		s.sizes = append(s.sizes, size{time.Duration(time.Now().UnixNano() - s.begin.UnixNano()), i, int(pid), bytes, most})
 		s.mu.Unlock()
 	}
 }
@@ -302,16 +313,20 @@ func (s *soak) measure() {
 // enoughSizes is how many sizes of a process can be judged: those of some minutes.
 const enoughSizes = 120
 
-// growth returns what is wrong with the memory of replicas. Of each process that lived long enough the sizes after the first
+// growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long enough the sizes after the first
 // quarter of its life are split in two: the median of the later half may be a fifth larger than that of the earlier one.
 func (s *soak) growth() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	lives := map[int][]int{}
+	lives, most := map[int][]int{}, 0
 	for _, size := range s.sizes {
 		lives[size.pid] = append(lives[size.pid], size.bytes)
+		most = max(most, size.most)
 	}
 	var problems []string
+	if most > mostMemory {
+		problems = append(problems, fmt.Sprintf("a replica used %d MiB", most>>20))
+	}
 	for _, life := range lives {
 		if len(life) < enoughSizes {
 			continue
@@ -355,18 +370,28 @@ func (s *soak) report(problems []string) string {
 	}
 	table("writes: kind | action | sort | outcome", writes)
 	table("forged requests | answer", s.answers)
-	fmt.Fprintf(&b, "\nversions of objects that were stored and judged: %d\n\nminute | replica | process | median MiB | most\n", s.judged)
+	table("much work | answer", s.attacks)
+	limit := "none, but garbage is collected as with 1 GiB"
+	if s.replicas[0].confined {
+		limit = "1 GiB, by a control group"
+	}
+	fmt.Fprintf(&b, "\nversions of objects that were stored and judged: %d\nmemory limit of a replica: %s\n", s.judged, limit)
+	fmt.Fprint(&b, "\nminute | replica | process | median MiB | most until then\n")
 	type cell struct{ minute, replica, pid int }
-	cells := map[cell][]int{}
+	cells, most := map[cell][]int{}, map[cell]int{}
 	for _, size := range s.sizes {
 		c := cell{int(size.at / time.Minute), size.replica, size.pid}
 		cells[c] = append(cells[c], size.bytes)
+		most[c] = max(most[c], size.most)
 	}
 	for _, c := range slices.SortedFunc(maps.Keys(cells), func(a, z cell) int {
 		return cmp.Or(cmp.Compare(a.minute, z.minute), cmp.Compare(a.replica, z.replica), cmp.Compare(a.pid, z.pid))
 	}) {
-		fmt.Fprintf(&b, "%d | %d | %d | %d | %d\n", c.minute, c.replica, c.pid, middle(cells[c])>>20, slices.Max(cells[c])>>20)
+		fmt.Fprintf(&b, "%d | %d | %d | %d | %d\n", c.minute, c.replica, c.pid, middle(cells[c])>>20, most[c]>>20)
 	}
 	fmt.Fprintf(&b, "\nproblems: %d (unchecked writes, secrets shown, memory that grew, writes that failed otherwise)\n", len(problems))
+	for _, problem := range problems {
+		fmt.Fprintf(&b, "- %.2000s\n", problem)
+	}
 	return b.String()
 }

@@ -128,7 +128,7 @@ func (s *soak) attack(h hostility, dryRun bool) {
 	began := s.current()
 	err := writing.Create(context.Background(), h.object.DeepCopyObject().(client.Object), options...)
 	answer, wrong := answerTo(err)
-	if isUnavailable(err) && s.mayBeDown(began) {
+	if wrong && isUnavailable(err) && s.mayBeDown(began) {
 		answer, wrong = "none: the replica was down", false
 	}
 	if wrong {

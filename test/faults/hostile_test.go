@@ -84,7 +84,7 @@ func image(name, version string) v1beta1.MachineImage {
 	listed.Version = version
 	listed.CapabilityFlavors = []v1beta1.MachineImageFlavor{{
 		Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "hypervisor": {"virtualized"}}}}
-	listed.ExpirationDate = &metav1.Time{Time: time.Now().Add(14 * 24 * time.Hour)} // as a version of a project must have
+	listed.ExpirationDate = &metav1.Time{Time: time.Now().Add(14 * 24 * time.Hour)} //nolint:staticcheck // as people write it
 	return v1beta1.MachineImage{
 		Name: name, UpdateStrategy: ptr.To(v1beta1.UpdateStrategyMajor), Versions: []v1beta1.MachineImageVersion{listed}}
 }

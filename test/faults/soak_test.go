@@ -313,8 +313,9 @@ func (s *soak) measure() {
 // enoughSizes is how many sizes of a process can be judged: those of some minutes.
 const enoughSizes = 120
 
-// growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long enough the sizes after the first
-// quarter of its life are split in two: the median of the later half may be a fifth larger than that of the earlier one.
+// growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long
+// enough the sizes after the first quarter of its life are split in two: the median of the later half may be a fifth larger than that
+// of the earlier one.
 func (s *soak) growth() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -85,7 +85,7 @@ func (w *heardWatch) heard(now time.Time) time.Time {
 	return *w.conn.last.Load()
 }
 
-// heardConn takes down when something last came on a connection.
+// heardConn records when something last came on a connection.
 type heardConn struct {
 	net.Conn
 	now  func() time.Time
@@ -133,7 +133,7 @@ type heardTripper struct {
 // WrappedRoundTripper is for client-go, which asks the one that is wrapped to close connections.
 func (t heardTripper) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// RoundTrip answers as the one that is wrapped, and takes down what comes of watches.
+// RoundTrip answers as the one that is wrapped, and records what comes of watches.
 func (t heardTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 	query := r.URL.Query()
 	if !query.Has("watch") {

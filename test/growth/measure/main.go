@@ -79,9 +79,10 @@ func (m *meter) all() {
 				w.alone(false)
 				continue
 			}
-			for _, update := range []bool{false, true} {
-				w.alone(update)
+			if !o.cloudsOwn {
+				w.alone(false)
 			}
+			w.alone(true) // which judges both versions, as it does what is created
 			w.together()
 		}
 	}

@@ -80,7 +80,7 @@ func FuzzDocuments(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = strings.ToValidUTF8(text, "") // as JSON is
+		text = strings.ToValidUTF8(text, "")                      // as JSON is
 		key := strings.ToValidUTF8(text[:min(len(text), 80)], "") // YAML takes keys of 1024 characters, with the escape sequences
 		value := map[string]any{"k" + key: []any{text, "a", map[string]any{"b": text}}, "c": "d"}
 		for name, format := range map[string]struct {

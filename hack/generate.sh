@@ -44,7 +44,7 @@ done
 
 # --- Further generators go below this line; those that import the packages above have to come after them. ---
 
-echo "docs/rules.md"
+echo "example/broken, docs/rules.md"
 go run ./hack/rulesdoc
 
 echo "docs/pictures"

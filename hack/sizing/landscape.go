@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/generate"
@@ -100,7 +100,7 @@ func fittingShoot(spec *v1beta1.CloudProfileSpec) (*v1beta1.Shoot, error) {
 	if err := yaml.Unmarshal(content, shoot); err != nil {
 		return nil, err
 	}
-	profile, _ := consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
+	compiled, _ := check.CloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *spec})
 	shoot.Spec.Region = spec.Regions[0].Name
 	config := shoot.Spec.Provider.InfrastructureConfig
 	config.Raw = bytes.ReplaceAll(config.Raw, []byte("fp-pool-1"), []byte("FloatingIP-external-1"))
@@ -114,7 +114,7 @@ func fittingShoot(spec *v1beta1.CloudProfileSpec) (*v1beta1.Shoot, error) {
 			if architectures := machine.Capabilities["architecture"]; len(architectures) == 1 {
 				worker.Machine.Architecture = &architectures[0]
 			}
-			if report := profile.ValidateShoot(shoot, nil); len(report.Errors) == 0 {
+			if report := check.Shoot(compiled, shoot, nil); len(report.Errors) == 0 {
 				return shoot, nil
 			}
 		}

@@ -18,9 +18,10 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 type (
@@ -152,17 +153,17 @@ func TestShootsAreJudgedAsByTheStatus(t *testing.T) {
 	rapid.Check(t, func(drawn *rapid.T) {
 		child, parent := drawnProfiles(drawn)
 		rendered := statusOf(t, e, child, parent)
-		byStatus, _ := consistency.Compile(openstack.Provider{}, rendered, nil)
+		byStatus, _ := profile.Compile(openstack.Provider{}, rendered, nil)
 		c := componentFor(openstack.Provider{}, stored{child, parent})
 		computed, report, err := c.profile(t.Context(), kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), nil)
 		if err != nil || len(report.Errors) > 0 {
 			drawn.Fatal(report.Errors, err)
 		}
 		for pool := range pools {
-			want, got := byStatus.ResolvePool(pool), computed.profile.ResolvePool(pool)
+			want, got := resolve.Pool(byStatus, pool), resolve.Pool(computed, pool)
 			if want.Reference != got.Reference || want.Reason != got.Reason || want.Message != got.Message {
 				drawn.Fatalf("%v: the status says %v %s, the spec and the parent say %v %s\n%s\n%s",
-					pool, want.Reference, want.Message, got.Reference, got.Message, encode(t, rendered), encode(t, computed.spec))
+					pool, want.Reference, want.Message, got.Reference, got.Message, encode(t, rendered), encode(t, computed.Spec()))
 			}
 			switch {
 			case want.Err != nil:

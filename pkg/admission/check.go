@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"reflect"
+	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -17,9 +18,11 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/ratchet"
+	"github.com/capkit/capkit/pkg/update"
 )
 
 // checkCloudProfile checks CloudProfiles (semantics S6 to S10).
@@ -34,19 +37,27 @@ func (c *component[R]) checkCloudProfile(
 	}
 	before := c.before(ctx, old)
 	if before == nil { // it is new, or was of another provider
-		profile, report := consistency.ValidateCloudProfile(c.provider, object)
-		c.profiles.expect(object, profile, report)
+		compiled, report := check.CloudProfile(c.provider, object)
+		c.profiles.expect(object.Name, compiled, report)
 		return report, nil
 	}
 	users, err := c.users(ctx, object.Name)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return finding.Report{}, err
 	}
-	profile, report := consistency.ValidateCloudProfileUpdate(before.profile, object, old, usesOf(users))
-	c.profiles.expect(object, profile, report)
-	blocked := c.blockedMaintenance(before, &compiled[R]{&object.Spec, profile}, users)
-	report.Warnings = append(report.Warnings, blocked...)
+	compiled, report := check.CloudProfileUpdate(before, object, old)
+	c.profiles.expect(object.Name, compiled, report)
+	report.Warnings = append(report.Warnings, c.effects(before, compiled, users)...)
 	return report.Sorted(), nil
+}
+
+// effects warns about what an update of a profile does to those who use it (semantics S9).
+func (c *component[R]) effects(before, after *profile.Profile[R], users []update.User) finding.List {
+	slices.SortFunc(users, func(a, b update.User) int {
+		return cmp.Or(cmp.Compare(a.Shoot.Namespace, b.Shoot.Namespace), cmp.Compare(a.Shoot.Name, b.Shoot.Name))
+	})
+	changes := update.Of(update.View[R]{Before: before, After: after, Users: users})
+	return check.Effects(before, after, &changes, c.corrects && len(*c.maintainers) > 0)
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
@@ -61,16 +72,19 @@ func (c *component[R]) checkNamespacedCloudProfile(
 		return report, err
 	}
 	if old == nil {
-		return consistency.ValidateNamespacedCloudProfile(parent.profile, object), nil
+		_, report := check.NamespacedCloudProfile(parent, object)
+		return report, nil
 	}
 	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object))
 	if err != nil {
 		return finding.Report{}, err
 	}
-	report = consistency.ValidateNamespacedCloudProfileUpdate(parent.profile, object, old, usesOf(users))
-	blocked, err := c.blockedByNamespaced(ctx, parent, object, old, users)
-	report.Warnings = append(report.Warnings, blocked...)
-	return report.Sorted(), err
+	compiled, report := check.NamespacedCloudProfileUpdate(parent, object, old)
+	if err := ctx.Err(); err != nil {
+		return finding.Report{}, err
+	}
+	report.Warnings = append(report.Warnings, c.effects(check.Resulting(parent, old), compiled, users)...)
+	return report.Sorted(), nil
 }
 
 // checkShoot checks Shoots: their worker pools, and what the provider has rules about (semantics S10, S13).
@@ -102,12 +116,12 @@ func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) 
 		return finding.Report{}, err
 	}
 	kind, key := profileOf(shoot)
-	profile, report, err := c.profile(ctx, kind, key, field.NewPath("spec", "cloudProfile", "name"))
-	if err != nil || profile == nil {
+	compiled, report, err := c.profile(ctx, kind, key, field.NewPath("spec", "cloudProfile", "name"))
+	if err != nil || compiled == nil {
 		return report, err
 	}
 	var scope *string
-	if c.credentials != nil && profile.profile.NeedsScope(shoot) {
+	if c.credentials != nil && check.NeedsScope(compiled, shoot) {
 		if scope, report.Errors, err = c.scopeOf(ctx, shoot); err != nil {
 			return finding.Report{}, err
 		}
@@ -117,7 +131,7 @@ func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) 
 		return finding.Report{}, err
 	}
 	report.Errors = append(report.Errors, dns...)
-	report.Add(profile.profile.ValidateShoot(shoot, scope))
+	report.Add(check.Shoot(compiled, shoot, scope))
 	return report.Sorted(), nil
 }
 

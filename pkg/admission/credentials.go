@@ -11,6 +11,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/capkit/capkit/pkg/check"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,7 +21,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
@@ -60,7 +61,7 @@ func (r credentialsRef) read(ctx context.Context, reader client.Reader, into cli
 		return nil, err
 	}
 	detail := r.object() + " does not exist; correct the reference, or create it first"
-	return finding.List{r.finding(consistency.RuleCredentialsMissing.Name, field.ErrorTypeNotFound, detail)}, nil
+	return finding.List{r.finding(check.RuleCredentialsMissing.Name, field.ErrorTypeNotFound, detail)}, nil
 }
 
 // secretOf returns where the credentials of a SecretBinding are.
@@ -93,7 +94,7 @@ func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][
 	}
 	detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q",
 		cmp.Or(r.Kind, "none"), kindSecret.Kind)
-	unsupported := r.finding(consistency.RuleCredentialsKind.Name, field.ErrorTypeNotSupported, detail)
+	unsupported := r.finding(check.RuleCredentialsKind.Name, field.ErrorTypeNotSupported, detail)
 	unsupported.Field, unsupported.BadValue = r.kindAt.String(), r.Kind
 	return nil, finding.List{unsupported}, nil
 }

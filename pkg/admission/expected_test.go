@@ -12,7 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/generate"
 )
@@ -49,7 +49,7 @@ func TestAdmittedProfilesAreCompiledOnce(t *testing.T) {
 				if (found == nil) != (known.Spec.Type == "local") {
 					t.Fatal(found)
 				}
-				if found != nil && !reflect.DeepEqual(found.spec, &known.Spec) {
+				if found != nil && !reflect.DeepEqual(found.Spec(), &known.Spec) {
 					t.Error("what is used is not what is stored")
 				}
 			}
@@ -103,14 +103,14 @@ func TestExpectedProfilesWait(t *testing.T) {
 	if errors := admit(t, c, is); errors > 0 {
 		t.Fatal(errors)
 	}
-	if found := cloudProfile(t, c, was.Name); found.spec.MachineTypes[0].Usable != nil {
+	if found := cloudProfile(t, c, was.Name); found.Spec().MachineTypes[0].Usable != nil {
 		t.Error("what is not stored yet counts")
 	}
 	before := cloud.number.Load()
 	now := reread(t, is)
 	now.ResourceVersion = "2"
 	reader[0] = now
-	if found := cloudProfile(t, c, was.Name); found.spec.MachineTypes[0].Usable == nil || cloud.number.Load() != before {
+	if found := cloudProfile(t, c, was.Name); found.Spec().MachineTypes[0].Usable == nil || cloud.number.Load() != before {
 		t.Errorf("it was compiled %d times more", cloud.number.Load()-before)
 	}
 	if c.profiles.expected.Len() != 0 {
@@ -123,7 +123,7 @@ func TestExpectedProfilesWait(t *testing.T) {
 func BenchmarkFirstShoot(b *testing.B) {
 	profile := reread(b, &v1beta1.CloudProfile{Spec: *generate.OpenStack(1 << 20)})
 	profile.Name, profile.UID = "large", "a"
-	compiled, report := consistency.ValidateCloudProfile(openstack.Provider{}, profile)
+	compiled, report := check.CloudProfile(openstack.Provider{}, profile)
 	if len(report.Errors) > 0 {
 		b.Fatal(report.Errors)
 	}
@@ -133,7 +133,7 @@ func BenchmarkFirstShoot(b *testing.B) {
 			for b.Loop() {
 				kept := newProfiles(openstack.Provider{})
 				if here {
-					kept.expect(profile, compiled, report)
+					kept.expect(profile.Name, compiled, report)
 				}
 				if kept.get(stored) == nil {
 					b.Fatal("it is not compiled")

@@ -28,6 +28,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // object is what a webhook is about: a pointer to T.
@@ -172,7 +173,7 @@ func presentable(err *field.Error) *field.Error {
 	limit, body := maxErrorText, err.ErrorBody()
 	if len(err.Field)+len(body) > limit {
 		limit /= 4
-	} else if text := err.Field + body; finding.Printable(text) == text {
+	} else if text := err.Field + body; words.Printable(text) == text {
 		return err
 	}
 	clone := *err
@@ -248,7 +249,7 @@ func cut(text string, limit int) string {
 
 // shown returns a text, of which strangers may have written a part, as it is shown to others: printable, and no longer
 // than a number of bytes.
-func shown(text string, limit int) string { return cut(finding.Printable(cut(text, limit)), limit) }
+func shown(text string, limit int) string { return cut(words.Printable(cut(text, limit)), limit) }
 
 // answer turns what a check found into a response.
 func answer(kind schema.GroupVersionKind, name string, report finding.Report) admission.Response {

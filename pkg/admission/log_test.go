@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // TestFailuresAreLogged asks about objects that cannot be judged.
@@ -42,21 +42,21 @@ func TestFailuresAreLogged(t *testing.T) {
 
 // TestTheLogIsPrintable lets strangers choose the names in a request, and what the HTTP server says of them.
 func TestTheLogIsPrintable(t *testing.T) {
-	const words = "a\x1b[31m\n\u009b\u202e"
+	const hostile = "a\x1b[31m\n\u009b\u202e"
 	for _, format := range []zap.Opts{zap.JSONEncoder(), zap.ConsoleEncoder()} {
 		var log strings.Builder
 		logger := zap.New(zap.WriteTo(&log), zap.Level(zapcore.DebugLevel), format)
 		req := &admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{
-			Name: words, Namespace: words, UID: words, Operation: words, SubResource: words,
-			UserInfo: authenticationv1.UserInfo{Username: words}, Resource: metav1.GroupVersionResource{Resource: words},
+			Name: hostile, Namespace: hostile, UID: hostile, Operation: hostile, SubResource: hostile,
+			UserInfo: authenticationv1.UserInfo{Username: hostile}, Resource: metav1.GroupVersionResource{Resource: hostile},
 		}}
 		ctx := logf.IntoContext(t.Context(), (&entry{name: "validate-shoot"}).logger(logger, req))
-		failed(ctx, errors.New(words))
-		if _, err := (quiet{logger}).Write([]byte(words + "\n")); err != nil {
+		failed(ctx, errors.New(hostile))
+		if _, err := (quiet{logger}).Write([]byte(hostile + "\n")); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(log.String()) {
-			if line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " "); finding.Printable(line) != line {
+			if line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", " "); words.Printable(line) != line {
 				t.Errorf("the log is %q", line)
 			}
 		}

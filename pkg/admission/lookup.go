@@ -7,20 +7,20 @@ package admission
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
 )
 
 // The kinds of profiles that Shoots refer to.
@@ -105,16 +105,16 @@ func read(
 // NamespacedCloudProfile is not looked at: Gardener may not have written it yet since the two were (semantics S11).
 func (c *component[R]) profile(
 	ctx context.Context, kind string, key client.ObjectKey, at *field.Path,
-) (*compiled[R], finding.Report, error) {
+) (*profile.Profile[R], finding.Report, error) {
 	child, profile := &v1beta1.NamespacedCloudProfile{}, &v1beta1.CloudProfile{}
-	missing := func() finding.Finding { return consistency.ProfileMissing(at, kind, key.Name) }
+	missing := func() finding.Finding { return check.ProfileMissing(at, kind, key.Name) }
 	above := key
 	if kind == kindNamespacedCloudProfile {
 		if found, err := read(ctx, kind, key, child, c.cached, c.live); !found {
 			return nil, finding.Failed(missing()), err
 		}
 		above = client.ObjectKey{Name: child.Spec.Parent.Name}
-		missing = func() finding.Finding { return consistency.ParentMissing(at, key.Name, above.Name) }
+		missing = func() finding.Finding { return check.ParentMissing(at, key.Name, above.Name) }
 	}
 	if found, err := read(ctx, kindCloudProfile, above, profile, c.cached, c.live); !found {
 		return nil, finding.Failed(missing()), err
@@ -128,7 +128,7 @@ func (c *component[R]) profile(
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
 func (c *component[R]) parentOf(
 	ctx context.Context, child *v1beta1.NamespacedCloudProfile,
-) (*compiled[R], finding.Report, error) {
+) (*profile.Profile[R], finding.Report, error) {
 	key := client.ObjectKey{Name: child.Spec.Parent.Name}
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
@@ -136,7 +136,7 @@ func (c *component[R]) parentOf(
 // before returns the CloudProfile that a request says is stored, compiled; nil if it is of another provider, or if old
 // is nil. Whoever can reach the server can send requests: what only a request says decides nothing for others. See also
 // [profiles.expect].
-func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *compiled[R] {
+func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *profile.Profile[R] {
 	if old == nil {
 		return nil
 	}
@@ -148,12 +148,11 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *c
 	if old.Spec.Type != c.provider.Type() {
 		return nil
 	}
-	return c.profiles.compile(time.Now(), &old.Spec, field.NewPath("spec"))
+	return c.profiles.compile(&old.Spec)
 }
 
-// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile; their pools without
-// the machine types and images that such a one defines itself.
-func (c *component[R]) users(ctx context.Context, name string) ([]user, error) {
+// users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile.
+func (c *component[R]) users(ctx context.Context, name string) ([]update.User, error) {
 	users, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name})
 	if err != nil {
 		return nil, err
@@ -168,13 +167,8 @@ func (c *component[R]) users(ctx context.Context, name string) ([]user, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(more) == 0 {
-			continue
-		}
-		own := ownOf(child)
 		for k := range more {
-			own.omit(more[k].Pools)
-			more[k].through = child
+			more[k].Child = child
 		}
 		users = append(users, more...)
 	}
@@ -182,17 +176,16 @@ func (c *component[R]) users(ctx context.Context, name string) ([]user, error) {
 }
 
 // shoots returns the Shoots that use a profile.
-func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]user, error) {
+func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]update.User, error) {
 	shoots, profile := &v1beta1.ShootList{}, kind+"/"+key.Name
 	namespace, index := client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile}
 	if err := c.list(ctx, shoots, "Shoot", profile, namespace, index); err != nil {
 		return nil, err
 	}
-	users := make([]user, 0, len(shoots.Items))
+	users := make([]update.User, 0, len(shoots.Items))
 	for i := range shoots.Items {
 		shoot := &shoots.Items[i]
-		use := consistency.Use{Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot)}
-		users = append(users, user{Use: use, shoot: shoot})
+		users = append(users, update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)})
 	}
 	return users, nil
 }
@@ -206,43 +199,4 @@ func (c *component[R]) list(
 		return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
 	}
 	return nil
-}
-
-// own is what a NamespacedCloudProfile defines itself: its machine types, and image versions by their images.
-type own struct {
-	types    sets.Set[string]
-	versions map[string]sets.Set[string]
-}
-
-func ownOf(child *v1beta1.NamespacedCloudProfile) own {
-	o := own{sets.New[string](), map[string]sets.Set[string]{}}
-	for i := range child.Spec.MachineTypes {
-		o.types.Insert(child.Spec.MachineTypes[i].Name)
-	}
-	for _, image := range child.Spec.MachineImages {
-		for _, version := range image.Versions {
-			if len(version.CapabilityFlavors)+len(version.Architectures) == 0 {
-				continue
-			}
-			if o.versions[image.Name] == nil {
-				o.versions[image.Name] = sets.New[string]()
-			}
-			o.versions[image.Name].Insert(version.Version)
-		}
-	}
-	return o
-}
-
-// omit takes the machine types and images out of pools that the NamespacedCloudProfile defines itself. Those are not its parent's to
-// take away; the rest of a pool is.
-func (o own) omit(pools []provider.Pool) {
-	for i := range pools {
-		pool := &pools[i]
-		if o.versions[pool.Image].Has(pool.Version) {
-			pool.Image, pool.Version = "", ""
-		}
-		if o.types.Has(pool.MachineType) {
-			pool.MachineType = ""
-		}
-	}
 }

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -180,10 +180,10 @@ func catalogueOf(cloud any) catalogue {
 		rules = describer.Rules()
 	}
 	known := catalogue{}
-	for _, rule := range append(rules, consistency.Rules()...) { // of two rules of one name the last one counts
+	for _, rule := range append(rules, check.Rules()...) { // of two rules of one name the last one counts
 		known[rule.Name] = rule.Severity
 	}
-	known[consistency.RuleProfileMissing] = finding.SeverityError
+	known[check.RuleProfileMissing] = finding.SeverityError
 	return known
 }
 

@@ -32,7 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -44,7 +44,7 @@ func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	newComponent(openstack.Provider{}).webhooks()[0].webhook("openstack")
 	announce(logr.Discard(), "openstack", &pflag.FlagSet{})
-	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(consistency.RuleProfileMissing)})
+	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(check.RuleProfileMissing)})
 	gathered, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -12,12 +12,12 @@ import (
 	"gomodules.xyz/jsonpatch/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/render"
 )
 
 // filled turns core flavors into changes of an object.
-func filled(flavors []consistency.Filled) []jsonpatch.Operation {
+func filled(flavors []profile.Filled) []jsonpatch.Operation {
 	patch := make([]jsonpatch.Operation, 0, len(flavors))
 	for _, f := range flavors {
 		path := fmt.Sprintf("/spec/machineImages/%d/versions/%d/capabilityFlavors", f.Image, f.Version)
@@ -33,7 +33,7 @@ func (c *component[R]) fillCloudProfile(
 	if object.Spec.Type != c.provider.Type() {
 		return nil, nil
 	}
-	flavors := consistency.FillCloudProfile(c.provider, &object.Spec)
+	flavors := profile.FillCloudProfile(c.provider, &object.Spec)
 	if len(flavors) == 0 {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func (c *component[R]) fillNamespacedCloudProfile(
 	if err != nil || parent == nil { // it is for the validation to deny
 		return nil, err
 	}
-	return filled(consistency.FillNamespacedCloudProfile(c.provider, object, parent.spec)), nil
+	return filled(profile.FillNamespacedCloudProfile(c.provider, object, parent.Spec())), nil
 }
 
 // renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its

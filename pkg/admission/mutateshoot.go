@@ -25,6 +25,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // mutateShoot is the name of the webhook for Shoots.
@@ -53,7 +54,7 @@ type correction struct {
 	pool  provider.Pool
 	// to is what the pool gets in place of what Gardener has chosen.
 	to maintenance.Image
-	// why says why it does not get that.
+	// why says why it does not get that, without the name of the pool.
 	why string
 	// inMaintenance tells the two occasions apart; was is the version that the pool has had.
 	inMaintenance bool
@@ -132,34 +133,34 @@ func (c *component[R]) correct(
 		return nil, nil
 	}
 	kind, key := profileOf(shoot)
-	profile, _, err := c.profile(ctx, kind, key, nil)
-	if err != nil || profile == nil {
+	compiled, _, err := c.profile(ctx, kind, key, nil)
+	if err != nil || compiled == nil {
 		return nil, err
 	}
 	pools, by := provider.PoolsOf(shoot), sync.OnceValue(func() written { return writtenBy(shoot) })
 	var corrections []correction
-	for _, s := range suspects[:min(len(suspects), maxSuspects(profile.spec))] {
+	for _, s := range suspects[:min(len(suspects), maxSuspects(compiled.Spec()))] {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		worker, pool := &shoot.Spec.Provider.Workers[s.index], pools[s.index]
 		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
-		refused := maintenance.Refused(profile.spec, chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
-		boots := profile.profile.Boots(pool)
+		refused := maintenance.Refused(compiled.Spec(), chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
+		boots := resolve.Boots(compiled, pool)
 		if boots == nil || boots(chosen.Name, chosen.Version) && refused == "" {
 			continue
 		}
 		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
 		if s.old != nil {
 			found.was = *s.old.Machine.Image.Version
-			found.to = maintained(profile.spec, old, shoot, s.old, worker, boots)
+			found.to = maintained(compiled.Spec(), old, shoot, s.old, worker, boots)
 		} else {
-			found.to = defaulted(profile.spec, shoot, by, worker, boots)
+			found.to = defaulted(compiled.Spec(), shoot, by, worker, boots)
 		}
 		if found.to == (maintenance.Image{}) || found.to == chosen {
 			continue
 		}
-		found.why = cmp.Or(profile.profile.ResolvePool(pool).Message, refused)
+		found.why = cmp.Or(resolve.WhyNot(compiled, pool), refused)
 		corrections = append(corrections, found)
 	}
 	return corrections, nil
@@ -303,11 +304,11 @@ func (c *component[R]) record(ctx context.Context, requested *v1beta1.Shoot) {
 		return
 	}
 	kind, key := profileOf(stored)
-	profile, _, err := c.profile(ctx, kind, key, nil)
-	if err != nil || profile == nil {
+	compiled, _, err := c.profile(ctx, kind, key, nil)
+	if err != nil || compiled == nil {
 		return
 	}
-	shoot := withVersions(stored, requested, profile.spec)
+	shoot := withVersions(stored, requested, compiled.Spec())
 	corrections, err := c.correct(ctx, shoot, stored, suspects(shoot, stored, true))
 	if err != nil || len(corrections) == 0 {
 		return
@@ -362,14 +363,9 @@ func note(corrections []correction) string {
 			does = "stays on"
 		}
 		all = append(all, fmt.Sprintf("%s %s %s instead of %s", found.pool.Name, does, found.to, found.pool.Version))
-		reasons = append(reasons, found.pool.Name+": "+found.reason())
+		reasons = append(reasons, found.pool.Name+": "+found.why)
 	}
 	return "worker pools that cannot have what maintenance chose: " + strings.Join(all, ", ") + ". " + strings.Join(reasons, "; ")
-}
-
-// reason says why the pool does not boot what Gardener has chosen, without its name.
-func (f *correction) reason() string {
-	return strings.TrimPrefix(f.why, "worker pool "+f.pool.Name+": ")
 }
 
 // text says what is changed, and why.
@@ -382,5 +378,5 @@ func (f *correction) text() string {
 		does, who = "is updated to", "maintenance"
 	}
 	return fmt.Sprintf("worker pool %s %s %s: %s chose %s, but %s",
-		f.pool.Name, does, f.to, who, maintenance.Image{Name: f.pool.Image, Version: f.pool.Version}, f.reason())
+		f.pool.Name, does, f.to, who, maintenance.Image{Name: f.pool.Image, Version: f.pool.Version}, f.why)
 }

@@ -14,9 +14,9 @@ import (
 	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -27,12 +27,6 @@ const maxProfiles = 64
 // maxExpected bounds the profiles that requests have brought and that are not stored yet, as far as the informers know.
 // They may be as large as requests are, and come from anybody who can reach the server.
 const maxExpected = 4
-
-// compiled is a profile, as it is and compiled.
-type compiled[R any] struct {
-	spec    *v1beta1.CloudProfileSpec
-	profile *consistency.Profile[R]
-}
 
 // profiles compiles profiles once for each version of an object. It is safe for concurrent use.
 type profiles[R any] struct {
@@ -49,7 +43,7 @@ type profiles[R any] struct {
 // compilation is one version of an object and its parent. Whoever needs it first compiles it; the others wait.
 type compilation[R any] struct {
 	versions [2]string
-	compile  func() *compiled[R]
+	compile  func() *profile.Profile[R]
 }
 
 // versionOf tells the versions of an object apart, and the objects that have had one name.
@@ -63,22 +57,20 @@ func newProfiles[R any](cloud provider.Provider[R]) *profiles[R] {
 
 // get returns a CloudProfile as it is stored, compiled; nil if it is for another provider. What a request says must not
 // come here.
-func (p *profiles[R]) get(object *v1beta1.CloudProfile) *compiled[R] {
-	return p.keep(object, object, func() *compiled[R] { return p.first(object) })
+func (p *profiles[R]) get(object *v1beta1.CloudProfile) *profile.Profile[R] {
+	return p.keep(object, object, func() *profile.Profile[R] { return p.first(object) })
 }
 
 // getNamespaced is get for what a NamespacedCloudProfile and its parent result in, both being as they are stored.
-func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *compiled[R] {
-	return p.keep(object, parent, func() *compiled[R] {
-		start := time.Now()
-		spec, _ := namespaced.Render(p.provider, object, parent) // an unreadable config is left out, as in the status
-		return p.compile(start, spec, nil)
+func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[R] {
+	return p.keep(object, parent, func() *profile.Profile[R] {
+		return p.observed(func() *profile.Profile[R] { return namespaced.Compile(p.provider, object, parent) })
 	})
 }
 
 // keep returns what compile does, which it calls unless it has that of these versions of an object, and of its parent
 // or of itself; nil if the parent is for another provider.
-func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *compiled[R]) *compiled[R] {
+func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compile func() *profile.Profile[R]) *profile.Profile[R] {
 	if parent.Spec.Type != p.provider.Type() {
 		return nil
 	}
@@ -95,34 +87,41 @@ func (p *profiles[R]) keep(of client.Object, parent *v1beta1.CloudProfile, compi
 	return c.compile()
 }
 
-// expect takes down what a CloudProfile was compiled to, if it is admitted with this report. Neither of the two is
-// changed any more.
-func (p *profiles[R]) expect(object *v1beta1.CloudProfile, profile *consistency.Profile[R], report finding.Report) {
+// expect records what a CloudProfile of a name was compiled to, if it is admitted with this report.
+func (p *profiles[R]) expect(name string, compiled *profile.Profile[R], report finding.Report) {
 	if len(report.Errors) == 0 {
-		p.expected.Add(object.Name, &compiled[R]{&object.Spec, profile})
+		p.expected.Add(name, compiled)
 	}
 }
 
 // first returns a CloudProfile that is stored, compiled. If that was done when it was admitted, it is not done again:
 // the profile is a function of the spec alone, so what counts is that the two specs are the same in Go (to Kubernetes
 // more is the same), and not who has sent the request.
-func (p *profiles[R]) first(object *v1beta1.CloudProfile) *compiled[R] {
+func (p *profiles[R]) first(object *v1beta1.CloudProfile) *profile.Profile[R] {
 	known, _ := p.expected.Get(object.Name)
-	c, _ := known.(*compiled[R])
-	if c != nil && reflect.DeepEqual(c.spec, &object.Spec) {
+	c, _ := known.(*profile.Profile[R])
+	if c != nil && reflect.DeepEqual(c.Spec(), &object.Spec) {
 		p.expected.Remove(object.Name)
 		return c
 	}
-	return p.compile(time.Now(), &object.Spec, field.NewPath("spec"))
+	return p.compile(&object.Spec)
 }
 
-// compile compiles a spec, which stands at the path; nil if it was rendered. What was done for it began at start.
-func (p *profiles[R]) compile(start time.Time, spec *v1beta1.CloudProfileSpec, at *field.Path) *compiled[R] {
-	duration := cleanCompilation
-	profile, report := consistency.Compile(p.provider, spec, at)
-	if len(report.Errors) > 0 {
+// compile compiles a spec that somebody has written.
+func (p *profiles[R]) compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[R] {
+	return p.observed(func() *profile.Profile[R] {
+		compiled, _ := profile.Compile(p.provider, spec, field.NewPath("spec"))
+		return compiled
+	})
+}
+
+// observed compiles a profile, and measures how long that takes.
+func (p *profiles[R]) observed(compile func() *profile.Profile[R]) *profile.Profile[R] {
+	start, duration := time.Now(), cleanCompilation
+	compiled := compile()
+	if len(compiled.Faults().Errors) > 0 {
 		duration = faultyCompilation
 	}
 	duration.Observe(time.Since(start).Seconds())
-	return &compiled[R]{spec, profile}
+	return compiled
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -46,7 +47,7 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 	const versions, askers = 3, 20
 	var group sync.WaitGroup
 	for version := range versions {
-		var results [askers]*compiled[openstack.Image]
+		var results [askers]*profile.Profile[openstack.Image]
 		for i := range askers {
 			group.Go(func() {
 				profile := stored.DeepCopy() // each has a copy of its own
@@ -56,7 +57,7 @@ func TestProfilesAreCompiledOnceForEachVersion(t *testing.T) {
 		}
 		group.Wait()
 		for _, result := range results {
-			if result == nil || result != results[0] || result.profile == nil {
+			if result == nil || result != results[0] {
 				t.Fatalf("version %d: not all have got the same", version)
 			}
 		}
@@ -119,14 +120,14 @@ func TestAnOldObjectIsNotKept(t *testing.T) {
 	c := componentFor(openstack.Provider{}, reader)
 	pretended := reader[0].DeepCopyObject().(*v1beta1.CloudProfile)
 	pretended.Spec.MachineTypes = nil
-	if before := c.before(t.Context(), pretended); len(before.spec.MachineTypes) == 0 {
+	if before := c.before(t.Context(), pretended); len(before.Spec().MachineTypes) == 0 {
 		t.Error("a request has replaced what is stored")
 	}
 	pretended.ResourceVersion = "older"
-	if before := c.before(t.Context(), pretended); len(before.spec.MachineTypes) != 0 {
+	if before := c.before(t.Context(), pretended); len(before.Spec().MachineTypes) != 0 {
 		t.Error("what a request says about an older version does not count")
 	}
-	if after := cloudProfile(t, c, "openstack"); len(after.spec.MachineTypes) == 0 {
+	if after := cloudProfile(t, c, "openstack"); len(after.Spec().MachineTypes) == 0 {
 		t.Error("what a request says is kept")
 	}
 	pretended.Spec.Type = "local"
@@ -136,7 +137,7 @@ func TestAnOldObjectIsNotKept(t *testing.T) {
 }
 
 // cloudProfile looks a CloudProfile up.
-func cloudProfile[R any](t *testing.T, c *component[R], name string) *compiled[R] {
+func cloudProfile[R any](t *testing.T, c *component[R], name string) *profile.Profile[R] {
 	t.Helper()
 	found, report, err := c.profile(t.Context(), kindCloudProfile, client.ObjectKey{Name: name}, nil)
 	if err != nil || len(report.Errors) > 0 {

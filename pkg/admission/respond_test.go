@@ -18,6 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // findings returns so many findings, whose origins are those given in turn, and whose texts have about size bytes.
@@ -154,7 +155,7 @@ func TestWarnKeepsTheOrderOfAllThatFits(t *testing.T) {
 
 // TestAnswersArePrintable writes what a terminal obeys into each text of an object, and into each name of a field.
 func TestAnswersArePrintable(t *testing.T) {
-	const words = "\x1b[31m\n\u009b\u202e"
+	const hostile = "\x1b[31m\n\u009b\u202e"
 	e := newEndpoints(t)
 	quoted := 0
 	for kind, document := range kinds(t) {
@@ -162,7 +163,7 @@ func TestAnswersArePrintable(t *testing.T) {
 			if !strings.HasSuffix(name, "-"+strings.ToLower(kind)) {
 				continue
 			}
-			each(t, document, words, func(object any) {
+			each(t, document, hostile, func(object any) {
 				response, _ := e.ask(t, e.names[i], object, nil)
 				texts := response.Warnings
 				if response.Result != nil {
@@ -172,7 +173,7 @@ func TestAnswersArePrintable(t *testing.T) {
 					}
 				}
 				for _, text := range texts {
-					if finding.Printable(text) != text {
+					if words.Printable(text) != text {
 						t.Errorf("%s: %q", name, text)
 					}
 					if strings.Contains(text, "[31m") {
@@ -188,7 +189,7 @@ func TestAnswersArePrintable(t *testing.T) {
 }
 
 // each visits copies of a document in which words are appended to one text, or to the name of one field.
-func each(t *testing.T, document, words string, visit func(object any)) {
+func each(t *testing.T, document, hostile string, visit func(object any)) {
 	t.Helper()
 	var object any
 	if err := json.Unmarshal([]byte(document), &object); err != nil {
@@ -198,7 +199,7 @@ func each(t *testing.T, document, words string, visit func(object any)) {
 	within = func(value any, set func(any)) {
 		switch value := value.(type) {
 		case string:
-			set(value + words)
+			set(value + hostile)
 			visit(object)
 			set(value)
 		case []any:
@@ -208,9 +209,9 @@ func each(t *testing.T, document, words string, visit func(object any)) {
 		case map[string]any:
 			for _, name := range slices.Sorted(maps.Keys(value)) {
 				within(value[name], func(v any) { value[name] = v })
-				value[name+words] = value[name]
+				value[name+hostile] = value[name]
 				visit(object)
-				delete(value, name+words)
+				delete(value, name+hostile)
 			}
 		}
 	}

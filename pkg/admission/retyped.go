@@ -16,7 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -44,7 +44,7 @@ func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.Cloud
 	if err != nil || len(users) == 0 {
 		return finding.Report{}, err
 	}
-	return finding.Failed(consistency.TypeInUse(object, old, users)), nil
+	return finding.Failed(check.TypeInUse(object, old, users)), nil
 }
 
 // usersOfOtherTypes returns who uses a CloudProfile and is not of its type: Shoots, directly or through a

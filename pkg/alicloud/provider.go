@@ -22,6 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Image refers to an image in one region.
@@ -152,7 +153,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	case ref.ID == "":
 		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
 	}
-	return field.ErrorList{field.Invalid(at.Child("id"), ref.ID, finding.Quoted(ref.ID)+" is not the ID of an image; write one such as "+
+	return field.ErrorList{field.Invalid(at.Child("id"), ref.ID, words.Quoted(ref.ID)+" is not the ID of an image; write one such as "+
 		"m-gw8iwwd6iqhi4cvkyjmg for a custom image, or aliyun_3_x64_20G_alibase_20240528.vhd for a public one").
 		WithOrigin(ruleImageID.Name)}
 }

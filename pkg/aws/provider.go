@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Image refers to an AMI in one region.
@@ -156,7 +157,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	case ref.AMI == "":
 		return field.ErrorList{provider.ReferenceMissing(at.Child("ami"), "the AMI of the region")}
 	}
-	return field.ErrorList{field.Invalid(at.Child("ami"), ref.AMI, finding.Quoted(ref.AMI)+" is not the ID of an AMI, which is "+
+	return field.ErrorList{field.Invalid(at.Child("ami"), ref.AMI, words.Quoted(ref.AMI)+" is not the ID of an AMI, which is "+
 		"ami- and 17 hexadecimal digits, or 8 if it is old, as in ami-034fd8c3f4026eb39").WithOrigin(ruleAMI.Name)}
 }
 

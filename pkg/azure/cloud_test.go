@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/check"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,10 +19,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/azure"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // This file tests with the examples what decides in a profile: what legacy fields imply, what a machine type asks for, and what is
@@ -60,8 +63,8 @@ func edit(t *testing.T, config *runtime.RawExtension, replacements ...string) {
 }
 
 // boots returns the image that a machine type boots of a version; empty if there is none.
-func boots(profile *consistency.Profile[azure.Image], version, machineType string) azure.Image {
-	return profile.ResolvePool(provider.Pool{
+func boots(profile *profile.Profile[azure.Image], version, machineType string) azure.Image {
+	return resolve.Pool(profile, provider.Pool{
 		MachineType: machineType, Image: "gardenlinux", Version: version, Region: "westeurope",
 	}).Decision.Reference
 }
@@ -71,7 +74,7 @@ func boots(profile *consistency.Profile[azure.Image], version, machineType strin
 func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 	const fast, plain = "sap:gardenlinux:greatest:1592.9.0", "sap:gardenlinux:compatible:1592.9.0"
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
-	profile, report := consistency.ValidateCloudProfile(azure.Provider{}, object)
+	profile, report := check.CloudProfile(azure.Provider{}, object)
 	if len(report.Errors)+len(report.Warnings) > 0 {
 		t.Fatal(said(report.Errors), said(report.Warnings))
 	}
@@ -84,7 +87,7 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 	edit(t, object.Spec.ProviderConfig, `{"acceleratedNetworking":true,"urn":"`+fast+`","version":"1592.9.0"},`, "")
 	version := &object.Spec.MachineImages[0].Versions[1]
 	version.CapabilityFlavors = version.CapabilityFlavors[1:]
-	profile, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	profile, report = check.CloudProfile(azure.Provider{}, object)
 	if len(report.Errors) > 0 {
 		t.Fatal(said(report.Errors))
 	}
@@ -95,7 +98,7 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 	}
 	// Core that claims what the image does not have is refused.
 	version.CapabilityFlavors[0].Capabilities[azure.Networking] = v1beta1.CapabilityValues{"accelerated", "basic"}
-	_, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	_, report = check.CloudProfile(azure.Provider{}, object)
 	want := []string{
 		"provider-flavor-missing spec.machineImages[0].versions[1].capabilityFlavors[0]",
 		"provider-flavor-unexpected spec.providerConfig.machineImages[0].versions[1]",
@@ -109,9 +112,9 @@ func TestAcceleratedNetworkingOfLegacyEntries(t *testing.T) {
 func TestCoreFlavorsAreFilledIn(t *testing.T) {
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-mixed.yaml")
 	version := &object.Spec.MachineImages[0].Versions[1]
-	want := []consistency.Filled{{Version: 1, Flavors: version.CapabilityFlavors}}
+	want := []profile.Filled{{Version: 1, Flavors: version.CapabilityFlavors}}
 	version.CapabilityFlavors = nil
-	if diff := cmp.Diff(want, consistency.FillCloudProfile(azure.Provider{}, &object.Spec)); diff != "" {
+	if diff := cmp.Diff(want, profile.FillCloudProfile(azure.Provider{}, &object.Spec)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -119,7 +122,7 @@ func TestCoreFlavorsAreFilledIn(t *testing.T) {
 // In a profile without capabilities two entries that differ in accelerated networking only are no duplicates.
 func TestEntriesOfALegacyProfile(t *testing.T) {
 	object := example[v1beta1.CloudProfile](t, "cloudprofile-legacy.yaml")
-	profile, report := consistency.ValidateCloudProfile(azure.Provider{}, object)
+	profile, report := check.CloudProfile(azure.Provider{}, object)
 	if len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
@@ -127,7 +130,7 @@ func TestEntriesOfALegacyProfile(t *testing.T) {
 		t.Error(got)
 	}
 	edit(t, object.Spec.ProviderConfig, `"acceleratedNetworking":true,`, "")
-	_, report = consistency.ValidateCloudProfile(azure.Provider{}, object)
+	_, report = check.CloudProfile(azure.Provider{}, object)
 	want := []string{"provider-flavor-duplicate spec.providerConfig.machineImages[0].versions[1]"}
 	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
 		t.Error(diff)
@@ -140,12 +143,12 @@ func TestConfidentialVM(t *testing.T) {
 	shoot := example[v1beta1.Shoot](t, "shoot.yaml")
 	object := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	check := func(object *v1beta1.CloudProfile) (image azure.Image, errors, warnings []string) {
-		profile, report := consistency.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
+		profile, report := profile.Compile(azure.Provider{}, &object.Spec, field.NewPath("spec"))
 		if len(report.Errors) > 0 {
 			t.Fatal(said(report.Errors))
 		}
-		found := profile.ValidateShoot(shoot, nil)
-		return profile.ResolvePool(provider.PoolsOf(shoot)[1]).Decision.Reference, said(found.Errors), said(found.Warnings)
+		found := check.Shoot(profile, shoot, nil)
+		return resolve.Pool(profile, provider.PoolsOf(shoot)[1]).Decision.Reference, said(found.Errors), said(found.Warnings)
 	}
 	image, errors, warnings := check(object)
 	if image.URN != "sap:gardenlinux:confidential:1877.5.0" || len(errors)+len(warnings) > 0 {
@@ -179,8 +182,8 @@ var asJSON = cmp.FilterValues(func(a, b string) bool { return json.Valid([]byte(
 func TestRender(t *testing.T) {
 	parent := example[v1beta1.CloudProfile](t, "cloudprofile.yaml")
 	profile := example[v1beta1.NamespacedCloudProfile](t, "namespacedcloudprofile.yaml")
-	compiled, _ := consistency.ValidateCloudProfile(azure.Provider{}, parent)
-	if report := consistency.ValidateNamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
+	compiled, _ := check.CloudProfile(azure.Provider{}, parent)
+	if _, report := check.NamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
 	changes, err := render.Config(azure.Provider{}, parent.Spec.MachineCapabilities, profile, parent.Spec.ProviderConfig)

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // way is one of the four ways to name an image: the field, its value, nil if it is not written, and where a reference has it.
@@ -94,7 +95,7 @@ func checkForm(name, value string, at *field.Path) field.ErrorList {
 	for _, f := range forms {
 		if f.field != name && f.begins.MatchString(value) {
 			return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
-				"%s has the form of %s; write it as that field instead of %s", finding.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
+				"%s has the form of %s; write it as that field instead of %s", words.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
 		}
 	}
 	why := ""
@@ -102,7 +103,7 @@ func checkForm(name, value string, at *field.Path) field.ErrorList {
 		why = fmt.Sprintf(" (it has %d, and not 4 parts)", parts)
 	}
 	return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
-		"%s does not have the form of %s%s; write %s", finding.Quoted(value), name, why, own.example)).WithOrigin(RuleImageForm)}
+		"%s does not have the form of %s%s; write %s", words.Quoted(value), name, why, own.example)).WithOrigin(RuleImageForm)}
 }
 
 // checkReference checks the ways in which an image is named, those that are written at the path at.

@@ -5,6 +5,7 @@
 package azure
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // rules are those about what a CloudProfileConfig says besides its images.
@@ -69,7 +70,11 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 			"%s is missing: add the number of domains of each region, as in: - {region: %s, count: NUMBER}",
 			last(at), example(spec))
 	}
-	first := map[string]*field.Path{}
+	regions := make([]string, len(spec.Regions))
+	for i := range spec.Regions {
+		regions[i] = spec.Regions[i].Name
+	}
+	first, speller := map[string]*field.Path{}, words.NewSpeller(regions)
 	for i, c := range counts {
 		region, count := at.Index(i).Child("region"), at.Index(i).Child("count")
 		switch {
@@ -80,9 +85,10 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 				"region %s is already in %s, and only that entry is used; remove this one, or correct its region", c.Region, first[c.Region])
 		default:
 			first[c.Region] = at.Index(i)
-			if !hasRegion(spec, c.Region) {
+			if !slices.Contains(regions, c.Region) {
 				report.Found(ruleRegionUnknown, field.ErrorTypeNotFound, region, c.Region,
-					"region %s is not in spec.regions: the number cannot be used", c.Region)
+					"region %s is not in spec.regions: the number cannot be used", c.Region,
+				).Suggestion = finding.Suggest(finding.ReplaceRegion, c.Region, "", speller.Certain(c.Region))
 			}
 		}
 		if c.Count < 0 {
@@ -97,10 +103,6 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 func last(at *field.Path) string {
 	whole := at.String()
 	return whole[strings.LastIndexByte(whole, '.')+1:]
-}
-
-func hasRegion(spec *v1beta1.CloudProfileSpec, name string) bool {
-	return slices.ContainsFunc(spec.Regions, func(r v1beta1.Region) bool { return r.Name == name })
 }
 
 // example returns the name of a region to show how an entry is written.
@@ -138,14 +140,14 @@ func addDomains(without, updates []string) string {
 		are, each = "are", " for each"
 	}
 	text := fmt.Sprintf("%s %s %s missing, so Shoots without zones get no machines there; add - {region: %s, count: NUMBER}%s here",
-		finding.Plural(without, "region"), finding.Few(without), are, without[0], each)
+		words.Plural(without, "region"), words.Few(without), are, without[0], each)
 	switch len(updates) {
 	case 0:
 		return text
 	case len(without):
 		return text + " and in countUpdateDomains, each with its own number"
 	}
-	return text + ", and for " + finding.Few(updates) + " in countUpdateDomains"
+	return text + ", and for " + words.Few(updates) + " in countUpdateDomains"
 }
 
 // machineTypes checks what the config says of machine types.
@@ -156,7 +158,7 @@ func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) find
 		names[i] = spec.MachineTypes[i].Name
 		ofCore[names[i]] = i
 	}
-	speller := strictjson.NewSpeller(names)
+	speller := words.NewSpeller(names)
 	for i, written := range r.config.MachineTypes {
 		name := at.Index(i).Child("name")
 		core, listed := ofCore[written.Name]
@@ -168,21 +170,14 @@ func (r rules) machineTypes(spec *v1beta1.CloudProfileSpec, at *field.Path) find
 				"machine type %s is there already; remove one of the two", written.Name)
 		case !listed:
 			report.Found(ruleMachineTypeUnknown, field.ErrorTypeNotFound, name, written.Name,
-				"spec.machineTypes has no machine type %s; %s", written.Name, meantType(speller.Slip(written.Name)))
+				"spec.machineTypes has no machine type %s; %s", written.Name,
+				cmp.Or(words.Question(speller.Slip(written.Name)), "correct the name, or remove the entry"))
 		case written.AcceleratedNetworking != nil && len(spec.MachineCapabilities) > 0:
 			report.Add(compareNetworking(*written.AcceleratedNetworking, &spec.MachineTypes[core], spec, at.Index(i)))
 		}
 		known.Insert(written.Name)
 	}
 	return report
-}
-
-// meantType says what to do about a machine type that core does not have; meant is the one that it has instead, or empty.
-func meantType(meant string) string {
-	if meant != "" {
-		return "did you mean " + meant + "?"
-	}
-	return "correct the name, or remove the entry"
 }
 
 // compareNetworking warns if a machine type of core says something else about accelerated networking than the config. In a
@@ -239,7 +234,7 @@ func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 		if value != networkingAccelerated && value != networkingBasic {
 			report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
 				"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
-				networkingAccelerated, networkingBasic, instead(value), finding.Quoted(value))
+				networkingAccelerated, networkingBasic, instead(value), words.Quoted(value))
 		}
 	}
 	return report

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 type caps = v1beta1.Capabilities
@@ -70,7 +71,7 @@ func TestCompileReportsOnlyWhatGardenerDoesNot(t *testing.T) {
 	}
 }
 
-func summary(errs field.ErrorList) []string {
+func summary(errs finding.List) []string {
 	var lines []string
 	for _, err := range errs {
 		lines = append(lines, fmt.Sprintf("%s %s %s", string(err.Type), err.Field, err.Origin))
@@ -177,7 +178,7 @@ func TestMessagesAboutReservedCapabilities(t *testing.T) {
 	}
 	var got []string
 	for _, err := range errs {
-		got = append(got, err.Error())
+		got = append(got, err.String())
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

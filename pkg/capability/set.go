@@ -12,7 +12,7 @@
 //
 // The package sees of images, machine types and providers the capabilities that they declare or define, and nothing
 // else. It decodes nothing, logs nothing, and needs no context and no client. Images and regions are in imageselector,
-// manifests and providers in consistency. It implements the rules S1 to S5 of docs/semantics.md.
+// manifests and providers in package profile. It implements the rules S1 to S5 of docs/semantics.md.
 package capability
 
 import (

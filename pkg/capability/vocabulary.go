@@ -15,7 +15,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Architecture is the name of the one capability that every vocabulary has (GEP-0033).
@@ -84,12 +85,12 @@ type entry struct {
 // the caller must not change the definitions any more.
 func Compile(
 	defs []v1beta1.CapabilityDefinition, at *field.Path, provider ...Definition,
-) (*Vocabulary, field.ErrorList) {
+) (*Vocabulary, finding.List) {
 	v := &Vocabulary{byName: map[string]*entry{}, legacy: len(defs) == 0, bytewise: true, defined: provider}
 	if v.legacy {
 		defs = []v1beta1.CapabilityDefinition{{Name: Architecture, Values: slices.Clone(constants.ValidArchitectures)}}
 	}
-	var errs field.ErrorList
+	var errs finding.List
 	for i, def := range defs {
 		if v.byName[def.Name] == nil {
 			errs = append(errs, v.register(def, at.Index(i).Child("values"))...)
@@ -102,15 +103,15 @@ func Compile(
 }
 
 // register appends one capability, without values that are repeated.
-func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) field.ErrorList {
+func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) finding.List {
 	r := &entry{name: def.Name, byValue: make(map[string]int, len(def.Values))}
-	var errs field.ErrorList
+	var errs finding.List
 	for i, value := range def.Values {
 		if _, found := r.byValue[value]; found {
 			err := field.Duplicate(at.Index(i), value)
 			err.Detail = fmt.Sprintf("value %q of capability %q is registered already, as values[%d]; remove one of the two",
 				value, def.Name, slices.Index(def.Values, value))
-			errs = append(errs, err.WithOrigin(RuleValueDuplicate))
+			errs = append(errs, finding.Of(field.ErrorList{err.WithOrigin(RuleValueDuplicate)})...)
 		}
 		r.add(value)
 	}
@@ -174,7 +175,7 @@ func (v *Vocabulary) All() Set { return v.all }
 // name or a value that is not registered, Required for a capability with an empty list. The set is usable all the
 // same: it leaves out what is unknown, so a capability with nothing but unknown values matches nothing. A nil at
 // builds no errors.
-func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
+func (v *Vocabulary) Set(c v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	bits := v.registeredBits(c)
 	for _, w := range v.workers {
 		w.ofMachine(bits, c)
@@ -220,11 +221,11 @@ func (r *entry) putAll(bits []byte, values []string) {
 }
 
 // validate returns what is wrong with declared capabilities, which stand at the path at; nothing for a nil path.
-func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) field.ErrorList {
+func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) finding.List {
 	if at == nil {
 		return nil
 	}
-	var errs field.ErrorList
+	var errs finding.List
 	known := 0
 	for _, r := range v.capabilities {
 		values, declared := c[r.name]
@@ -252,31 +253,34 @@ func (v *Vocabulary) validate(c v1beta1.Capabilities, at *field.Path) field.Erro
 	return errs
 }
 
-func (r *entry) valueMissing(at *field.Path) *field.Error {
+func (r *entry) valueMissing(at *field.Path) finding.Finding {
 	otherwise := "to support all of " + list(r.values)
 	if r.worker != nil {
 		otherwise = "if the image does not support it"
 	}
-	return field.Required(at, fmt.Sprintf(
-		"an empty list matches nothing: list values of %s, or leave the capability out %s",
-		r.name, otherwise)).WithOrigin(RuleValueMissing)
+	return finding.New(RuleValueMissing, field.ErrorTypeRequired, at, "", fmt.Sprintf(
+		"an empty list matches nothing: list values of %s, or leave the capability out %s", r.name, otherwise))
 }
 
-func (r *entry) unknownValue(value string, at *field.Path) *field.Error {
-	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value}
+func (r *entry) unknownValue(value string, at *field.Path) finding.Finding {
 	if !r.registered() {
 		values := r.values[r.flags:]
-		err.Detail = fmt.Sprintf("%s is a capability of Gardener, with the values %s; %q is none of them%s",
-			r.name, list(values), value, strictjson.DidYouMean(meant(value, values)))
-		return err.WithOrigin(RuleReservedValue)
+		return unknown(RuleReservedValue, at, value, "%s is a capability of Gardener, with the values %s; %q is none of them%s",
+			r.name, list(values), value, words.DidYouMean(meant(value, values)))
 	}
-	known := meant(value, r.values)
+	probably, certainly := meant(value, r.values), words.Certain(value, r.values)
 	if alias := otherNames[strings.ToLower(value)]; r.name == Architecture && slices.Contains(r.values, alias) {
-		known = alias
+		probably, certainly = alias, alias
 	}
-	err.Detail = fmt.Sprintf("value %q is not registered for capability %s; registered are %s%s",
-		value, r.name, list(r.values), strictjson.DidYouMean(known))
-	return err.WithOrigin(RuleValueUnregistered)
+	f := unknown(RuleValueUnregistered, at, value, "value %q is not registered for capability %s; registered are %s%s",
+		value, r.name, list(r.values), words.DidYouMean(probably))
+	f.Suggestion = finding.Suggest(finding.ReplaceValue, value, probably, certainly)
+	return f
+}
+
+// unknown returns the finding of a rule about a name that is none of those that there are.
+func unknown(rule string, at *field.Path, name, format string, args ...any) finding.Finding {
+	return finding.New(rule, field.ErrorTypeNotSupported, at, name, fmt.Sprintf(format, args...))
 }
 
 // otherNames are those that others have for Gardener's architectures.
@@ -288,7 +292,7 @@ var otherNames = map[string]string{
 // meant returns the known name that was probably meant by another one: one that is almost the same, or the only one of which
 // the other is a part. It is empty if there is none.
 func meant(name string, known []string) string {
-	if closest := strictjson.Closest(name, known); closest != "" {
+	if closest := words.Closest(name, known); closest != "" {
 		return closest
 	}
 	partOf := func(k string) bool {
@@ -301,23 +305,23 @@ func meant(name string, known []string) string {
 	return known[i]
 }
 
-func (v *Vocabulary) unknownName(name string, at *field.Path) *field.Error {
-	err := &field.Error{Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: name}
+func (v *Vocabulary) unknownName(name string, at *field.Path) finding.Finding {
 	var known []string
 	if strings.HasPrefix(name, ReservedPrefix) {
 		for _, d := range Reserved() {
 			known = append(known, d.Name)
 		}
-		err.Detail = fmt.Sprintf("unknown capability %q; names with %s are Gardener's own, which has %s%s",
-			name, ReservedPrefix, list(known), strictjson.DidYouMean(meant(name, known)))
-		return err.WithOrigin(RuleReservedUnknown)
+		return unknown(RuleReservedUnknown, at, name, "unknown capability %q; names with %s are Gardener's own, which has %s%s",
+			name, ReservedPrefix, list(known), words.DidYouMean(meant(name, known)))
 	}
 	for _, r := range v.capabilities[:v.registered] {
 		known = append(known, r.name)
 	}
-	err.Detail = fmt.Sprintf("capability %q is not registered in spec.machineCapabilities; registered are %s%s",
-		name, list(known), cmp.Or(strictjson.DidYouMean(meant(name, known)), "; register it there, or remove it here"))
-	return err.WithOrigin(RuleUnregistered)
+	probably := meant(name, known)
+	f := unknown(RuleUnregistered, at, name, "capability %q is not registered in spec.machineCapabilities; registered are %s%s",
+		name, list(known), cmp.Or(words.DidYouMean(probably), "; register it there, or remove it here"))
+	f.Suggestion = finding.Suggest(finding.ReplaceKey, name, probably, words.Certain(name, known))
+	return f
 }
 
 // Format prints capabilities as an operator writes them: {architecture: [amd64], hypervisor: [baremetal]}. They come

@@ -12,6 +12,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // ReservedPrefix is what the names of the capabilities begin with that Gardener keeps for itself (GEP-0054).
@@ -158,7 +160,7 @@ func (v *Vocabulary) addWorker(d Definition, registered *entry) {
 // Errors are those of [Vocabulary.Set]; names and values that are unknown count for nothing. A flavor that declares a
 // registered capability with no other values thus fits no machine type; with such values of a reserved one that is not
 // registered it fits no worker pool that asks for it (semantics S7). A nil at builds no errors.
-func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, field.ErrorList) {
+func (v *Vocabulary) Flavor(c, undeclared v1beta1.Capabilities, at *field.Path) (Set, finding.List) {
 	bits := v.registeredBits(c)
 	for _, w := range v.workers {
 		w.ofFlavor(bits, c, undeclared)

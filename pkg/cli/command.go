@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // root returns the command with its subcommands. name is what the user calls it by, which may be several words.
@@ -72,7 +72,7 @@ func outputFlag(cmd *cobra.Command, value *string, formats []string) {
 
 // choiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
 func choiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
-	cmd.Flags().StringVar(value, name, standard, usage+": "+finding.Or(choices))
+	cmd.Flags().StringVar(value, name, standard, usage+": "+words.Or(choices))
 	complete(cmd, name, choices)
 }
 

@@ -5,12 +5,13 @@
 package cli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // capabilityHint says how to repair what core says about the capabilities in a CloudProfile, to be put behind that. It is empty
@@ -29,10 +30,7 @@ func capabilityHint(profile *v1beta1.CloudProfile, err *field.Error) string {
 		for _, c := range profile.Spec.MachineCapabilities {
 			known = append(known, c.Name)
 		}
-		if meant := strictjson.Closest(value, known); meant != "" {
-			return strictjson.DidYouMean(meant)
-		}
-		return "; register " + value + " in spec.machineCapabilities, or leave it out"
+		return cmp.Or(words.DidYouMean(words.Closest(value, known)), "; register "+value+" in spec.machineCapabilities, or leave it out")
 	}
 	return ""
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
@@ -32,7 +32,7 @@ func diff(name, becomes, before, after string) string {
 // quotedName returns the name of a file as git writes it in a diff, and patch reads it: one that is not printable in quotes, with
 // its bytes as octal numbers.
 func quotedName(name string) string {
-	if finding.Printable(name) == name {
+	if words.Printable(name) == name {
 		return name
 	}
 	var quoted strings.Builder

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cli is the capkit command as a function: it makes offline, on manifests and on what a cluster has, the checks
-// that admission makes. It reads manifests with their positions, asks Gardener's own validation and package consistency about them, and prints
+// that admission makes. It reads manifests with their positions, asks Gardener's own validation and package check about them, and prints
 // what they say with file and line. No check of images is written here: an extension author passes a Provider, wrapped
 // by [For], and has the whole command.
 //

@@ -14,9 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 func (c *command) explain() *cobra.Command {
@@ -105,7 +106,7 @@ type otherChoice struct {
 }
 
 // reasoningOf turns a resolution into the record of its decision.
-func reasoningOf[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) *reasoning {
+func reasoningOf[R any](p *profile.Profile[R], r *resolve.Resolution[R]) *reasoning {
 	d := &r.Decision
 	e := &reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
@@ -149,7 +150,7 @@ func (e *reasoning) forget(workers provider.Workers) {
 	}
 }
 
-func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i int) explainedFlavor {
+func explained[R any](p *profile.Profile[R], r *resolve.Resolution[R], i int) explainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
 	f := explainedFlavor{
@@ -167,7 +168,7 @@ func explained[R any](p *consistency.Profile[R], r *consistency.Resolution[R], i
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
 // for, unless that counts for nothing, and of the registered ones that it does not ask for.
-func undeclaredIn[R any](p *consistency.Profile[R], r *consistency.Resolution[R], set capability.Set) (text string) {
+func undeclaredIn[R any](p *profile.Profile[R], r *resolve.Resolution[R], set capability.Set) (text string) {
 	declared := set.Capabilities()
 	var asked, unasked []string
 	for _, q := range r.Requirements {
@@ -197,7 +198,7 @@ func valuesOf(set capability.Set, name string) string {
 }
 
 // requires reports whether the worker pool asks for a capability; by implication does only count if implied is true.
-func requires[R any](r *consistency.Resolution[R], name string, implied bool) bool {
+func requires[R any](r *resolve.Resolution[R], name string, implied bool) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
 		return q.Capability == name && (implied || !q.Implied)
 	})
@@ -210,12 +211,12 @@ func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
 	}
 	single := imageselector.Decision[R]{Request: d.Request, Verdicts: []imageselector.Verdict[R]{d.Verdicts[i]}}
 	v := &single.Verdicts[0]
-	all := []exclusion{{excluder(v), consistency.Rejection(&single, 0)}}
+	all := []exclusion{{excluder(v), resolve.Rejection(&single, 0)}}
 	for _, c := range d.Verdicts[i].Conflicts {
 		v.Conflicts = []capability.Conflict{c}
 		by := excluder(v)
 		if !slices.ContainsFunc(all, func(e exclusion) bool { return e.by == by }) {
-			all = append(all, exclusion{by, consistency.Rejection(&single, 0)})
+			all = append(all, exclusion{by, resolve.Rejection(&single, 0)})
 		}
 	}
 	return all

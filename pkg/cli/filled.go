@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -28,7 +29,7 @@ type filling struct {
 
 // filledIn returns a Shoot with the images that Gardener and mutate-shoot fill in when it is created, and what it has
 // filled in for each worker pool. The Shoot that is given is not changed.
-func filledIn(p profile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []filling) {
+func filledIn(p anyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []filling) {
 	workers := shoot.Spec.Provider.Workers
 	fillings := make([]filling, len(workers))
 	if !slices.ContainsFunc(workers, leavesImage) {
@@ -70,11 +71,11 @@ func leavesImage(worker v1beta1.Worker) bool {
 
 // asStored returns a copy of a Shoot with Gardener's defaults, but for images. Where it finds no version of Kubernetes,
 // there is what the Shoot names of one.
-func asStored(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
+func asStored(p anyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	stored := shoot.DeepCopy()
 	gardener.SetDefaults(stored)
 	fillKubernetes := func(version *string) {
-		if found, err := maintenance.DefaultKubernetes(p.spec(), *version); err == nil {
+		if found, err := gardenerrules.DefaultKubernetes(p.spec(), *version); err == nil {
 			*version = found
 		}
 	}
@@ -84,7 +85,7 @@ func asStored(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
 			fillKubernetes(worker.Kubernetes.Version)
 		}
-		architecture := maintenance.Architecture(p.spec(), worker)
+		architecture := gardenerrules.Architecture(p.spec(), worker)
 		worker.Machine.Architecture = &architecture
 	}
 	return stored
@@ -93,7 +94,7 @@ func asStored(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 // filledImage returns the image of a new worker pool: what it names or, as far as it leaves that to Gardener, what is
 // filled in. boots is nil if it cannot be told what boots for the pool: then it is Gardener's choice.
 func filledImage(
-	p profile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
+	p anyProfile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
 ) (maintenance.Image, error) {
 	if boots == nil {
 		return maintenance.Default(p.spec(), worker, nil)
@@ -111,14 +112,14 @@ func setImage(worker *v1beta1.Worker, image maintenance.Image) {
 
 // sayFilledIn says in the errors about images where these come from, and returns errors about pools for which Gardener
 // finds none to fill in, as far as they have no error yet.
-func sayFilledIn(p profile, shoot *v1beta1.Shoot, fillings []filling, errs finding.List) field.ErrorList {
+func sayFilledIn(p anyProfile, shoot *v1beta1.Shoot, fillings []filling, errs finding.List) field.ErrorList {
 	var none field.ErrorList
 	for i, pool := range provider.PoolsOf(shoot) {
 		if fillings[i] == (filling{}) {
 			continue
 		}
 		a, about := p.resolve(pool), fillings[i].about(&pool)
-		k := slices.IndexFunc(errs, func(f finding.Finding) bool { return a.refused != nil && f.Detail == a.Error })
+		k := slices.IndexFunc(errs, func(f finding.Finding) bool { return a.refused != nil && a.isSaidBy(f) })
 		switch {
 		case k >= 0:
 			errs[k].Detail += about
@@ -132,7 +133,7 @@ func sayFilledIn(p profile, shoot *v1beta1.Shoot, fillings []filling, errs findi
 
 // storedShoot returns a Shoot as the API server has it: with Gardener's defaults, and with images that are filled in as if
 // it had been created with the profile. One that has all of that is returned itself.
-func storedShoot(p profile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
+func storedShoot(p anyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	incomplete := func(w v1beta1.Worker) bool {
 		return leavesImage(w) || w.Machine.Architecture == nil || w.CRI == nil ||
 			w.Kubernetes != nil && w.Kubernetes.Version != nil && strings.Count(*w.Kubernetes.Version, ".") != 2

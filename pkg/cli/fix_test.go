@@ -36,6 +36,7 @@ func TestFix(t *testing.T) {
 		"kind":     {"kind: CloudProfile\n", "kind: Cloudprofiles\n"},
 		"version":  {"apiVersion: core.gardener.cloud/v1beta1", "apiVersion: core.gardener.cloud/v1"},
 		"alias":    {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x86_64]"},
+		"another":  {"capabilities:\n            architecture: [amd64]", "capabilities:\n            architecture: [x64]"},
 		"spelling": {"capabilities:\n            architecture: [amd64]", "capabilities:\n            Architecture: [amd64]"},
 	} {
 		t.Run(name, func(t *testing.T) {

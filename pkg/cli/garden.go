@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // apiGroups is what the names of Gardener's API groups have in common.
@@ -76,7 +77,7 @@ type source[T any] struct {
 	// object is as it was written, without defaults; nil if the manifest could not be decoded.
 	object *T
 	// compiled is the profile that the object is or results in; nil until somebody asks for it.
-	compiled profile
+	compiled anyProfile
 	// live is set for an object of the cluster, and aside for one of those that is only there for others to refer to.
 	live, aside bool
 	// old is what the object is an update of; nil if it is as it is created.
@@ -184,12 +185,16 @@ func add[T any](g *garden, others *objects[T], o *manifest.Object, name string) 
 	s := &source[T]{manifest: o, name: name, object: new(T)}
 	errs := strictjson.Decode(o.JSON, s.object, nil,
 		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
-	errs = slices.DeleteFunc(errs, func(err *field.Error) bool { return inStatus(o, err) })
+	errs = slices.DeleteFunc(errs, func(f finding.Finding) bool { return inStatus(o, f.Error) })
 	if err := otherKind(o, errs); err != nil {
-		errs = field.ErrorList{err}
+		errs = finding.Of(field.ErrorList{err})
 	}
-	for _, err := range errs {
-		g.error(o, cmp.Or(wrappedFlavor(o, err), inPool(err), err))
+	for _, f := range errs {
+		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error)); err != nil {
+			g.error(o, err)
+		} else {
+			g.report(o, finding.Failed(f))
+		}
 	}
 	if len(errs) > 0 {
 		s.object = nil
@@ -251,6 +256,7 @@ func located(o *manifest.Object, severity finding.Severity, list finding.List) [
 	var all []report.Finding
 	for _, f := range list {
 		at := locate(o, severity, f.Error)
+		at.Subject, at.Suggestion = f.Subject, f.Suggestion
 		at.Instead = located(o, severity, f.Instead)
 		all = append(all, at)
 	}
@@ -302,14 +308,14 @@ func withShortWords(message string) string {
 	if len(message) <= longest {
 		return message
 	}
-	words := strings.Split(message, " ")
-	for i, word := range words {
+	split := strings.Split(message, " ")
+	for i, word := range split {
 		if utf8.RuneCountInString(word) > longest+aroundValue {
 			bare := strings.TrimRight(word, ".,:;)]}")
-			words[i] = shortened(bare) + word[len(bare):]
+			split[i] = shortened(bare) + word[len(bare):]
 		}
 	}
-	return strings.Join(words, " ")
+	return strings.Join(split, " ")
 }
 
 // problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
@@ -332,19 +338,9 @@ func checkKind(o *manifest.Object) *field.Error {
 			"%s is served as apiVersion: %s", o.Kind, served)
 	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
 		return problem(ruleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind,
-			"%s has no kind %s%s", o.APIVersion, o.Kind, suggest(strings.TrimSuffix(o.Kind, "s"), gardenKinds))
+			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.InCase(strings.TrimSuffix(o.Kind, "s"), gardenKinds)))
 	}
 	return nil
-}
-
-// suggest asks whether one of the known words was meant, if only the case of its letters is wrong.
-func suggest(word string, known []string) string {
-	for _, k := range known {
-		if strings.EqualFold(k, word) {
-			return "; did you mean " + k + "?"
-		}
-	}
-	return ""
 }
 
 // coreFlavor matches the path of a core flavor, and of what is in it.
@@ -375,11 +371,11 @@ func flowStyle(capabilities map[string]any) string {
 		if !isList {
 			values = []any{capabilities[name]}
 		}
-		words := make([]string, 0, len(values))
+		texts := make([]string, 0, len(values))
 		for _, value := range values {
-			words = append(words, fmt.Sprint(value))
+			texts = append(texts, fmt.Sprint(value))
 		}
-		entries = append(entries, name+": ["+strings.Join(words, ", ")+"]")
+		entries = append(entries, name+": ["+strings.Join(texts, ", ")+"]")
 	}
 	return "{" + strings.Join(entries, ", ") + "}"
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // The groups of commands, by what people want of them.
@@ -90,7 +89,7 @@ func addCompletion(root *cobra.Command) {
 func unknown(root *cobra.Command, kind, name string) error {
 	message := fmt.Sprintf("unknown %s %q", kind, name)
 	if meant := root.SuggestionsFor(name); len(meant) > 0 {
-		return fmt.Errorf("%s: did you mean %s?", message, finding.Or(meant))
+		return fmt.Errorf("%s: %s", message, words.Question(words.Or(meant)))
 	}
 	return fmt.Errorf("%s: %s help lists what there is", message, root.DisplayName())
 }
@@ -112,8 +111,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	if letters := missing.GetSpecifiedShortnames(); letters != "" {
 		written = letters
 	}
-	if meant := strictjson.Closest(written, names); meant != "" {
-		return fmt.Errorf("%w: did you mean --%s?", err, meant)
+	if meant := words.Closest(written, names); meant != "" {
+		return fmt.Errorf("%w: %s", err, words.Question("--"+meant))
 	}
 	return fmt.Errorf("%w: %s --help lists what there is", err, cmd.CommandPath())
 }

@@ -17,10 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/cli/reserved"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -210,10 +210,10 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 // withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
 // limit of its etcd was raised.
 func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Report {
-	if object.Size() <= consistency.SizeLimit {
+	if object.Size() <= check.SizeLimit {
 		return report
 	}
-	isSize := func(f finding.Finding) bool { return f.Origin == consistency.RuleSize.Name }
+	isSize := func(f finding.Finding) bool { return f.Origin == check.RuleSize.Name }
 	i := slices.IndexFunc(report.Warnings, isSize)
 	report.Errors = append(slices.Clip(report.Errors), report.Warnings[i])
 	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), isSize)
@@ -263,7 +263,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 		g.error(s.manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.report(s.manifest, report)
 	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
-	case fault.Origin == consistency.RuleProfileMissing:
+	case fault.Origin == check.RuleProfileMissing:
 		g.error(s.manifest, fault)
 	default:
 		g.warning(s.manifest, fault)
@@ -304,7 +304,7 @@ func repeats(err *field.Error, own field.ErrorList) bool {
 		version, overridden = strings.CutSuffix(err.Field, ".architectures")
 	}
 	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
-		return o.Origin == consistency.RuleVersionInherited.Name && strings.HasPrefix(o.Field, version+".")
+		return o.Origin == check.RuleVersionInherited.Name && strings.HasPrefix(o.Field, version+".")
 	})
 }
 

@@ -138,7 +138,7 @@ func (c *command) runMaintenance(ctx context.Context, args []string, flags *main
 
 // maintainer is the maintenance of Shoots by one profile.
 type maintainer struct {
-	profile profile
+	profile anyProfile
 	// spec of the profile, as it is at the time.
 	spec *v1beta1.CloudProfileSpec
 	by   *maintenance.Maintainer
@@ -149,9 +149,9 @@ type maintainer struct {
 }
 
 // maintainers returns a function that returns the maintenance by a profile as it is some time from now: one for each profile.
-func maintainers(after time.Duration) func(profile) *maintainer {
+func maintainers(after time.Duration) func(anyProfile) *maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*maintainer{}
-	return func(p profile) *maintainer {
+	return func(p anyProfile) *maintainer {
 		if known[p.spec()] == nil {
 			later := maintenance.After(p.spec(), after)
 			by := maintenance.NewMaintainer(later, p.madeBy().Workers())
@@ -185,7 +185,7 @@ func (m *maintainer) further(pool provider.Pool) field.ErrorList {
 
 // maintain adds what maintenance does to a Shoot at that time. What is wrong with the Shoot becomes findings.
 func (g *garden) maintain(
-	answer *maintained, s *source[v1beta1.Shoot], later func(profile) *maintainer, webhook bool,
+	answer *maintained, s *source[v1beta1.Shoot], later func(anyProfile) *maintainer, webhook bool,
 ) {
 	p := g.profileToAsk(s)
 	if p == nil {

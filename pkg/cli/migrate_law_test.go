@@ -22,8 +22,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/clouds"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // legacy is a random CloudProfile in the legacy format, in a random layout.
@@ -246,30 +247,30 @@ func (l *legacy) mapping(cloud string, at int, v random) {
 // answers for the profile as the API server has it, and is another way to ask than that of the command.
 func booted(t *testing.T, cloud cli.Provider, text string) map[string]any {
 	t.Helper()
-	profile := &v1beta1.CloudProfile{}
-	if err := yaml.UnmarshalStrict([]byte(text), profile); err != nil {
+	object := &v1beta1.CloudProfile{}
+	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	for _, f := range consistency.FillCloudProfile(cloud.Untyped(), &profile.Spec) {
-		profile.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	for _, f := range profile.FillCloudProfile(cloud.Untyped(), &object.Spec) {
+		object.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 	}
-	for i := range profile.Spec.MachineTypes {
-		m := &profile.Spec.MachineTypes[i]
+	for i := range object.Spec.MachineTypes {
+		m := &object.Spec.MachineTypes[i]
 		m.Architecture = ptr.To(ptr.Deref(m.Architecture, "amd64"))
 	}
-	compiled, report := consistency.Compile(cloud.Untyped(), &profile.Spec, field.NewPath("spec"))
+	compiled, report := profile.Compile(cloud.Untyped(), &object.Spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatalf("%v in\n%s", report.Errors, text)
 	}
 	found := map[string]any{}
-	for _, image := range profile.Spec.MachineImages {
+	for _, image := range object.Spec.MachineImages {
 		for _, version := range image.Versions {
-			for _, machineType := range profile.Spec.MachineTypes {
-				for _, region := range profile.Spec.Regions {
+			for _, machineType := range object.Spec.MachineTypes {
+				for _, region := range object.Spec.Regions {
 					for _, strategy := range []v1beta1.MachineUpdateStrategy{"", v1beta1.AutoInPlaceUpdate} {
 						pool := provider.Pool{Image: image.Name, Version: version.Version, MachineType: machineType.Name, Region: region.Name}
 						pool.Worker.UpdateStrategy = strategy
-						r := compiled.ResolvePool(pool)
+						r := resolve.Pool(compiled, pool)
 						found[fmt.Sprint(image.Name, "@", version.Version, " ", machineType.Name, region.Name, strategy)] = r.Reference
 					}
 				}

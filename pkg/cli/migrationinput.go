@@ -13,11 +13,11 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/migrate"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What has to be among the inputs of migrate: profiles to migrate, the profiles of all Shoots, and what the flags name.
@@ -34,7 +34,7 @@ func (m *migration) checkReferences() {
 		_, fault := m.profileOf(s.object)
 		switch {
 		case fault == nil, fault.Origin == ruleProviderUnknown: // which is said of the profile
-		case kind == "CloudProfile" && fault.Origin == consistency.RuleProfileMissing:
+		case kind == "CloudProfile" && fault.Origin == check.RuleProfileMissing:
 		default:
 			m.error(s.manifest, fault)
 		}
@@ -96,7 +96,7 @@ func (m *migration) checkFlags() error {
 	}
 	for _, pattern := range m.options.MachineTypes {
 		if !slices.ContainsFunc(types, func(name string) bool { return migrate.Matches(pattern, name) }) {
-			return fmt.Errorf("--machine-types: %q matches no machine type; there are %s", pattern, finding.JoinFew(types, ", "))
+			return fmt.Errorf("--machine-types: %q matches no machine type; there are %s", pattern, words.JoinFew(types, ", "))
 		}
 	}
 	return nil
@@ -123,7 +123,7 @@ func checkSuffix(specs []v1beta1.CloudProfileSpec, fold *migrate.Fold) error {
 	suffixes = slices.Compact(suffixes)
 	hint := "; no version has a suffix"
 	if len(suffixes) > 0 {
-		hint = cmp.Or(strictjson.DidYouMean(strictjson.Closest(fold.Suffix, suffixes)), "; versions end in "+finding.JoinFew(suffixes, ", "))
+		hint = cmp.Or(words.DidYouMean(words.Closest(fold.Suffix, suffixes)), "; versions end in "+words.JoinFew(suffixes, ", "))
 	}
 	return fmt.Errorf("--fold: no version ends in %s%s", fold.Suffix, hint)
 }

@@ -14,10 +14,10 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/migrate"
-	"github.com/capkit/capkit/pkg/plan"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -38,7 +38,7 @@ func (m *migration) prove() {
 	}
 	for _, s := range m.profiles.all {
 		if m.becomes[s.manifest] != nil {
-			u := &update{kind: "CloudProfile", name: s.name}
+			u := &profileUpdate{kind: "CloudProfile", name: s.name}
 			u.profile = &change[v1beta1.CloudProfile]{now.profiles.byName[s.name], updateOf(&now.profiles, &m.after.profiles, s.name)}
 			after := m.updated(now)
 			after.profiles.replace(u.profile.updated)
@@ -54,7 +54,7 @@ func (m *migration) prove() {
 func (m *migration) proveNamespaced(now *garden) *garden {
 	for _, s := range m.namespaced.all {
 		if m.becomes[s.manifest] != nil {
-			u := &update{kind: "NamespacedCloudProfile", name: s.name}
+			u := &profileUpdate{kind: "NamespacedCloudProfile", name: s.name}
 			u.namespaced = &change[v1beta1.NamespacedCloudProfile]{
 				now.namespaced.byName[s.name], updateOf(&now.namespaced, &m.after.namespaced, s.name),
 			}
@@ -89,7 +89,7 @@ func (m *migration) updated(now *garden) *garden {
 }
 
 // proveUpdate reports what the update of a manifest does, and returns the garden after it.
-func (m *migration) proveUpdate(u *update, now, after *garden, o *manifest.Object) *garden {
+func (m *migration) proveUpdate(u *profileUpdate, now, after *garden, o *manifest.Object) *garden {
 	u.before, u.after = now, after
 	u.renamed = func(p Provider, v *view) formerly { return m.options.Formerly(p.Untyped(), v.old.spec(), v.new.spec()) }
 	planned, err := u.plan()

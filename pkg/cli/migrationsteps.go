@@ -12,11 +12,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/cli/report"
+
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -109,7 +110,7 @@ func (m *migration) moves(step *migratedStep) map[string]*v1beta1.Shoot {
 			return strings.HasPrefix(by, "NamespacedCloudProfile ") // who extend it
 		})
 	}
-	m.eachUser(step.goes, func(_ *v1beta1.Shoot, _ int, pool provider.Pool, keys []string, p profile, plain string) {
+	m.eachUser(step.goes, func(_ *v1beta1.Shoot, _ int, pool provider.Pool, keys []string, p anyProfile, plain string) {
 		if why := cannotMove(p, pool, plain); why != "" {
 			for _, key := range keys {
 				step.goes[key] = false
@@ -118,7 +119,7 @@ func (m *migration) moves(step *migratedStep) map[string]*v1beta1.Shoot {
 		}
 	})
 	moved := map[string]*v1beta1.Shoot{}
-	m.eachUser(step.goes, func(shoot *v1beta1.Shoot, i int, pool provider.Pool, _ []string, _ profile, plain string) {
+	m.eachUser(step.goes, func(shoot *v1beta1.Shoot, i int, pool provider.Pool, _ []string, _ anyProfile, plain string) {
 		name := shoot.Namespace + "/" + shoot.Name
 		if moved[name] == nil {
 			moved[name] = shoot.DeepCopy()
@@ -146,7 +147,7 @@ func (m *migration) staysFor(keys []string, why string) {
 // eachUser calls a function for each worker pool, by its Shoot and index, that uses versions which are to go, whose keys are
 // given; with the profile of the Shoot after this step, and the version without the suffix.
 func (m *migration) eachUser(
-	goes map[string]bool, do func(shoot *v1beta1.Shoot, i int, pool provider.Pool, keys []string, p profile, plain string),
+	goes map[string]bool, do func(shoot *v1beta1.Shoot, i int, pool provider.Pool, keys []string, p anyProfile, plain string),
 ) {
 	for _, s := range m.after.shoots.all {
 		p, _ := m.after.profileOf(s.object)
@@ -169,7 +170,7 @@ func (m *migration) eachUser(
 }
 
 // cannotMove says why a worker pool cannot boot from another version of its image instead; empty if it can, and boots the same.
-func cannotMove(p profile, pool provider.Pool, version string) string {
+func cannotMove(p anyProfile, pool provider.Pool, version string) string {
 	to := pool
 	to.Version = version
 	_, image := v1beta1helper.DetermineMachineImageForName(&v1beta1.CloudProfile{Spec: *p.spec()}, pool.Image)

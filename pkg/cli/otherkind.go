@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // specs are those of our kinds, in the order of gardenKinds.
@@ -25,7 +26,7 @@ var inSpec = regexp.MustCompile(`^spec\.(\w+)$`)
 
 // otherKind says that an object has the spec of another kind, instead of each field that the decoder does not know because of that.
 // It is nil unless several fields say so, and none is unknown there, too.
-func otherKind(o *manifest.Object, errs field.ErrorList) *field.Error {
+func otherKind(o *manifest.Object, errs finding.List) *field.Error {
 	var unknown []string
 	for _, err := range errs {
 		if found := inSpec.FindStringSubmatch(err.Field); found != nil && err.Origin == strictjson.OriginUnknownField {
@@ -38,7 +39,7 @@ func otherKind(o *manifest.Object, errs field.ErrorList) *field.Error {
 	for i, kind := range gardenKinds {
 		if kind != o.Kind && hasFields(specs[i], unknown) {
 			return problem(ruleObjectKind, field.ErrorTypeInvalid, "kind", o.Kind,
-				"the spec is that of a %s (%s), and not of a %s; correct the kind", kind, finding.Few(unknown), o.Kind)
+				"the spec is that of a %s (%s), and not of a %s; correct the kind", kind, words.Few(unknown), o.Kind)
 		}
 	}
 	return nil

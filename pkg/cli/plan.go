@@ -15,11 +15,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/plan"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 type planFlags struct {
@@ -148,9 +150,9 @@ func (c *command) runPlan(cmd *cobra.Command, args []string, flags *planFlags) e
 	return nil
 }
 
-// update is that of a CloudProfile or, if this is nil, of a NamespacedCloudProfile, in two gardens that differ in nothing
+// profileUpdate is that of a CloudProfile or, if this is nil, of a NamespacedCloudProfile, in two gardens that differ in nothing
 // else. Only the notes and findings of the one before are shown.
-type update struct {
+type profileUpdate struct {
 	kind, name    string
 	before, after *garden
 	// order is the preference order by which worker pools get their images.
@@ -165,7 +167,7 @@ type update struct {
 type change[T any] struct{ old, updated *source[T] }
 
 // plan returns what the update does. The error says why that cannot be told.
-func (u *update) plan() (*planned, error) {
+func (u *profileUpdate) plan() (*planned, error) {
 	var p Provider
 	var views []view
 	var refused []plan.Change
@@ -198,7 +200,7 @@ func (u *update) plan() (*planned, error) {
 
 // ofProfile returns the views of an update of a CloudProfile, and what is refused about it. The provider is nil if there is
 // nothing else to say.
-func (u *update) ofProfile() (Provider, []view, []plan.Change, error) {
+func (u *profileUpdate) ofProfile() (Provider, []view, []plan.Change, error) {
 	old, updated := u.profile.old, u.profile.updated
 	u.findUnknown()
 	children := u.children()
@@ -233,13 +235,13 @@ func (u *update) ofProfile() (Provider, []view, []plan.Change, error) {
 }
 
 // ofNamespaced does so for a NamespacedCloudProfile.
-func (u *update) ofNamespaced() (Provider, []view, []plan.Change, error) {
+func (u *profileUpdate) ofNamespaced() (Provider, []view, []plan.Change, error) {
 	old, updated := u.namespaced.old, u.namespaced.updated
 	parent, reference := u.before.parentOf(updated), updated.object.Spec.Parent
 	switch {
 	case parent == nil:
 		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
-			"give its manifest as well", finding.Quoted(reference.Name), u.name)
+			"give its manifest as well", words.Quoted(reference.Name), u.name)
 	case parent.object == nil:
 		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, cannot be read", reference.Name, u.name)
 	}
@@ -275,7 +277,7 @@ func errorOf(errs ...*field.Error) *field.Error {
 
 // retyped returns what refuses an update that gives the CloudProfile another type: those who use it. With another type there
 // is nothing else to compare, which the error says if nobody uses it.
-func (u *update) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]plan.Change, error) {
+func (u *profileUpdate) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]plan.Change, error) {
 	old, updated := u.profile.old.object, u.profile.updated.object
 	var users []string
 	for s := range u.remaining() {
@@ -287,16 +289,16 @@ func (u *update) retyped(children []*source[v1beta1.NamespacedCloudProfile]) ([]
 		users = append(users, "NamespacedCloudProfile "+child.name)
 	}
 	if len(users) > 0 {
-		return []plan.Change{refusal(consistency.TypeInUse(updated, old, users).Error)}, nil
+		return []plan.Change{refusal(check.TypeInUse(updated, old, users).Error)}, nil
 	}
 	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+
-		"give NEW the type of OLD", u.name, finding.Quoted(old.Spec.Type), finding.Quoted(updated.Spec.Type))
+		"give NEW the type of OLD", u.name, words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type))
 }
 
 // findUnread makes findings of what is wrong with the providerConfig of a worker pool.
-func (u *update) findUnread(v *view, unread plan.Unread) {
-	shoot := v.shoots[unread.Shoot]
-	pool := provider.PoolsOf(shoot.Object)[unread.Pool]
+func (u *profileUpdate) findUnread(v *view, unread update.Pool) {
+	shoot := v.shoots[unread.User]
+	pool := provider.PoolsOf(shoot.Object)[unread.Index]
 	u.before.error(u.before.shoots.byName[shoot.Name].manifest, v.old.resolve(pool).further.Errors()...)
 }
 

@@ -25,7 +25,7 @@ import (
 
 // readUpdate reads what plan is about. The error says why that cannot be told: OLD or NEW that cannot be read, or two
 // different objects.
-func (c *command) readUpdate(ctx context.Context, args []string, flags *planFlags) (*update, error) {
+func (c *command) readUpdate(ctx context.Context, args []string, flags *planFlags) (*profileUpdate, error) {
 	versions := args[:1] // NEW, and OLD before it unless that is elsewhere
 	var earlierText []byte
 	switch {
@@ -137,7 +137,7 @@ func whyNotInGit(revision, file string, err error, said string) error {
 
 // newUpdate finds the object that is updated, and returns it with everything else: what is in OLD and NEW besides counts
 // where the files, g, do not have it.
-func newUpdate(g, was, is *garden) (*update, error) {
+func newUpdate(g, was, is *garden) (*profileUpdate, error) {
 	names := is.profileNames()
 	switch {
 	case len(names) == 0:
@@ -147,7 +147,7 @@ func newUpdate(g, was, is *garden) (*update, error) {
 		return nil, fmt.Errorf("NEW has several profiles, %s: give it one, the one that is to be updated, and the others as FILE",
 			strings.Join(names, ", "))
 	}
-	u := &update{kind: "CloudProfile", name: names[0], before: g}
+	u := &profileUpdate{kind: "CloudProfile", name: names[0], before: g}
 	var found bool
 	if len(is.profiles.all) > 0 {
 		u.profile, found = changeOf(&was.profiles, is.profiles.all[0])

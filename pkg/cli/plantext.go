@@ -11,9 +11,10 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
+
+	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/plan"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // How plan is printed for people, as text and as Markdown.
@@ -133,14 +134,14 @@ func (p *planned) markdown(w io.Writer) {
 }
 
 // escaped returns text in which nothing is markup.
-func escaped(text string) string { return markup.Replace(finding.Printable(text)) }
+func escaped(text string) string { return markup.Replace(words.Printable(text)) }
 
 var markup = strings.NewReplacer(
 	"\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "|", "\\|", "&", "&amp;",
 )
 
 func code(name string) string {
-	return "`" + strings.ReplaceAll(finding.Printable(name), "`", "'") + "`"
+	return "`" + strings.ReplaceAll(words.Printable(name), "`", "'") + "`"
 }
 
 // group is changes that differ in machine types and regions only.
@@ -185,14 +186,14 @@ func merged(groups []*group, key func(*group) string, add func(g, other *group))
 
 // says returns what a group says, apart from machine types, regions and pools.
 func (g *group) says() string {
-	words := []string{string(g.When), g.Profile, g.Image, g.Version, settings(g.Requested), g.Rule, g.Field}
+	parts := []string{string(g.When), g.Profile, g.Image, g.Version, settings(g.Requested), g.Rule, g.Field}
 	switch g.Kind {
 	case plan.OtherImage:
-		words = append(words, referenceText(g.From), referenceText(g.To))
+		parts = append(parts, referenceText(g.From), referenceText(g.To))
 	case plan.Refused, plan.Locked, plan.Maintenance:
-		words = append(words, g.Message)
+		parts = append(parts, g.Message)
 	}
-	return strings.Join(words, "\x00")
+	return strings.Join(parts, "\x00")
 }
 
 // item puts a group into words.
@@ -215,14 +216,14 @@ func (g *group) item() item {
 // subject names what a group is about.
 func (g *group) subject() string {
 	text := g.Image + "@" + g.Version
-	types := finding.Few(g.types)
+	types := words.Few(g.types)
 	switch {
 	case g.Image == "":
-		return finding.Plural(g.types, "machine type") + " " + types
+		return words.Plural(g.types, "machine type") + " " + types
 	case types != "":
 		text += " on " + types
 	}
-	if regions := finding.Few(g.regions); regions != "" {
+	if regions := words.Few(g.regions); regions != "" {
 		text += " in " + regions
 	}
 	if asked := settings(g.Requested); asked != "" {
@@ -247,5 +248,5 @@ func poolsText(pools []plan.Pool) string {
 	}
 	plan.SortPools(pools)
 	shoots := plan.ShootsOf(pools)
-	return fmt.Sprintf("%s of %s %s", finding.Count(len(pools), "pool"), finding.Plural(shoots, "Shoot"), finding.Few(shoots))
+	return fmt.Sprintf("%s of %s %s", words.Count(len(pools), "pool"), words.Plural(shoots, "Shoot"), words.Few(shoots))
 }

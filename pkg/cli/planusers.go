@@ -11,14 +11,14 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/plan"
+	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Who uses the profile that plan is about.
 
 // remaining yields the Shoots that can be read and are not being deleted.
-func (u *update) remaining() iter.Seq[*source[v1beta1.Shoot]] {
+func (u *profileUpdate) remaining() iter.Seq[*source[v1beta1.Shoot]] {
 	return func(yield func(*source[v1beta1.Shoot]) bool) {
 		for _, s := range u.before.shoots.all {
 			if s.object != nil && s.object.DeletionTimestamp == nil && !yield(s) {
@@ -29,7 +29,7 @@ func (u *update) remaining() iter.Seq[*source[v1beta1.Shoot]] {
 }
 
 // children returns the NamespacedCloudProfiles whose parent is updated.
-func (u *update) children() []*source[v1beta1.NamespacedCloudProfile] {
+func (u *profileUpdate) children() []*source[v1beta1.NamespacedCloudProfile] {
 	var children []*source[v1beta1.NamespacedCloudProfile]
 	for _, s := range u.before.namespaced.all {
 		if s.object != nil && s.object.DeletionTimestamp == nil && u.before.parentOf(s) == u.profile.old {
@@ -40,7 +40,7 @@ func (u *update) children() []*source[v1beta1.NamespacedCloudProfile] {
 }
 
 // shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it.
-func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
+func (u *profileUpdate) shoots(kind, name string, p anyProfile) []plan.Shoot {
 	var shoots []plan.Shoot
 	for s := range u.remaining() {
 		of, named, _ := profileNameOf(s.object)
@@ -61,7 +61,7 @@ func (u *update) shoots(kind, name string, p profile) []plan.Shoot {
 // findUnknown makes findings of the Shoots of which nobody knows whether they use the CloudProfile that is updated: the
 // NamespacedCloudProfile that they name is not there, or does not say whose child it is. A Shoot that names another
 // CloudProfile, or a child of one, does not use this one, whether or not the other is there.
-func (u *update) findUnknown() {
+func (u *profileUpdate) findUnknown() {
 	for s := range u.remaining() {
 		kind, name, at := profileNameOf(s.object)
 		if kind != "NamespacedCloudProfile" {
@@ -79,7 +79,7 @@ func (u *update) findUnknown() {
 
 // noteRegions notes which of the Shoots are in regions that the update removes from the CloudProfile. No change says so:
 // Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
-func (u *update) noteRegions(updated profile, shoots []plan.Shoot) {
+func (u *profileUpdate) noteRegions(updated anyProfile, shoots []plan.Shoot) {
 	for _, region := range u.profile.old.object.Spec.Regions {
 		if updated.CheckRegion(region.Name, nil) == nil {
 			continue
@@ -93,7 +93,7 @@ func (u *update) noteRegions(updated profile, shoots []plan.Shoot) {
 		if slices.Sort(names); len(names) > 0 {
 			u.before.notes = append(u.before.notes, fmt.Sprintf(
 				"region %s is removed: Gardener takes no new Shoots there; that alone changes nothing for the worker pools of %s %s",
-				region.Name, finding.Plural(names, "Shoot"), finding.Few(names)))
+				region.Name, words.Plural(names, "Shoot"), words.Few(names)))
 		}
 	}
 }

@@ -12,13 +12,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What becomes of the profiles among the inputs in a garden, and which of them a Shoot or the flag --profile names.
@@ -33,7 +35,7 @@ func (g *garden) filled(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	return object
 }
 
-func fillIn(images []v1beta1.MachineImage, flavors []consistency.Filled) {
+func fillIn(images []v1beta1.MachineImage, flavors []profile.Filled) {
 	for _, f := range flavors {
 		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 	}
@@ -83,7 +85,7 @@ func (g *garden) storedNamespaced(
 
 // compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the
 // answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
-func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (profile, *field.Error) {
+func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (anyProfile, *field.Error) {
 	provider := g.providers[spec.Type]
 	if provider == nil {
 		return nil, g.unknownProvider(spec.Type, at)
@@ -97,7 +99,7 @@ func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *f
 }
 
 // compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
-func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile, fault *field.Error) {
+func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p anyProfile, fault *field.Error) {
 	if s.compiled == nil {
 		s.compiled, fault = g.compileSpec("CloudProfile "+s.name, &g.stored(s).Spec, field.NewPath("spec"), at)
 	}
@@ -106,7 +108,7 @@ func (g *garden) compile(s *source[v1beta1.CloudProfile], at string) (p profile,
 
 // compileNamespaced does so with what a NamespacedCloudProfile results in. The error, at the path at, says why there is
 // none.
-func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at string) (profile, *field.Error) {
+func (g *garden) compileNamespaced(s *source[v1beta1.NamespacedCloudProfile], at string) (anyProfile, *field.Error) {
 	if s.compiled != nil {
 		return s.compiled, nil
 	}
@@ -155,7 +157,7 @@ func (g *garden) parentOf(s *source[v1beta1.NamespacedCloudProfile]) *source[v1b
 }
 
 // profileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
-func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
+func (g *garden) profileOf(shoot *v1beta1.Shoot) (anyProfile, *field.Error) {
 	kind, name, at := profileNameOf(shoot)
 	switch kind {
 	case "CloudProfile":
@@ -163,7 +165,7 @@ func (g *garden) profileOf(shoot *v1beta1.Shoot) (profile, *field.Error) {
 	case "NamespacedCloudProfile":
 		return compiled(g, &g.namespaced, g.compileNamespaced, kind, shoot.Namespace+"/"+name, at)
 	}
-	return nil, problem(consistency.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
+	return nil, problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
 		"the Shoot names no CloudProfile or NamespacedCloudProfile")
 }
 
@@ -180,8 +182,8 @@ func profileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
 
 // compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.
 func compiled[T any](
-	g *garden, in *objects[T], compile func(*source[T], string) (profile, *field.Error), kind, name, at string,
-) (profile, *field.Error) {
+	g *garden, in *objects[T], compile func(*source[T], string) (anyProfile, *field.Error), kind, name, at string,
+) (anyProfile, *field.Error) {
 	s := in.byName[name]
 	switch {
 	case s == nil:
@@ -195,15 +197,15 @@ func compiled[T any](
 // missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
 func (g *garden) missing(kind, name, at string) *field.Error {
 	if g.cluster != "" {
-		return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+		return problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, g.cluster)
 	}
 	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
-		return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+		return problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
 				"or correct the name", kind, name, strings.Join(places, ", "))
 	}
-	return problem(consistency.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+	return problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
 		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
 }
 
@@ -234,24 +236,19 @@ func unreadable(kind, name, at string) *field.Error {
 // unknownProvider is the error about a profile whose provider type the command does not know.
 func (g *garden) unknownProvider(name, at string) *field.Error {
 	known := slices.Sorted(maps.Keys(g.providers))
-	meant := cmp.Or(strictjson.DidYouMean(strictjson.Closest(name, known)), "; if the type is right, there is nothing to correct")
+	meant := cmp.Or(words.DidYouMean(words.Closest(name, known)), "; if the type is right, there is nothing to correct")
 	return problem(ruleProviderUnknown, field.ErrorTypeNotSupported, at, name,
 		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(known, ", "), name, meant)
 }
 
 // differsInCase reports whether a provider type is a known one but for upper and lower case.
 func (g *garden) differsInCase(name string) bool {
-	for known := range g.providers {
-		if strings.EqualFold(known, name) {
-			return true
-		}
-	}
-	return false
+	return words.InCase(name, slices.Collect(maps.Keys(g.providers))) != ""
 }
 
 // profileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
 // that is no parent of another. A CloudProfile is taken as it is written, without defaults.
-func (g *garden) profileNamed(name string) (profile, error) {
+func (g *garden) profileNamed(name string) (anyProfile, error) {
 	if name == "" {
 		switch names := g.leaves(); len(names) {
 		case 0:
@@ -263,7 +260,7 @@ func (g *garden) profileNamed(name string) (profile, error) {
 				strings.Join(g.profileNames(), ", "))
 		}
 	}
-	var p profile
+	var p anyProfile
 	var fault *field.Error
 	s := g.profiles.byName[name]
 	n, err := g.namespacedNamed(name)

@@ -23,9 +23,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // poolFlags are a question of the command line: about one worker pool that stands in no manifest.
@@ -82,7 +82,7 @@ func (c *command) question(cmd *cobra.Command, reasons bool) *cobra.Command {
 func (f *poolFlags) checkQuestion(args []string) error {
 	switch {
 	case f.given("update-strategy") && !slices.Contains(updateStrategies, string(f.pool.Worker.UpdateStrategy)):
-		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, finding.Or(updateStrategies))
+		return fmt.Errorf("unknown --update-strategy %q: use %s", f.pool.Worker.UpdateStrategy, words.Or(updateStrategies))
 	case f.given("gpu") && f.gpu == "":
 		return errors.New("--gpu is empty: name the type of the GPU, or leave the flag out if the worker pool has none")
 	case f.given("worker-config") && f.workerConfig == "":
@@ -212,7 +212,7 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 		if !slices.Contains(gpuTypes, flags.gpu) {
 			g.notes = append(g.notes, fmt.Sprintf(
 				"images support GPUs of the types %s, so %s asks for one without GPU support%s",
-				strings.Join(gpuTypes, ", "), flags.gpu, suggest(flags.gpu, gpuTypes)))
+				strings.Join(gpuTypes, ", "), flags.gpu, words.DidYouMean(words.InCase(flags.gpu, gpuTypes))))
 		}
 	}
 	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
@@ -292,7 +292,7 @@ func (g *garden) askShoot(s *source[v1beta1.Shoot], order capability.Order) iter
 // profileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
 // profile to ask, or is for a region that its profile does not have. Shoots of the cluster whose provider is not known are
 // left out, and counted.
-func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) profile {
+func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) anyProfile {
 	if s.object == nil {
 		return nil // a finding says why
 	}
@@ -322,7 +322,7 @@ func (g *garden) leaveOut(provider string) {
 }
 
 // duplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.
-func duplicateKey(o *manifest.Object, pool *provider.Pool, p profile) string {
+func duplicateKey(o *manifest.Object, pool *provider.Pool, p anyProfile) string {
 	if len(p.madeBy().Workers().Settings()) == 0 {
 		return ""
 	}
@@ -384,7 +384,7 @@ func (g *garden) workerConfig(
 // into the worker config, as notes those about flags.
 func (g *garden) noteFurther(config *manifest.Object, errs field.ErrorList) {
 	for _, err := range errs {
-		if config == nil || err.Origin == consistency.RuleRequestUnregistered.Name && config.Value(err.Field) == nil {
+		if config == nil || err.Origin == resolve.RuleRequestUnregistered.Name && config.Value(err.Field) == nil {
 			g.notes = append(g.notes, err.Detail)
 			continue
 		}

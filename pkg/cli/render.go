@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/namespaced"
 )
@@ -122,15 +122,16 @@ func (g *garden) forgetGained(s *source[v1beta1.NamespacedCloudProfile], parent 
 	for i, image := range s.object.Spec.MachineImages {
 		for k, version := range image.Versions {
 			_, inherited := v1beta1helper.FindMachineImageVersion(parent.object.Spec.MachineImages, image.Name, version.Version)
+			subject := finding.Subject{Image: image.Name, Version: version.Version}
 			isMapping := func(f report.Finding) bool {
-				return f.Rule == consistency.RuleMappingInherited.Name && strings.HasPrefix(f.Message, image.Name+"@"+version.Version+":")
+				return f.Rule == check.RuleMappingInherited.Name && f.Subject == subject
 			}
 			if !inherited || len(version.CRI) == 0 || !slices.ContainsFunc(g.findings, isMapping) {
 				continue
 			}
 			at := fmt.Sprintf("spec.machineImages[%d].versions[%d].", i, k)
 			g.findings = slices.DeleteFunc(g.findings, func(f report.Finding) bool {
-				refused := f.Rule == gardener.RuleCore || f.Rule == consistency.RuleVersionInherited.Name
+				refused := f.Rule == gardener.RuleCore || f.Rule == check.RuleVersionInherited.Name
 				return isMapping(f) || refused && f.Object.Kind == "NamespacedCloudProfile" && strings.HasPrefix(f.Field, at)
 			})
 		}

@@ -96,7 +96,7 @@ func (c *command) runReport(ctx context.Context, args []string, flags *reportFla
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.
 type namedProfile struct {
 	name string
-	profile
+	anyProfile
 }
 
 // profilesToReport returns the profiles to report on: the one that the flag names or, without it, all but those that are

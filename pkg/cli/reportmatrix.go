@@ -17,9 +17,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/page"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // The answers of a profile to everything that a worker pool could ask: as data, and taken apart into the texts of a page.
@@ -39,7 +39,7 @@ type cell struct {
 
 // cells yields the answers for each image version, machine type, region and request, in this order.
 func (p compiledProfile[R]) cells(order capability.Order) iter.Seq[cell] {
-	m := consistency.NewMatrix(p.Profile, order)
+	m := resolve.NewMatrix(p.Profile, order)
 	types, regions := m.MachineTypes(), m.Regions()
 	return func(yield func(cell) bool) {
 		for _, of := range m.Versions() {
@@ -56,7 +56,7 @@ func (p compiledProfile[R]) cells(order capability.Order) iter.Seq[cell] {
 	}
 }
 
-func cellOf[R any](m *consistency.Matrix[R], of consistency.Combination, request int) cell {
+func cellOf[R any](m *resolve.Matrix[R], of resolve.Combination, request int) cell {
 	c := cell{
 		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
 		Requested: m.Requested(of.MachineType, request),
@@ -75,7 +75,7 @@ func cellOf[R any](m *consistency.Matrix[R], of consistency.Combination, request
 // sheet returns the answers as a page has them, whose texts are added to texts.
 func (p compiledProfile[R]) sheet(name string, order capability.Order, texts *page.Texts) page.Profile {
 	s := &sheet[R]{
-		Matrix: consistency.NewMatrix(p.Profile, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
+		Matrix: resolve.NewMatrix(p.Profile, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
 		kinds: map[string]int{}, keys: map[string]int{}, preferences: map[page.Preference]int{},
 	}
 	if order == capability.Gardener {
@@ -95,7 +95,7 @@ func (p compiledProfile[R]) sheet(name string, order capability.Order, texts *pa
 
 // sheet makes a [page.Profile].
 type sheet[R any] struct {
-	*consistency.Matrix[R]
+	*resolve.Matrix[R]
 	out          page.Profile
 	compiled     compiledProfile[R]
 	texts        *page.Texts
@@ -108,7 +108,7 @@ type sheet[R any] struct {
 
 // version is what is known of an image version besides its page.Version.
 type version struct {
-	consistency.Combination
+	resolve.Combination
 	// supported is what its flavors support.
 	supported []capability.Set
 }
@@ -199,7 +199,7 @@ func (s *sheet[R]) flavor(kind string, flavor *imageselector.Flavor[R], supports
 				Request:  imageselector.Request{Region: region},
 				Verdicts: []imageselector.Verdict[R]{{Flavor: flavor, Reason: imageselector.ReasonRegion}},
 			}
-			missing = s.texts.Add(consistency.Rejection(&d, 0))
+			missing = s.texts.Add(resolve.Rejection(&d, 0))
 		}
 		f.References, f.Missing = append(f.References, text), append(f.Missing, missing)
 	}
@@ -244,7 +244,7 @@ func explainFlag(worker capability.Worker, more []capability.Requirement) string
 
 // asksFor returns the settings by which a worker pool asks for something that counts, in words: an empty list, never nil, if
 // there are none.
-func (p compiledProfile[R]) asksFor(r *consistency.Resolution[R]) []string {
+func (p compiledProfile[R]) asksFor(r *resolve.Resolution[R]) []string {
 	asks := []string{}
 	for _, q := range r.Requirements {
 		if !q.Implied && !p.Vocabulary().Ignores(q) {
@@ -259,7 +259,7 @@ func (p compiledProfile[R]) asked(pool provider.Pool) (asks []string, boots stri
 	if p.Boots(pool) == nil {
 		return nil, ""
 	}
-	r := p.ExplainPool(pool)
+	r := resolve.Explain(p.Profile, pool)
 	if r.Err == nil {
 		boots = referenceText(r.Reference)
 	}
@@ -310,7 +310,7 @@ func (a *answers[R]) all() page.Answers {
 }
 
 // at returns the combination of an image version with the first of the machine types, in the first region.
-func (a *answers[R]) at(version int) consistency.Combination {
+func (a *answers[R]) at(version int) resolve.Combination {
 	of := a.versions[version].Combination
 	of.MachineType = a.types[0]
 	if len(a.sheet.out.Regions) > 0 {

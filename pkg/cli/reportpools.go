@@ -126,7 +126,7 @@ type poolsAsked struct {
 }
 
 // of returns what the worker pools of a Shoot ask for and boot, with the images that they have before the maintenance.
-func (a poolsAsked) of(p profile, s *source[v1beta1.Shoot], maintained []maintainedPool) []askedPool {
+func (a poolsAsked) of(p anyProfile, s *source[v1beta1.Shoot], maintained []maintainedPool) []askedPool {
 	asked := make([]askedPool, 0, len(maintained))
 	for i, pool := range provider.PoolsOf(asStored(p, s.object)) {
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 
 	"github.com/capkit/capkit/example"
 )
@@ -185,9 +185,9 @@ const mostMeant = 8
 // noRule says that there is no rule of a name, and which one may be meant.
 func noRule(name string, rules []finding.Rule) string {
 	names := ruleNames(rules)
-	message := fmt.Sprintf("there is no rule %s", finding.Quoted(name))
-	if meant := strictjson.Closest(name, names); meant != "" {
-		return message + "; did you mean " + meant + "?"
+	message := fmt.Sprintf("there is no rule %s", words.Quoted(name))
+	if meant := words.Closest(name, names); meant != "" {
+		return message + words.DidYouMean(meant)
 	}
 	alike := slices.DeleteFunc(names, func(other string) bool {
 		return name == "" || !strings.Contains(other, strings.ToLower(name))
@@ -195,7 +195,7 @@ func noRule(name string, rules []finding.Rule) string {
 	if len(alike) == 0 || len(alike) > mostMeant {
 		return message + "; capkit rules lists all"
 	}
-	return message + "; did you mean " + finding.Or(alike) + "?"
+	return message + words.DidYouMean(words.Or(alike))
 }
 
 // exampleOf returns the example of a rule; nil if there is none, or if it needs a provider that the command has not.

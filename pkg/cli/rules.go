@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/manifest"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/provider"
@@ -33,22 +33,22 @@ const (
 // there once; of two rules with one name that counts which holds for every provider, or else that of the first
 // provider. What none of the providers can be the cause of is left out. The caller owns the slice.
 func Rules(providers ...Provider) []finding.Rule {
-	rules := append(consistency.Rules(), manifestRules...)
+	rules := append(check.Rules(), manifestRules...)
 	var own []finding.Rule
 	without := map[string]bool{
-		consistency.RuleRequestIgnored.Name: true, consistency.RuleEntryDuplicate.Name: true, provider.RuleWorkerFieldUnknown: true,
+		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, provider.RuleWorkerFieldUnknown: true,
 	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
 		ifOffered := func(s capability.Requirement) bool { return s.OnlyIfRegistered }
 		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) || slices.ContainsFunc(p.Workers().Settings(), ifOffered) {
-			delete(without, consistency.RuleRequestIgnored.Name)
+			delete(without, check.RuleRequestIgnored.Name)
 		}
 		if p.Workers().KnownUpTo() != "" {
 			delete(without, provider.RuleWorkerFieldUnknown)
 		}
 		if _, extends := p.Cloud().(provider.ListExtender); extends {
-			delete(without, consistency.RuleEntryDuplicate.Name)
+			delete(without, check.RuleEntryDuplicate.Name)
 		}
 		if describer, describes := p.Cloud().(provider.RuleDescriber); describes {
 			own = append(own, describer.Rules()...)
@@ -79,7 +79,7 @@ var manifestRules = []finding.Rule{
 	{Name: ruleFlavorWrapped, Severity: finding.SeverityError, Object: finding.ObjectCloudProfile,
 		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
 		Repair: "Remove the key and write its content in its place, as the message shows."},
-	{Name: consistency.RuleProfileMissing, Severity: finding.SeverityError, Object: finding.ObjectAny,
+	{Name: check.RuleProfileMissing, Severity: finding.SeverityError, Object: finding.ObjectAny,
 		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
 		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
 	{Name: ruleProfileUnreadable, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,

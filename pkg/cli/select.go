@@ -18,10 +18,11 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // selectImage returns the command select, whose name is a keyword.
@@ -84,11 +85,18 @@ type selected struct {
 type refused struct {
 	Error string `json:"error"`
 	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
-	Rejected    []rejected               `json:"rejected"`
-	Suggestions []consistency.Suggestion `json:"suggestions"`
+	Rejected    []rejected           `json:"rejected"`
+	Suggestions []resolve.Suggestion `json:"suggestions"`
 
+	// finding is what says so about a Shoot.
+	finding finding.Finding
 	// mistake is one in the question, which has to be corrected before there can be suggestions; empty if none is known.
 	mistake string
+}
+
+// isSaidBy reports whether a finding about a Shoot says why there is no image.
+func (r *refused) isSaidBy(f finding.Finding) bool {
+	return f.Origin == r.finding.Origin && f.Field == r.finding.Field && f.Subject == r.finding.Subject
 }
 
 // rejected says why a flavor is out.
@@ -124,7 +132,7 @@ func excluder[R any](v *imageselector.Verdict[R]) capability.Cause {
 }
 
 // answerFrom turns a resolution into what is printed.
-func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) answer {
+func answerFrom[R any](p *profile.Profile[R], r resolve.Resolution[R]) answer {
 	a := answer{
 		Pool:  r.Pool.Name,
 		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
@@ -139,7 +147,7 @@ func answerFrom[R any](p *consistency.Profile[R], r consistency.Resolution[R]) a
 		return a
 	}
 	a.refused = &refused{
-		Error: r.Err.Detail, Rejected: []rejected{}, Suggestions: append([]consistency.Suggestion{}, r.Suggestions...),
+		Error: r.Err.Detail, Rejected: []rejected{}, Suggestions: append([]resolve.Suggestion{}, r.Suggestions...), finding: *r.Err,
 	}
 	if r.Reason != "" {
 		a.Rejected = append(a.Rejected, whole(p, &r))
@@ -169,7 +177,7 @@ func (a *answer) refuseFor(name, fault string, workers provider.Workers) {
 	message := name + " has errors, so it is not known what it asks for: " + fault
 	a.selected, a.refused = nil, &refused{
 		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message}},
-		Suggestions: []consistency.Suggestion{},
+		Suggestions: []resolve.Suggestion{},
 	}
 	a.forget(workers)
 }
@@ -184,13 +192,13 @@ func (a *answer) explain(more string) {
 }
 
 // whole is the entry of a pool that is refused without a look at flavors.
-func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejected {
+func whole[R any](p *profile.Profile[R], r *resolve.Resolution[R]) rejected {
 	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
-	case r.Err.Origin == consistency.RuleArchitecture.Name:
+	case r.Err.Origin == resolve.RuleArchitecture.Name:
 		entry.Capability, entry.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
 		entry.Worker = []string{r.Pool.Architecture}
-	case r.Reason == consistency.ReasonUnregistered:
+	case r.Reason == profile.ReasonUnregistered:
 		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
 			entry.Capability, entry.Worker = unmet[0].Capability, unmet[0].Values
 		}
@@ -199,11 +207,11 @@ func whole[R any](p *consistency.Profile[R], r *consistency.Resolution[R]) rejec
 }
 
 // rejectedFlavor is the entry of a flavor, the one with the index i.
-func rejectedFlavor[R any](p *consistency.Profile[R], d *imageselector.Decision[R], i int) rejected {
+func rejectedFlavor[R any](p *profile.Profile[R], d *imageselector.Decision[R], i int) rejected {
 	v := &d.Verdicts[i]
 	entry := rejected{
 		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
-		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + consistency.Rejection(d, i),
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + resolve.Rejection(d, i),
 	}
 	if len(v.Conflicts) > 0 {
 		first := &v.Conflicts[0]
@@ -290,7 +298,7 @@ func printAdvice(w io.Writer, r *refused) {
 }
 
 // printSuggestions says what would work.
-func printSuggestions(w io.Writer, suggestions []consistency.Suggestion) {
+func printSuggestions(w io.Writer, suggestions []resolve.Suggestion) {
 	if len(suggestions) == 0 {
 		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
 		return

@@ -21,7 +21,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // settingsFile is the name of the file with the settings of lint.
@@ -154,13 +154,13 @@ func (r *settingsReader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node
 	for pair := range slices.Chunk(n.Content, 2) {
 		key := pair[0].Value
 		read, found := fields[key]
-		switch meant := strictjson.Closest(key, known); {
+		switch meant := words.Closest(key, known); {
 		case seen[key] > 0:
 			r.fault(pair[0], "the key %q is already given in line %d; remove one of the two", key, seen[key])
 		case found:
 			read(pair[1])
 		case meant != "":
-			r.fault(pair[0], "unknown key %q; did you mean %s?", key, meant)
+			r.fault(pair[0], "unknown key %q%s", key, words.DidYouMean(meant))
 		default:
 			r.fault(pair[0], "unknown key %q; there are %s", key, strings.Join(known, ", "))
 		}
@@ -179,7 +179,7 @@ func (r *settingsReader) text(n *yaml.Node, what string) *string {
 
 func (r *settingsReader) choice(n *yaml.Node, choices ...string) *string {
 	if n.Kind != yaml.ScalarNode || !slices.Contains(choices, n.Value) {
-		r.fault(n, "write %s", finding.Or(choices))
+		r.fault(n, "write %s", words.Or(choices))
 		return nil
 	}
 	return &n.Value

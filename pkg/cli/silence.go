@@ -13,14 +13,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/edit"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // The rules about comments that silence findings.
@@ -39,7 +40,7 @@ var notRead = map[string]bool{
 
 // halfChecked are further rules because of which less is found out about an object.
 var halfChecked = map[string]bool{
-	consistency.RuleProfileMissing: true, ruleProfileUnreadable: true, ruleProviderUnknown: true, rulePoolNotChecked: true,
+	check.RuleProfileMissing: true, ruleProfileUnreadable: true, ruleProviderUnknown: true, rulePoolNotChecked: true,
 }
 
 // whyNotSilenced says why a rule cannot be silenced in a comment; empty if it can.
@@ -111,7 +112,7 @@ var (
 // notOwn says what is wrong with a comment that is not the command's own, but seems to be meant to be; empty if it does not. Text
 // in which people write about such comments does not, unless it names a rule.
 func notOwn(c edit.Comment, rules []finding.Rule) string {
-	ruleMeant := func(word string) bool { return strictjson.Closest(word, ruleNames(rules)) != "" }
+	ruleMeant := func(word string) bool { return words.Closest(word, ruleNames(rules)) != "" }
 	if near := nearlyMark.FindStringSubmatch(c.Text); len(near) > 0 && (strings.ContainsAny(near[2], ":_-") || ruleMeant(near[3])) {
 		return fmt.Sprintf("the comment silences nothing, because it begins with %s; %s", near[1], ignoreForm)
 	}

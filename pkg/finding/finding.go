@@ -35,6 +35,10 @@ type Finding struct {
 	// Parts are the findings that this one stands for, if it says at once what could be said of several places. In two
 	// versions of an object it is then known by them.
 	Parts List
+	// Subject is what the finding is about, for those who look for a finding about it. It is empty where nobody does.
+	Subject Subject
+	// Suggestion is what was probably meant; nil if nobody can tell.
+	Suggestion *Suggestion
 	// Instead are findings that nobody is told about, because they follow from this one. Who does not want to hear of this one
 	// has to be told them.
 	Instead List
@@ -45,6 +49,46 @@ type Finding struct {
 func New(rule string, kind field.ErrorType, at *field.Path, value any, detail string) Finding {
 	err := &field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail, Origin: rule}
 	return Finding{Error: err, Place: ParsePath(err.Field)}
+}
+
+// Subject is what a finding is about, as far as its check says so.
+type Subject struct {
+	Image, Version string
+	// Pool is the name of a worker pool, in the one finding that says why the pool gets no image.
+	Pool string
+}
+
+// Suggestion is what was probably meant by something that is written.
+type Suggestion struct {
+	Replace Replaced
+	// Name is what is written, and With what was probably meant.
+	Name, With string
+	// Certain says that Name can hardly mean anything else, so that it may be replaced without a question.
+	Certain bool
+}
+
+// Replaced says what a [Suggestion] replaces.
+type Replaced int
+
+// What a suggestion replaces.
+const (
+	// ReplaceKey is about the last key of the path.
+	ReplaceKey Replaced = iota
+	// ReplaceValue is about the value at the path.
+	ReplaceValue
+	// ReplaceByList is about the value at the path, or about its member Name, which is to be a list with With as its only item.
+	ReplaceByList
+	// ReplaceRegion is about the name of a region, wherever it stands in the provider config.
+	ReplaceRegion
+)
+
+// Suggest returns a suggestion: of what must be meant or, if that is empty, of what was probably meant; nil if both are.
+func Suggest(replace Replaced, name, probably, certainly string) *Suggestion {
+	with := cmp.Or(certainly, probably)
+	if with == "" {
+		return nil
+	}
+	return &Suggestion{Replace: replace, Name: name, With: with, Certain: certainly != ""}
 }
 
 // String returns the finding as field errors are written.
@@ -167,17 +211,18 @@ func (r *Report) Add(o Report) {
 }
 
 // Found appends the finding of a rule, see [New], to the list of its severity, unless that is full. The detail is formatted as by
-// Sprintf.
-func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) {
+// Sprintf. The finding that it returns may be changed until the next one is appended.
+func (r *Report) Found(rule Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any) *Finding {
 	list, left, full := &r.Errors, &r.ErrorsLeftOut, r.Full()
 	if rule.Severity == SeverityWarning {
 		list, left, full = &r.Warnings, &r.WarningsLeftOut, len(r.Warnings) >= Most
 	}
 	if full {
 		*left = true
-		return
+		return &Finding{}
 	}
 	*list = append(*list, New(rule.Name, kind, at, value, fmt.Sprintf(format, args...)))
+	return &(*list)[len(*list)-1]
 }
 
 // Sorted returns the report with both lists sorted in place, see [List.Sort]: the same input gives the same report.

@@ -74,26 +74,6 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
-	six := []string{"a", "b", "c", "d", "e", "f"}
-	for got, want := range map[string]string{
-		finding.Few(six):               "a, b, c, d, e, and 1 more",
-		finding.Few(six[:5]):           "a, b, c, d, e",
-		finding.Few(nil):               "",
-		finding.JoinFew(six[:2], "; "): "a; b",
-		finding.Plural(six[:1], "x"):   "x",
-		finding.Plural(six, "region"):  "regions",
-		finding.Quoted("name"):         "name",
-	} {
-		if got != want {
-			t.Errorf("%q instead of %q", got, want)
-		}
-	}
-	if finding.Quoted("") != `""` {
-		t.Error(finding.Quoted(""))
-	}
-}
-
 // A report takes a thousand errors and a thousand warnings. A finding says that there were more, once.
 func TestReportEnds(t *testing.T) {
 	at := field.NewPath("spec")

@@ -24,6 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Image refers to an image of Compute Engine.
@@ -141,7 +142,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 		return field.ErrorList{provider.ReferenceMissing(at, "the path of the image, "+imageForm+",")}
 	case !imagePath.MatchString(ref.Image):
 		return field.ErrorList{field.Invalid(at, ref.Image, fmt.Sprintf(
-			"%s is not the path of an image; write %s", finding.Quoted(ref.Image), imageForm)).WithOrigin(RuleImagePath)}
+			"%s is not the path of an image; write %s", words.Quoted(ref.Image), imageForm)).WithOrigin(RuleImagePath)}
 	}
 	return nil
 }

@@ -10,17 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/gcp"
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/cases"
 	"github.com/capkit/capkit/test/wire"
 )
@@ -141,7 +144,7 @@ func TestGPU(t *testing.T) {
 				{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CapabilityFlavors: core},
 				{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}, CapabilityFlavors: core[:1]},
 			}}}
-			profile, report := consistency.Compile(gcp.Provider{}, spec, field.NewPath("spec"))
+			profile, report := profile.Compile(gcp.Provider{}, spec, field.NewPath("spec"))
 			if len(report.Errors) > 0 {
 				t.Fatal(report.Errors)
 			}
@@ -152,12 +155,12 @@ func TestGPU(t *testing.T) {
 			}}}}
 			var boots []string
 			for _, pool := range provider.PoolsOf(shoot) {
-				boots = append(boots, profile.ResolvePool(pool).Decision.Reference.Image)
+				boots = append(boots, resolve.Pool(profile, pool).Decision.Reference.Image)
 			}
 			if diff := cmp.Diff([]string{test.boots, plain}, boots); diff != "" {
 				t.Error(diff)
 			}
-			found := profile.ValidateShoot(shoot, nil)
+			found := check.Shoot(profile, shoot, nil)
 			var refused []string
 			for _, f := range found.Errors {
 				refused = append(refused, f.Origin+" "+f.Field)
@@ -165,7 +168,7 @@ func TestGPU(t *testing.T) {
 			if strings.Join(refused, "\n") != test.refused {
 				t.Error(found.Errors)
 			}
-			warned := slices.ContainsFunc(found.Warnings, func(f finding.Finding) bool { return f.Origin == consistency.RuleRequestIgnored.Name })
+			warned := slices.ContainsFunc(found.Warnings, func(f finding.Finding) bool { return f.Origin == check.RuleRequestIgnored.Name })
 			if warned != test.warned {
 				t.Error(found.Warnings)
 			}
@@ -205,14 +208,14 @@ func TestGPUInANamespacedCloudProfile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			profile, report := consistency.Compile(gcp.Provider{}, spec, field.NewPath("spec"))
+			profile, report := profile.Compile(gcp.Provider{}, spec, field.NewPath("spec"))
 			if len(report.Errors) > 0 {
 				t.Fatal(report.Errors)
 			}
 			pool := provider.Pool{
 				MachineType: "n1", Image: "gl", Version: "2.0.0", Region: "europe-west1", Config: &runtime.RawExtension{Raw: []byte(gpu)},
 			}
-			if boots := profile.ResolvePool(pool).Decision.Reference.Image; boots != test.boots {
+			if boots := resolve.Pool(profile, pool).Decision.Reference.Image; boots != test.boots {
 				t.Errorf("%q, want %q", boots, test.boots)
 			}
 		})

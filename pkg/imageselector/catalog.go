@@ -10,7 +10,7 @@
 //
 // The package is generic over R, a provider's reference to an image, and never looks into it. It decodes no manifest
 // and reports no errors about one: it takes what it is given, also what lint and admission refuse (semantics S7).
-// Decoding is up to a provider, checking to consistency. It implements S4 to S7 of docs/semantics.md.
+// Decoding is up to a provider, checking to package profile. It implements S4 to S7 of docs/semantics.md.
 package imageselector
 
 import (
@@ -162,7 +162,7 @@ type located[R any] struct {
 
 // NewCatalog compiles images, whose capabilities are declared in vocabulary. It takes what it is given (semantics S7):
 // an image or a version that is listed twice has the flavors of both, and what the vocabulary does not know is left
-// out, as [capability.Vocabulary.Flavor] does. consistency.Compile, which calls it, finds what is wrong with images.
+// out, as [capability.Vocabulary.Flavor] does. profile.Compile, which calls it, finds what is wrong with images.
 // The catalog keeps them: the caller must not change them any more.
 func NewCatalog[R any](vocabulary *capability.Vocabulary, images []Image[R]) *Catalog[R] {
 	c := &Catalog[R]{vocabulary: vocabulary, images: make(map[string]map[string]*version[R], len(images))}

@@ -8,13 +8,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 const config = `{"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig", "machineImages": [
@@ -47,17 +49,17 @@ func TestLegacyImageServesEveryArchitecture(t *testing.T) {
 			if len(spec.MachineCapabilities) > 0 {
 				spec.MachineTypes = []v1beta1.MachineType{{Name: "amd", Architecture: new("amd64")}, machineTypes[1]}
 			}
-			profile, report := consistency.Compile(local.Provider{}, &spec, field.NewPath("spec"))
+			profile, report := profile.Compile(local.Provider{}, &spec, field.NewPath("spec"))
 			if len(report.Errors)+len(report.Warnings) > 0 {
 				t.Fatal(report)
 			}
 			for _, machine := range []string{"amd", "arm"} {
-				r := profile.ResolvePool(provider.Pool{MachineType: machine, Image: "local", Version: "1.0.0", Region: "any"})
+				r := resolve.Pool(profile, provider.Pool{MachineType: machine, Image: "local", Version: "1.0.0", Region: "any"})
 				if r.Err != nil || r.Decision.Reference.Image != "node:1.0.0" {
 					t.Errorf("%s: %v %v", machine, r.Decision.Reference, r.Err)
 				}
 			}
-			r := profile.ResolvePool(provider.Pool{MachineType: "arm", Image: "local", Version: "2.0.0", Region: "any"})
+			r := resolve.Pool(profile, provider.Pool{MachineType: "arm", Image: "local", Version: "2.0.0", Region: "any"})
 			if r.Err == nil {
 				t.Errorf("core lists amd64 only, and yet arm boots %v", r.Decision.Reference)
 			}

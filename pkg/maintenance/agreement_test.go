@@ -32,6 +32,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	ours "github.com/capkit/capkit/pkg/maintenance"
 )
 
@@ -252,7 +253,7 @@ func TestNextAgreesWithGardener(t *testing.T) {
 			version = "1.1.0"
 		}
 		worker.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: &version}
-		worker.Machine.Architecture = ptr.To(ours.Architecture(&profile.Spec, &worker))
+		worker.Machine.Architecture = ptr.To(gardenerrules.Architecture(&profile.Spec, &worker))
 		autoUpdate, boots := rapid.Bool().Draw(t, "auto update"), drawFilter(t, profile)
 
 		want, wantErr := maintained(t, withOnly(profile, boots), shootOf(worker, autoUpdate))

@@ -8,5 +8,5 @@
 // and [Replace] are what the webhook mutate-shoot makes of Gardener's choice.
 //
 // Where Gardener exports its decision, that is asked; what is private in its API server and its controller manager is
-// written once more here, and compared with them in tests.
+// in package gardenerrules. Tests compare the answers with Gardener's.
 package maintenance

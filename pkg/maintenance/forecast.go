@@ -7,6 +7,7 @@ package maintenance
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -41,7 +42,7 @@ func NewForecast(
 	profile *v1beta1.CloudProfileSpec, workers provider.Workers,
 	boots func(provider.Pool) func(image, version string) bool,
 ) *Forecast {
-	return &Forecast{newChoices(profile), releasesOf(profile), workers, boots, map[shaped]Blocked{}}
+	return &Forecast{newChoices(profile), gardenerrules.ImageVersions(profile), workers, boots, map[shaped]Blocked{}}
 }
 
 // After returns a Forecast by an update of the profile, for the same provider. What both profiles say in the same way is
@@ -49,7 +50,7 @@ func NewForecast(
 func (f *Forecast) After(
 	update *v1beta1.CloudProfileSpec, boots func(provider.Pool) func(image, version string) bool,
 ) *Forecast {
-	return &Forecast{f.choices.after(update), releasesOf(update), f.workers, boots, map[shaped]Blocked{}}
+	return &Forecast{f.choices.after(update), gardenerrules.ImageVersions(update), f.workers, boots, map[shaped]Blocked{}}
 }
 
 // Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
@@ -84,7 +85,7 @@ func (f *Forecast) judge(shoot *v1beta1.Shoot, worker *v1beta1.Worker, pool prov
 		works := worksOf(f.releases, worker, worker, shoot.Spec.Kubernetes.Version, boots)
 		// An error says that there is none, so that the pool keeps what it has.
 		instead := f.choices.ofThose(shoot, worker, works)
-		blocked = Blocked{Image: Image{pool.Image, chosen}, Instead: instead.Version}
+		blocked = Blocked{Image: Image{Name: pool.Image, Version: chosen}, Instead: instead.Version}
 	}
 	f.blocked[key] = blocked
 	return blocked

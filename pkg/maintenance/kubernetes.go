@@ -5,10 +5,11 @@
 package maintenance
 
 import (
-	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
 // nextKubernetes returns what maintenance makes of a version of Kubernetes: the latest patch or, by force, the next
@@ -24,13 +25,9 @@ func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
 }
 
 func nextKubernetes(profile *v1beta1.CloudProfileSpec, version string, autoUpdate bool) Outcome {
-	found, current, err := v1beta1helper.KubernetesVersionExistsInCloudProfile(&v1beta1.CloudProfile{Spec: *profile}, version)
-	if err != nil {
+	due, forced, err := gardenerrules.KubernetesDue(profile, version, autoUpdate)
+	if err != nil || !due {
 		return Outcome{Err: err}
-	}
-	forced := !found || v1beta1helper.VersionIsExpired(current)
-	if !forced && !autoUpdate {
-		return Outcome{}
 	}
 	to, err := helper.DetermineVersionForStrategy(profile.Kubernetes.Versions, version,
 		v1beta1helper.GetLatestVersionForPatchAutoUpdate, v1beta1helper.GetVersionForForcefulUpdateToConsecutiveMinor, forced)
@@ -43,12 +40,7 @@ func atMost(o Outcome, version, controlPlane string) Outcome {
 	if o.Version == "" {
 		return o
 	}
-	to, err := semver.NewVersion(o.Version)
-	limit, limitErr := semver.NewVersion(controlPlane)
-	if err == nil && limitErr == nil && to.GreaterThan(limit) {
-		o.Version = limit.String()
-	}
-	if o.Version == version {
+	if o.Version = gardenerrules.KubeletAtMost(o.Version, controlPlane); o.Version == version {
 		return Outcome{}
 	}
 	return o

@@ -11,13 +11,14 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
 // Maintainer says of many Shoots what their next maintenance makes of them by one profile. Worker pools that are alike are
 // looked at once. It is not safe for concurrent use.
 //
-// The rule is that of the maintenance controller of Gardener v1.150 (reconcile). None of its methods changes an argument.
+// The rule is that of reconcile in Gardener's maintenance controller. None of its methods changes an argument.
 type Maintainer struct {
 	profile    *v1beta1.CloudProfileSpec
 	workers    provider.Workers
@@ -25,15 +26,15 @@ type Maintainer struct {
 	releases   map[Image]*v1beta1.MachineImageVersion
 	kubernetes map[pickable]Outcome
 	replaced   map[replaceable]replacement
-	locked     map[lockable]string
+	locker     *gardenerrules.Locker
 }
 
 // NewMaintainer returns a Maintainer by a profile, which must not be changed as long as it is asked, of a provider with
 // these workers.
 func NewMaintainer(profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
 	return &Maintainer{
-		profile, workers, newChoices(profile), releasesOf(profile),
-		map[pickable]Outcome{}, map[replaceable]replacement{}, map[lockable]string{},
+		profile, workers, newChoices(profile), gardenerrules.ImageVersions(profile),
+		map[pickable]Outcome{}, map[replaceable]replacement{}, gardenerrules.NewLocker(profile),
 	}
 }
 
@@ -124,12 +125,6 @@ func (m *Maintainer) Replace(old, shoot *v1beta1.Shoot, worker int, pool *provid
 	return made.outcome, made.replaced
 }
 
-// lockable is a machine type with an image.
-type lockable struct {
-	machineType string
-	image       Image
-}
-
 // Gone says whether the profile does not have an image any more, or has it expired; empty if it has it.
 func (m *Maintainer) Gone(image Image) string {
 	v := m.releases[image]
@@ -144,15 +139,15 @@ func (m *Maintainer) Gone(image Image) string {
 
 // Refused is the function [Refused].
 func (m *Maintainer) Refused(image Image, worker, before *v1beta1.Worker, kubernetes string) string {
-	return refuses(m.releases[image], worker, before, kubernetes)
+	return says(gardenerrules.RefusesImage(m.releases[image], worker, before, kubernetes))
 }
 
 // Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty
 // for one that is no reason. Each of them is one not to take the Shoot at all. boots reports what boots for a pool, by
 // its index, and why not: a pool whose version is not changed need not boot.
 //
-// Of the rules of the admission plugin ShootValidator of Gardener v1.150 there are those that maintenance can break:
-// about versions that are changed, about Kubernetes, and those that a Shoot breaks whatever is changed in it.
+// Of the rules of the admission plugin ShootValidator there are those that maintenance can break: about versions that are
+// changed, about Kubernetes, and those that a Shoot breaks whatever is changed in it.
 func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int, image Image) string) []string {
 	reasons := make([]string, len(shoot.Spec.Provider.Workers))
 	for i := range reasons {
@@ -160,55 +155,40 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 		if after.Machine.Image == nil || after.Machine.Image.Version == nil {
 			continue
 		}
-		image := Image{after.Machine.Image.Name, *after.Machine.Image.Version}
+		image := Image{Name: after.Machine.Image.Name, Version: *after.Machine.Image.Version}
 		reasons[i] = m.locks(after.Machine.Type, image)
 		switch {
 		case reasons[i] != "":
 		case *before.Machine.Image.Version != image.Version:
-			reasons[i] = about(image, refuses(m.releases[image], after, before, shoot.Spec.Kubernetes.Version))
+			reasons[i] = about(image, gardenerrules.RefusesImage(m.releases[image], after, before, shoot.Spec.Kubernetes.Version))
 			if reasons[i] == "" {
 				reasons[i] = boots(i, image)
 			}
 		default:
 			if v := m.releases[image]; v != nil {
-				reasons[i] = about(image, refusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
+				reasons[i] = about(image, gardenerrules.RefusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
 			}
 		}
 	}
 	return reasons
 }
 
-// about says which image Gardener refuses for a reason; empty if there is none.
-func about(image Image, reason string) string {
-	if reason == "" {
+// about says which image Gardener refuses, and why; empty if it does not.
+func about(image Image, refusal gardenerrules.Refusal) string {
+	if refusal == (gardenerrules.Refusal{}) {
 		return ""
 	}
-	return fmt.Sprintf("Gardener refuses %s: %s", image, reason)
+	return fmt.Sprintf("Gardener refuses %s: %s", image, says(refusal))
 }
 
 // locks says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.
 func (m *Maintainer) locks(machineType string, image Image) string {
-	key := lockable{machineType, image}
-	reason, done := m.locked[key]
-	if !done {
-		reason = locked(m.profile, machineType, image, m.releases[image])
-		m.locked[key] = reason
-	}
-	return reason
-}
-
-func locked(profile *v1beta1.CloudProfileSpec, name string, image Image, v *v1beta1.MachineImageVersion) string {
-	if len(profile.MachineCapabilities) == 0 {
-		return ""
-	}
-	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, name)
-	if machineType == nil {
-		return fmt.Sprintf("the profile has no machine type %q, without which Gardener takes no update of the Shoot", name)
-	}
-	if v != nil && !v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
-		machineType.Capabilities, v.CapabilityFlavors, profile.MachineCapabilities) {
+	switch m.locker.Lock(machineType, image) {
+	case gardenerrules.LockedByType:
+		return fmt.Sprintf("the profile has no machine type %q, without which Gardener takes no update of the Shoot", machineType)
+	case gardenerrules.LockedByFlavors:
 		return fmt.Sprintf("machine type %s fits no flavor of %s, without which Gardener takes no update of the Shoot",
-			name, image)
+			machineType, image)
 	}
 	return ""
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
 	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
 // Update is what maintenance does to the image version of a worker pool.
@@ -30,8 +32,8 @@ type Update struct {
 // the Shoot has its image versions updated automatically; kubernetes is the version of its control plane.
 //
 // The error says that an update is due and there is none, that the profile does not have the image or the machine
-// type, or that a version cannot be read. The rule is that of the maintenance controller of Gardener v1.150
-// (maintainMachineImages). Next changes none of its arguments. Worker pools without a version are not updated.
+// type, or that a version cannot be read. The rule is that of maintainMachineImages in Gardener's maintenance controller.
+// Next changes none of its arguments. Worker pools without a version are not updated.
 func Next(
 	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, autoUpdate bool, boots Filter,
 ) (Update, error) {
@@ -64,7 +66,7 @@ func all(image *v1beta1.MachineImage) func(*v1beta1.ShootMachineImage) *v1beta1.
 func allowedVersions(
 	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string, boots Filter,
 ) (*v1beta1.MachineImage, error) {
-	machineType := machineTypeOf(profile, worker)
+	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
 	if machineType == nil {
 		return nil, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
 	}
@@ -76,15 +78,15 @@ func allowedVersions(
 	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
 		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
 	}
-	kubelet, err := kubeletVersion(kubernetes, worker)
+	kubelet, err := gardenerrules.KubeletVersion(kubernetes, worker)
 	if err != nil {
 		return nil, err
 	}
 	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
-		return !boots.admits(name, v.Version) || unreadable(v.KubeletVersionConstraint)
+		return !boots.Admits(name, v.Version) || unreadable(v.KubeletVersionConstraint)
 	})
 	complete := *worker
-	complete.Machine.Architecture = ptr.To(Architecture(profile, worker))
+	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(profile, worker))
 	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
 }
 
@@ -94,7 +96,7 @@ func pick(
 	allowed *v1beta1.MachineImage, enough func(*v1beta1.ShootMachineImage) *v1beta1.MachineImage,
 	current *v1beta1.ShootMachineImage, autoUpdate bool,
 ) (Update, error) {
-	due, forced := isDue(allowed, current, autoUpdate)
+	due, forced := gardenerrules.ImageDue(allowed, current, autoUpdate)
 	if !due {
 		return Update{}, nil
 	}
@@ -115,71 +117,4 @@ func unreadable(constraint *string) bool {
 	}
 	_, err := semver.NewConstraint(*constraint)
 	return err != nil
-}
-
-// isDue reports whether the version of a worker pool is to be updated, and whether by force.
-func isDue(allowed *v1beta1.MachineImage, current *v1beta1.ShootMachineImage, autoUpdate bool) (due, forced bool) {
-	found, at := v1beta1helper.ShootMachineImageVersionExists(*allowed, *current)
-	if !found || v1beta1helper.VersionIsExpired(allowed.Versions[at].ExpirableVersion) {
-		return true, true
-	}
-	return autoUpdate, false
-}
-
-func kubeletVersion(kubernetes string, worker *v1beta1.Worker) (*semver.Version, error) {
-	controlPlane, err := semver.NewVersion(kubernetes)
-	if err != nil {
-		return nil, fmt.Errorf("version %q of Kubernetes: %w", kubernetes, err)
-	}
-	return v1beta1helper.CalculateEffectiveKubernetesVersion(controlPlane, worker.Kubernetes)
-}
-
-// Refused says why Gardener's validation refuses to give a worker pool an image, whatever boots; empty if it does not.
-// What Gardener chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that
-// exists may have a version that is expired. The rules are those of the admission plugin ShootValidator of Gardener
-// v1.150.
-func Refused(profile *v1beta1.CloudProfileSpec, image Image, worker, before *v1beta1.Worker, kubernetes string) string {
-	return refuses(releaseOf(profile, image), worker, before, kubernetes)
-}
-
-// refuses says why Gardener's validation refuses a version, which is nil if the profile does not have it; see [Refused].
-func refuses(v *v1beta1.MachineImageVersion, worker, before *v1beta1.Worker, kubernetes string) string {
-	if v == nil {
-		return "the profile does not have it"
-	}
-	switch v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion) {
-	case v1beta1.ClassificationUnavailable:
-		return "it is not available"
-	case v1beta1.ClassificationExpired:
-		if before == nil {
-			return "it is expired"
-		}
-	}
-	if refused := refusesKubelet(v, worker, kubernetes); refused != "" || worker.CRI == nil {
-		return refused
-	}
-	i := slices.IndexFunc(v.CRI, func(c v1beta1.CRI) bool { return c.Name == worker.CRI.Name })
-	if i < 0 {
-		return fmt.Sprintf("it has no %s", worker.CRI.Name)
-	}
-	for _, asked := range worker.CRI.ContainerRuntimes {
-		if !slices.ContainsFunc(v.CRI[i].ContainerRuntimes, func(r v1beta1.ContainerRuntime) bool { return r.Type == asked.Type }) {
-			return "it has no container runtime " + asked.Type
-		}
-	}
-	return ""
-}
-
-// refusesKubelet says why a version is not for the kubelet of a worker pool; empty if it is.
-func refusesKubelet(v *v1beta1.MachineImageVersion, worker *v1beta1.Worker, kubernetes string) string {
-	constraint := ptr.Deref(v.KubeletVersionConstraint, "")
-	if constraint == "" {
-		return ""
-	}
-	kubelet, err := kubeletVersion(kubernetes, worker)
-	allowed, wrong := semver.NewConstraint(constraint)
-	if err == nil && (wrong != nil || !allowed.Check(kubelet)) {
-		return fmt.Sprintf("it is for kubelets %s, and the worker pool has %s", constraint, kubelet)
-	}
-	return ""
 }

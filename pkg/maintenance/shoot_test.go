@@ -19,6 +19,7 @@ import (
 	"pgregory.net/rapid"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	ours "github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 )
@@ -50,7 +51,7 @@ func drawShoot(t *rapid.T, profile *v1beta1.CloudProfile) *v1beta1.Shoot {
 		worker.Name = fmt.Sprint("worker-", i)
 		version := rapid.SampledFrom(image.Versions).Draw(t, "version").Version
 		worker.Machine.Image = &v1beta1.ShootMachineImage{Name: image.Name, Version: &version}
-		worker.Machine.Architecture = ptr.To(ours.Architecture(&profile.Spec, &worker))
+		worker.Machine.Architecture = ptr.To(gardenerrules.Architecture(&profile.Spec, &worker))
 		worker.CRI = &v1beta1.CRI{Name: v1beta1.CRINameContainerD}
 		switch rapid.IntRange(0, 15).Draw(t, "unknown") {
 		case 0:
@@ -287,7 +288,7 @@ func TestDefaultKubernetesAgreesWithGardener(t *testing.T) {
 			"", "1", "1.", "1.33", "1.34.", "2", "x", "1.x", "1.33.1", "1.33.9",
 		}).Draw(t, "version")
 		want, wantErr := admitted(t, profile, shoot)
-		got, err := ours.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)
+		got, err := gardenerrules.DefaultKubernetes(&profile.Spec, shoot.Spec.Kubernetes.Version)
 		if (err != nil) != (wantErr != nil) || err == nil && got != want.Spec.Kubernetes.Version {
 			t.Fatalf("%q becomes %q %v, Gardener says %v", shoot.Spec.Kubernetes.Version, got, err, wantErr)
 		}

@@ -45,7 +45,7 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 }
 
 // only returns the only registered architecture, or amd64 if there are several.
-func (p *profile) only() string {
+func (p *document) only() string {
 	if registered := architecturesIn(p.capabilities); len(registered) == 1 {
 		return registered[0]
 	}
@@ -53,7 +53,7 @@ func (p *profile) only() string {
 }
 
 // sayMore reports the capabilities at a path that say more than an architecture.
-func (p *profile) sayMore(at string, capabilities v1beta1.Capabilities) {
+func (p *document) sayMore(at string, capabilities v1beta1.Capabilities) {
 	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
 		if name != capability.Architecture {
 			p.fail(at+"."+name, "capability %s says more than an architecture, which the legacy format has no place for; remove it everywhere first", name)
@@ -61,7 +61,7 @@ func (p *profile) sayMore(at string, capabilities v1beta1.Capabilities) {
 	}
 }
 
-func (p *profile) backMachineTypes() {
+func (p *document) backMachineTypes() {
 	for i := range p.written.MachineTypes {
 		t := &p.written.MachineTypes[i]
 		p.sayMore(fmt.Sprintf("spec.machineTypes[%d].capabilities", i), t.Capabilities)
@@ -77,7 +77,7 @@ func (p *profile) backMachineTypes() {
 	}
 }
 
-func (p *profile) backVersions() {
+func (p *document) backVersions() {
 	if len(p.capabilities) == 0 {
 		return
 	}
@@ -93,7 +93,7 @@ func (p *profile) backVersions() {
 
 // backVersion takes away the flavors of an image version, and lists their architectures unless they are listed. filled has the
 // flavors that admission fills in.
-func (p *profile) backVersion(at place, filled *v1beta1.MachineImageVersion) {
+func (p *document) backVersion(at place, filled *v1beta1.MachineImageVersion) {
 	tree := p.coreVersion(at)
 	delete(tree, "capabilityFlavors")
 	var architectures []string

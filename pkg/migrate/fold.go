@@ -19,9 +19,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Fold joins image versions that are told apart by a suffix only: 1.2.3-baremetal becomes a flavor of 1.2.3.
@@ -91,7 +91,7 @@ type pairing struct {
 // foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
 // the profile lists as well, and for both of which the provider config has an image. Others with the suffix stay alone; of
 // those that a NamespacedCloudProfile extends its parent says so.
-func (p *profile) foldable(f *Fold) (pairs []pairing, alone []Alone) {
+func (p *document) foldable(f *Fold) (pairs []pairing, alone []Alone) {
 	mapped := p.mapped()
 	for i := range p.written.MachineImages {
 		image := &p.written.MachineImages[i]
@@ -121,7 +121,7 @@ func (p *profile) foldable(f *Fold) (pairs []pairing, alone []Alone) {
 }
 
 // mapped returns the image versions for which the provider config has an image, as NAME@VERSION.
-func (p *profile) mapped() map[string]bool {
+func (p *document) mapped() map[string]bool {
 	mapped := map[string]bool{}
 	for _, image := range p.decode() {
 		for i := range image.Versions {
@@ -132,14 +132,14 @@ func (p *profile) mapped() map[string]bool {
 }
 
 // inherits reports whether the parent lists an image version.
-func (p *profile) inherits(image, version string) bool {
+func (p *document) inherits(image, version string) bool {
 	return p.input.Parent != nil && slices.ContainsFunc(p.input.Parent.MachineImages, func(i v1beta1.MachineImage) bool {
 		return i.Name == image && slices.ContainsFunc(i.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == version })
 	})
 }
 
 // folded reports whether an image version is one that is folded, or that another one is folded into.
-func (p *profile) folded(f *Fold, image, version string) bool {
+func (p *document) folded(f *Fold, image, version string) bool {
 	pairs, _ := p.foldable(f)
 	return slices.ContainsFunc(pairs, func(pair pairing) bool {
 		return pair.image == image && (p.name(pair.suffixed) == version || p.name(pair.to) == version)
@@ -147,12 +147,12 @@ func (p *profile) folded(f *Fold, image, version string) bool {
 }
 
 // name returns the version of an image version of core.
-func (p *profile) name(at place) string {
+func (p *document) name(at place) string {
 	return p.written.MachineImages[at.image].Versions[at.version].Version
 }
 
 // fold joins versions, and returns those that are kept. The capability is registered.
-func (p *profile) fold(f *Fold) []Kept {
+func (p *document) fold(f *Fold) []Kept {
 	core := p.filled(p.capabilities)
 	var kept []Kept
 	gone := map[place]bool{}
@@ -189,7 +189,7 @@ func (p *profile) fold(f *Fold) []Kept {
 }
 
 // checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
-func (p *profile) checkPair(pair pairing) {
+func (p *document) checkPair(pair pairing) {
 	a, b := p.name(pair.suffixed), p.name(pair.to)
 	was, becomes := p.once(pair.suffixed), p.once(pair.to)
 	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(becomes)))
@@ -202,12 +202,12 @@ func (p *profile) checkPair(pair pairing) {
 	}
 	if len(differences) > 0 {
 		p.fail(pair.suffixed.String(), "%s@%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
-			"make them equal first, or remove one of the two versions", pair.image, a, b, finding.And(differences))
+			"make them equal first, or remove one of the two versions", pair.image, a, b, words.And(differences))
 	}
 }
 
 // once returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
-func (p *profile) once(at place) map[string]string {
+func (p *document) once(at place) map[string]string {
 	version := p.written.MachineImages[at.image].Versions[at.version]
 	v1beta1.SetDefaults_MachineImageVersion(&version)
 	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
@@ -226,7 +226,7 @@ func (p *profile) once(at place) map[string]string {
 }
 
 // foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
-func (p *profile) foldFlavors(f *Fold, image, plain, suffixed string) {
+func (p *document) foldFlavors(f *Fold, image, plain, suffixed string) {
 	targets, there := p.plainFlavors(f, image, plain)
 	for _, flavor := range p.suffixedFlavors(f, image, suffixed) {
 		same := slices.IndexFunc(there, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
@@ -244,7 +244,7 @@ func (p *profile) foldFlavors(f *Fold, image, plain, suffixed string) {
 }
 
 // entries calls a function with each entry of an image version in the provider config, read and as it is written.
-func (p *profile) entries(image, version string, do func(read *imageselector.Version[any], written map[string]any)) {
+func (p *document) entries(image, version string, do func(read *imageselector.Version[any], written map[string]any)) {
 	for i, read := range p.decode() {
 		for k := range read.Versions {
 			if read.Name == image && read.Versions[k].Version == version {
@@ -255,7 +255,7 @@ func (p *profile) entries(image, version string, do func(read *imageselector.Ver
 }
 
 // plainFlavors gives the flavors of a version the plain value, and returns its entries and all its flavors.
-func (p *profile) plainFlavors(f *Fold, image, plain string) (entries []map[string]any, flavors []any) {
+func (p *document) plainFlavors(f *Fold, image, plain string) (entries []map[string]any, flavors []any) {
 	p.entries(image, plain, func(_ *imageselector.Version[any], written map[string]any) {
 		entries = append(entries, written)
 		for _, flavor := range asList(written["capabilityFlavors"]) {
@@ -267,7 +267,7 @@ func (p *profile) plainFlavors(f *Fold, image, plain string) (entries []map[stri
 }
 
 // suffixedFlavors returns copies of the flavors of a version, with the value of the fold.
-func (p *profile) suffixedFlavors(f *Fold, image, suffixed string) (flavors []any) {
+func (p *document) suffixedFlavors(f *Fold, image, suffixed string) (flavors []any) {
 	p.entries(image, suffixed, func(version *imageselector.Version[any], written map[string]any) {
 		for _, entry := range p.asFlavors(image, version, written) {
 			for _, flavor := range asList(entry["capabilityFlavors"]) {
@@ -284,7 +284,7 @@ func (p *profile) suffixedFlavors(f *Fold, image, suffixed string) (flavors []an
 }
 
 // asFlavors returns copies of the entries that stand for a version, with flavors.
-func (p *profile) asFlavors(image string, version *imageselector.Version[any], tree map[string]any) []map[string]any {
+func (p *document) asFlavors(image string, version *imageselector.Version[any], tree map[string]any) []map[string]any {
 	if version.Legacy {
 		return p.encode(image, version, provider.FormatFlavors)
 	}
@@ -303,7 +303,7 @@ func capabilitiesOf(flavor any) map[string]any {
 }
 
 // declare adds a value of a capability to a flavor of the provider config that does not declare it.
-func (p *profile) declare(flavor any, name, value string) {
+func (p *document) declare(flavor any, name, value string) {
 	tree, _ := flavor.(map[string]any)
 	if tree == nil {
 		return
@@ -319,7 +319,7 @@ func (p *profile) declare(flavor any, name, value string) {
 }
 
 // foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
-func (p *profile) foldCore(f *Fold, pair pairing, core []v1beta1.MachineImage) {
+func (p *document) foldCore(f *Fold, pair pairing, core []v1beta1.MachineImage) {
 	flavors := append(declaring(&core[pair.to.image].Versions[pair.to.version], f.Capability, f.Plain),
 		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...)
 	var distinct []v1beta1.MachineImageFlavor
@@ -360,7 +360,7 @@ func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1bet
 }
 
 // removeEntries removes a version from the provider config.
-func (p *profile) removeEntries(image, version string) {
+func (p *document) removeEntries(image, version string) {
 	for i, read := range p.decode() {
 		if read.Name != image {
 			continue
@@ -379,7 +379,7 @@ func (p *profile) removeEntries(image, version string) {
 
 // setMachineTypes writes which machine types support which value: those whose name fits a pattern the value of the fold, and
 // others the plain one.
-func (p *profile) setMachineTypes(f *Fold, patterns []string) {
+func (p *document) setMachineTypes(f *Fold, patterns []string) {
 	for i := range p.written.MachineTypes {
 		t := &p.written.MachineTypes[i]
 		tree := entry(p.spec["machineTypes"], i)

@@ -17,6 +17,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/capkit/capkit/pkg/imageselector"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,9 +26,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -85,8 +86,8 @@ type Result struct {
 	Alone  []Alone
 }
 
-// profile is a manifest while it is migrated.
-type profile struct {
+// document is a manifest while it is migrated.
+type document struct {
 	cloud provider.Provider[any]
 	// tree is the manifest, which is changed, and spec its spec.
 	tree, spec map[string]any
@@ -104,8 +105,8 @@ type profile struct {
 }
 
 // read reads a manifest, which has been decoded as one before.
-func read(cloud provider.Provider[any], input Input) (*profile, error) {
-	p := &profile{cloud: cloud, input: input}
+func read(cloud provider.Provider[any], input Input) (*document, error) {
+	p := &document{cloud: cloud, input: input}
 	d := json.NewDecoder(bytes.NewReader(input.Raw))
 	d.UseNumber()
 	if err := d.Decode(&p.tree); err != nil {
@@ -140,7 +141,7 @@ func read(cloud provider.Provider[any], input Input) (*profile, error) {
 }
 
 // checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
-func (p *profile) checkConfig() {
+func (p *document) checkConfig() {
 	if !provider.HasContent(p.written.ProviderConfig) {
 		return
 	}
@@ -154,12 +155,12 @@ func (p *profile) checkConfig() {
 }
 
 // result returns what has become of the manifest.
-func (p *profile) result(kept []Kept) (Result, field.ErrorList, error) {
+func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
 	raw, err := json.Marshal(p.tree)
 	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Alone: p.alone}, p.errs, err
 }
 
-func (p *profile) fail(at string, format string, args ...any) {
+func (p *document) fail(at string, format string, args ...any) {
 	p.errs = append(p.errs, &field.Error{
 		Type: field.ErrorTypeForbidden, Field: at, Origin: Rule, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf(format, args...),
 	})
@@ -223,7 +224,7 @@ func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
 }
 
 // setCapabilities writes the vocabulary. What is registered already keeps its place.
-func (p *profile) setCapabilities() {
+func (p *document) setCapabilities() {
 	list := make([]any, 0, len(p.capabilities))
 	for _, c := range p.capabilities {
 		list = append(list, map[string]any{"name": c.Name, "values": texts(c.Values)})
@@ -241,7 +242,7 @@ func texts(values []string) []any {
 
 // architectures returns the vocabulary of the first step: both architectures, which is what the legacy format has; or the only
 // one that is used, where images do not tell which one they are for.
-func (p *profile) architectures() []v1beta1.CapabilityDefinition {
+func (p *document) architectures() []v1beta1.CapabilityDefinition {
 	both := []v1beta1.CapabilityDefinition{{
 		Name: capability.Architecture, Values: []string{constants.ArchitectureAMD64, constants.ArchitectureARM64},
 	}}
@@ -273,16 +274,16 @@ func architecturesOf(version *v1beta1.MachineImageVersion) []string {
 }
 
 // filled returns the images of core as admission fills them in, with a vocabulary.
-func (p *profile) filled(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
+func (p *document) filled(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
 	spec := p.written.DeepCopy()
 	spec.MachineCapabilities = capabilities
-	var flavors []consistency.Filled
+	var flavors []profile.Filled
 	if p.input.Parent == nil {
-		flavors = consistency.FillCloudProfile(p.cloud, spec)
+		flavors = profile.FillCloudProfile(p.cloud, spec)
 	} else {
 		parent := p.input.Parent.DeepCopy()
 		parent.MachineCapabilities = capabilities
-		flavors = consistency.FillNamespacedCloudProfile(p.cloud, &v1beta1.NamespacedCloudProfile{
+		flavors = profile.FillNamespacedCloudProfile(p.cloud, &v1beta1.NamespacedCloudProfile{
 			Spec: v1beta1.NamespacedCloudProfileSpec{MachineImages: spec.MachineImages, ProviderConfig: spec.ProviderConfig},
 		}, parent)
 	}
@@ -302,7 +303,7 @@ func (at place) String() string {
 
 // unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
 // architectures, with which Gardener demands them.
-func (p *profile) unfilled(capabilities []v1beta1.CapabilityDefinition) []place {
+func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place {
 	if p.input.Parent != nil || len(architecturesIn(capabilities)) < 2 {
 		return nil
 	}
@@ -329,7 +330,7 @@ func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
 
 // setCore writes the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they are
 // for if they do not tell which architecture they are for.
-func (p *profile) setCore() {
+func (p *document) setCore() {
 	left := p.unfilled(p.capabilities)
 	if len(left) == 0 {
 		return
@@ -351,7 +352,7 @@ func (p *profile) setCore() {
 }
 
 // setFlavors writes the flavors of an image version of core.
-func (p *profile) setFlavors(at place, flavors []v1beta1.MachineImageFlavor) {
+func (p *document) setFlavors(at place, flavors []v1beta1.MachineImageFlavor) {
 	p.written.MachineImages[at.image].Versions[at.version].CapabilityFlavors = flavors
 	list := make([]any, 0, len(flavors))
 	for _, flavor := range flavors {
@@ -371,7 +372,7 @@ func treeOf(capabilities v1beta1.Capabilities) map[string]any {
 }
 
 // coreVersion returns an image version of core; nil if the manifest is of another form.
-func (p *profile) coreVersion(at place) map[string]any {
+func (p *document) coreVersion(at place) map[string]any {
 	return entry(entry(p.spec["machineImages"], at.image)["versions"], at.version)
 }
 
@@ -420,7 +421,7 @@ func union(a, b []string) []string {
 
 // registerImplied registers what fields of image versions say that are rewritten as flavors, which have no such fields, unless
 // all of them say the same single value.
-func (p *profile) registerImplied(of func(image, version string) bool) {
+func (p *document) registerImplied(of func(image, version string) bool) {
 	config, _ := p.cloud.Decode(p.written.ProviderConfig, field.NewPath("spec", "providerConfig"))
 	values := implied(config.Images, of)
 	for _, name := range slices.Sorted(maps.Keys(values)) {

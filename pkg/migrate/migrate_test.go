@@ -19,12 +19,12 @@ import (
 	"github.com/capkit/capkit/pkg/alicloud"
 	"github.com/capkit/capkit/pkg/aws"
 	"github.com/capkit/capkit/pkg/azure"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/gcp"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 var openStack = provider.Untyped(openstack.Provider{})
@@ -198,7 +198,7 @@ func TestFold(t *testing.T) {
 		{"1877.5.0-baremetal", "bare_8_16", "1877.5.0-baremetal", false}, {"1592.9.0-baremetal", "bare_8_16", "1592.9.0-baremetal", true},
 		{"1592.9.0", "bare_8_16", "1592.9.0-baremetal", true}, {"3.0.0", "bare_8_16", "3.0.0", true},
 	} {
-		got, counts := formerly(consistency.Combination{Image: "gardenlinux", Version: c.version, MachineType: c.machineType, Region: "europe"})
+		got, counts := formerly(resolve.Combination{Image: "gardenlinux", Version: c.version, MachineType: c.machineType, Region: "europe"})
 		if got != c.want || counts != c.counts {
 			t.Errorf("%s on %s was %s, %t", c.version, c.machineType, got, counts)
 		}

@@ -11,22 +11,22 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // Formerly returns which version of an image a combination was called by before a migration, from the specs of the profile before
 // and after it, as they are rendered: a version with the suffix of the Fold is left out if it is gone, and on the
 // machine types that support the Value of the Fold alone, the version without the suffix has been the one with it. Nil, without a
-// Fold: all keep their names. The result is as [consistency.Comparison.Renamed] takes it, and safe for concurrent use.
+// Fold: all keep their names. The result is as an [update.View] has it, and safe for concurrent use.
 func (o Options) Formerly(
 	cloud provider.Provider[any], before, after *v1beta1.CloudProfileSpec,
-) func(consistency.Combination) (version string, counts bool) {
+) func(resolve.Combination) (version string, counts bool) {
 	if o.Fold == nil {
 		return nil
 	}
 	type version struct{ image, name string }
-	was, is := &profile{cloud: cloud, written: *before}, &profile{cloud: cloud, written: *after}
+	was, is := &document{cloud: cloud, written: *before}, &document{cloud: cloud, written: *after}
 	suffixed, plain := map[version]string{}, map[version]bool{} // of a version that is folded into, and those that are folded
 	pairs, _ := was.foldable(o.Fold)
 	for _, pair := range pairs {
@@ -35,7 +35,7 @@ func (o Options) Formerly(
 		_, stays := is.find(pair.image, name)
 		plain[version{pair.image, name}] = stays
 	}
-	return func(c consistency.Combination) (string, bool) {
+	return func(c resolve.Combination) (string, bool) {
 		if stays, folded := plain[version{c.Image, c.Version}]; folded {
 			return c.Version, stays
 		}

@@ -23,7 +23,7 @@ import (
 
 // rewrite writes the entries of the provider config for which of is true in a format, unless they are in it. Several entries of
 // one version become one with flavors, in the place of the first.
-func (p *profile) rewrite(format provider.Format, of func(image, version string) bool) {
+func (p *document) rewrite(format provider.Format, of func(image, version string) bool) {
 	images := p.decode()
 	p.core = p.filled(p.capabilities)
 	for i := range images {
@@ -33,7 +33,7 @@ func (p *profile) rewrite(format provider.Format, of func(image, version string)
 }
 
 // rewriteImage does so for an image, which is written as owner.
-func (p *profile) rewriteImage(
+func (p *document) rewriteImage(
 	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(image, version string) bool,
 ) {
 	list := asList(owner["versions"])
@@ -74,7 +74,7 @@ func asList(value any) []any {
 }
 
 // refresh takes over what has been changed in the provider config.
-func (p *profile) refresh() {
+func (p *document) refresh() {
 	if config, there := p.spec["providerConfig"]; there {
 		if raw, err := json.Marshal(config); err == nil {
 			p.written.ProviderConfig = &runtime.RawExtension{Raw: raw}
@@ -83,13 +83,13 @@ func (p *profile) refresh() {
 }
 
 // providerImage returns an image of the provider config; nil if it is of another form.
-func (p *profile) providerImage(index int) map[string]any {
+func (p *document) providerImage(index int) map[string]any {
 	config, _ := p.spec["providerConfig"].(map[string]any)
 	return entry(config["machineImages"], index)
 }
 
 // decode returns the images of the provider config; none if there is no config.
-func (p *profile) decode() []imageselector.Image[any] {
+func (p *document) decode() []imageselector.Image[any] {
 	if !provider.HasContent(p.written.ProviderConfig) {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (p *profile) decode() []imageselector.Image[any] {
 }
 
 // encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
-func (p *profile) encode(image string, version *imageselector.Version[any], format provider.Format) []map[string]any {
+func (p *document) encode(image string, version *imageselector.Version[any], format provider.Format) []map[string]any {
 	converted := *version
 	converted.Legacy = format == provider.FormatLegacy
 	converted.Flavors = p.declared(image, version)
@@ -130,7 +130,7 @@ func (p *profile) encode(image string, version *imageselector.Version[any], form
 
 // declared returns the flavors of an entry with the capabilities that they are to declare: those of the core flavor to which they
 // correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
-func (p *profile) declared(image string, version *imageselector.Version[any]) []imageselector.Flavor[any] {
+func (p *document) declared(image string, version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	core := p.coreFlavors(image, version.Version)
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
 	var flavors []imageselector.Flavor[any]
@@ -166,7 +166,7 @@ func (p *profile) declared(image string, version *imageselector.Version[any]) []
 }
 
 // coreFlavors returns the flavors that core has of an image version, as admission fills them in.
-func (p *profile) coreFlavors(image, version string) []v1beta1.MachineImageFlavor {
+func (p *document) coreFlavors(image, version string) []v1beta1.MachineImageFlavor {
 	if at, found := p.find(image, version); found {
 		return p.core[at.image].Versions[at.version].CapabilityFlavors
 	}
@@ -174,7 +174,7 @@ func (p *profile) coreFlavors(image, version string) []v1beta1.MachineImageFlavo
 }
 
 // find returns where core lists an image version.
-func (p *profile) find(image, version string) (place, bool) {
+func (p *document) find(image, version string) (place, bool) {
 	for i := range p.written.MachineImages {
 		for k := range p.written.MachineImages[i].Versions {
 			if p.written.MachineImages[i].Name == image && p.written.MachineImages[i].Versions[k].Version == version {
@@ -186,7 +186,7 @@ func (p *profile) find(image, version string) (place, bool) {
 }
 
 // undeclared returns the flavors of an entry with their architecture and nothing else, and reports those that say more.
-func (p *profile) undeclared(version *imageselector.Version[any]) []imageselector.Flavor[any] {
+func (p *document) undeclared(version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	flavors := slices.Clone(version.Flavors)
 	for i := range flavors {
 		f := &flavors[i]
@@ -209,7 +209,7 @@ func (p *profile) undeclared(version *imageselector.Version[any]) []imageselecto
 }
 
 // shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
-func (p *profile) shorten(written map[string]any) {
+func (p *document) shorten(written map[string]any) {
 	whole, ok := p.readEntry(written)
 	if !ok {
 		return
@@ -233,7 +233,7 @@ func (p *profile) shorten(written map[string]any) {
 }
 
 // readEntry returns the flavors of one entry as the provider reads them, and whether it finds nothing wrong.
-func (p *profile) readEntry(written map[string]any) ([]imageselector.Flavor[any], bool) {
+func (p *document) readEntry(written map[string]any) ([]imageselector.Flavor[any], bool) {
 	config := map[string]any{}
 	if p.written.ProviderConfig == nil || json.Unmarshal(p.written.ProviderConfig.Raw, &config) != nil {
 		return nil, false

@@ -16,6 +16,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
 
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
 )
@@ -52,4 +53,15 @@ func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile)
 		}
 	}
 	return spec
+}
+
+// Compile returns the profile that a NamespacedCloudProfile and its parent result in, both being as the API server has them. It is the
+// only way in which a NamespacedCloudProfile is compiled. A provider config that cannot be rendered is left out, as it is in the
+// status.
+func Compile[R any](
+	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
+) *profile.Profile[R] {
+	spec, _ := Render(cloud, object, parent)
+	compiled, _ := profile.Compile(cloud, spec, nil)
+	return compiled
 }

@@ -24,7 +24,7 @@ var configKind = schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfi
 func configs(t testing.TB) [][]byte {
 	t.Helper()
 	return providertest.Configs(t, configKind, "../../example", "../../test/fixtures/manifests",
-		"../apis/openstack/v1alpha1/testdata", "testdata", "rules/testdata", "../cli/testdata", "../consistency/testdata")
+		"../apis/openstack/v1alpha1/testdata", "testdata", "rules/testdata", "../cli/testdata", "../check/testdata")
 }
 
 func TestLaws(t *testing.T) { providertest.Laws(t, openstack.Provider{}, configs(t)...) }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Decode decodes a provider's own object, which stands at the path at, into a pointer to any struct that embeds
@@ -34,14 +35,13 @@ func Decode(
 		return finding.List{finding.New(ruleConfigMissing, field.ErrorTypeRequired, at, nil, fmt.Sprintf(
 			"add an object with apiVersion: %s, kind: %s", kind.GroupVersion(), kind.Kind)).In(at)}
 	}
-	errs := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
-	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(errs, at) {
+	list := strictjson.Decode(raw.Raw, into, at, strictjson.Shared[v1beta1.Capabilities]())
+	if wrong := checkKind(into.GroupVersionKind(), kind, at); len(wrong) > 0 && !onType(list, at) {
 		return wrong // the fields of another kind are not worth reporting
 	}
-	list := finding.Of(errs)
 	for i := range list { // each is about all of the value that could not be read
 		list[i].Extent = []finding.Path{list[i].Place}
-		explain(list[i].Error, at, changes)
+		explain(&list[i], at, changes)
 	}
 	return list
 }
@@ -61,23 +61,24 @@ var common = []Change{{"machineImages.versions.capabilitySets", "renamed to capa
 var index = regexp.MustCompile(`\[[0-9]+\]`)
 
 // explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
-func explain(err *field.Error, at *field.Path, changes []Change) {
-	if inside := insideCapabilities.FindStringSubmatch(err.Field); inside != nil && err.Origin == strictjson.OriginFieldType {
-		err.Detail = inside[1] + " is no capability: write it beside capabilities, not under it; look at the indentation"
+func explain(f *finding.Finding, at *field.Path, changes []Change) {
+	if inside := insideCapabilities.FindStringSubmatch(f.Field); inside != nil && f.Origin == strictjson.OriginFieldType {
+		f.Detail, f.Suggestion = inside[1]+" is no capability: write it beside capabilities, not under it; look at the indentation", nil
 		return
 	}
-	if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden {
+	if f.Origin != strictjson.OriginUnknownField || f.Type != field.ErrorTypeForbidden {
 		return
 	}
-	place := index.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(err.Field, text(at)), "."), "")
+	place := index.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(f.Field, text(at)), "."), "")
 	for _, change := range slices.Concat(changes, common) {
 		if change.Field == place {
-			err.Detail = fmt.Sprintf("unknown field %q: %s", place[strings.LastIndexByte(place, '.')+1:], change.Became)
+			f.Detail = fmt.Sprintf("unknown field %q: %s", place[strings.LastIndexByte(place, '.')+1:], change.Became)
+			f.Suggestion = nil
 			return
 		}
 	}
-	if flavor, _, in := strings.Cut(place, "capabilityFlavors."); in && flavor == "machineImages.versions." && !strings.Contains(err.Detail, "did you mean") {
-		err.Detail += "; if " + place[strings.LastIndexByte(place, '.')+1:] + " is a capability, move it under capabilities"
+	if flavor, _, in := strings.Cut(place, "capabilityFlavors."); in && flavor == "machineImages.versions." && f.Suggestion == nil {
+		f.Detail += "; if " + place[strings.LastIndexByte(place, '.')+1:] + " is a capability, move it under capabilities"
 	}
 }
 
@@ -94,7 +95,7 @@ func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 		}
 		err.Origin = RuleWorkerFieldUnknown
 		separator := "; "
-		if strings.HasSuffix(err.Detail, "?") {
+		if err.Suggestion != nil { // which ends in a question mark
 			separator = " "
 		}
 		err.Detail += separator + "if a version after " + knownUpTo + " has this field, keep it: it is not known here yet"
@@ -113,9 +114,9 @@ func HasContent(config *runtime.RawExtension) bool {
 }
 
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
-func onType(errs field.ErrorList, at *field.Path) bool {
+func onType(errs finding.List, at *field.Path) bool {
 	places := []string{text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
-	return slices.ContainsFunc(errs, func(err *field.Error) bool { return slices.Contains(places, err.Field) })
+	return slices.ContainsFunc(errs, func(f finding.Finding) bool { return slices.Contains(places, f.Field) })
 }
 
 // text returns a path as findings have it.
@@ -246,7 +247,7 @@ func (u Unread) misspelt(path string) bool {
 				beside = beside[:end]
 			}
 			meant = slices.ContainsFunc(u.beside[above[:name]], func(place string) bool {
-				return strictjson.Closest(place, []string{beside}) != ""
+				return words.Closest(place, []string{beside}) != ""
 			})
 			u.meant[above] = meant
 		}

@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
-// [Decode] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package consistency.
+// [Decode] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package profile.
 package provider
 
 import (
@@ -34,7 +34,7 @@ type Provider[R any] interface {
 	// versions with the same version string, which are put together later.
 	//
 	// The report holds what only the provider can see: fields that exclude each other, fields that mean nothing where they
-	// stand. What follows from the images is checked by package consistency. After errors what could be read is returned
+	// stand. What follows from the images is checked by package profile. After errors what could be read is returned
 	// all the same, with an image and a version for each entry of the two lists. A raw without content is an error.
 	Decode(raw *runtime.RawExtension, at *field.Path) (Config[R], finding.Report)
 
@@ -88,7 +88,7 @@ type List struct {
 	// Field of the provider config: "machineTypes".
 	Field string
 	// Key is the field by which entries are told apart: "name". Its value is text. In a NamespacedCloudProfile an
-	// entry without it, or with that of another entry, is refused by package consistency.
+	// entry without it, or with that of another entry, is refused by package check.
 	Key string
 }
 

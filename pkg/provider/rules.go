@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // The stable names of the rules about reading a provider's objects, beside those of strictjson.
@@ -134,14 +135,14 @@ func FlavorArchitecture(at *field.Path, architecture string) finding.Finding {
 func NotSupported(rule string, at *field.Path, value string, possible []string) *field.Error {
 	return (&field.Error{
 		Type: field.ErrorTypeNotSupported, Field: at.String(), BadValue: value,
-		Detail: fmt.Sprintf("%s is not possible here; write one of %s", finding.Quoted(value), strings.Join(possible, ", ")),
+		Detail: fmt.Sprintf("%s is not possible here; write one of %s", words.Quoted(value), strings.Join(possible, ", ")),
 	}).WithOrigin(rule)
 }
 
 // Exclusive returns the error of a rule for fields of which only one can be set; at is the path of the second one that is
 // set, where the error is reported. names are those of all fields of which one can be set. [finding.Of] makes a finding of it.
 func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
-	return field.Forbidden(at, finding.And(names)+" exclude each other: keep one of them").WithOrigin(rule)
+	return field.Forbidden(at, words.And(names)+" exclude each other: keep one of them").WithOrigin(rule)
 }
 
 // FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.

@@ -14,14 +14,14 @@ import (
 	"slices"
 	"strconv"
 
-	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -150,7 +150,7 @@ func (d *document) checkNames() error {
 }
 
 // convert puts the entries of conversions, which come in the order of the document, in the place of what they are made of.
-func (d *document) convert(conversions []consistency.Conversion) {
+func (d *document) convert(conversions []profile.Conversion) {
 	for _, c := range slices.Backward(conversions) {
 		d.images[c.Image].raw = nil
 		versions := &d.images[c.Image].versions

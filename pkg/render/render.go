@@ -15,7 +15,7 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
@@ -41,9 +41,9 @@ type Change struct {
 // The error says that one of the two configs is not a JSON object with lists of images and versions, or that the profile's
 // has one without a name. The arguments are not changed.
 func Config[R any](
-	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, profile *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) ([]Change, error) {
-	config := profile.Spec.ProviderConfig
+	config := object.Spec.ProviderConfig
 	if !provider.HasContent(config) {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func Config[R any](
 	if err != nil {
 		return nil, fmt.Errorf("spec.providerConfig: %w", err)
 	}
-	own.convert(consistency.ConvertNamespaced(cloud, capabilities, profile))
+	own.convert(profile.ConvertNamespaced(cloud, capabilities, object))
 	own.unite()
 	if !provider.HasContent(base) {
 		whole, err := own.whole(config)

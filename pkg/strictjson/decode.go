@@ -27,6 +27,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 // The origins of the errors that Decode returns: the stable names of its rules.
@@ -42,7 +44,7 @@ const (
 )
 
 // Decode decodes the JSON document data into the value that into points to and returns every problem, in the order in
-// which the document states them; nil when there is none.
+// which the document states them, with what was probably meant; nil when there is none.
 //
 // It accepts exactly the documents that strict field validation in the API server accepts (sigs.k8s.io/json
 // UnmarshalStrict), but for quantities with an exponent of more than three digits, which that could not decode in a
@@ -57,16 +59,16 @@ const (
 // pass that it then refuses. After other errors it may be partially filled. An into that is not a non-nil pointer gives
 // an internal error. Options apply to documents without errors. Neither data nor at is retained. Decode is safe for
 // concurrent use, and never panics because of data.
-func Decode(data []byte, into any, at *field.Path, options ...Option) field.ErrorList {
+func Decode(data []byte, into any, at *field.Path, options ...Option) finding.List {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return field.ErrorList{{Type: field.ErrorTypeInternal, Field: spell(at), Detail: "decoding needs a non-nil pointer"}}
+		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInternal, Field: spell(at), Detail: "decoding needs a non-nil pointer"}})
 	}
 	if decodeFast(data, into, options) {
 		return nil
 	}
 	if problem := syntaxProblem(data, at); problem != nil {
-		return field.ErrorList{problem}
+		return finding.Of(field.ErrorList{problem})
 	}
 	w := walk(data, target.Type().Elem(), at)
 	if len(w.errs) > 0 {
@@ -77,8 +79,8 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) field.Erro
 	// whole path of each key that it refuses, which takes quadratic time in a deep document.
 	wrong, err := kjson.UnmarshalStrict(data, into)
 	if err = errors.Join(append(wrong, err)...); err != nil {
-		return field.ErrorList{{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
-			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}}
+		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
+			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}})
 	}
 	return nil
 }

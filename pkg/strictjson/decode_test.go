@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -62,7 +63,7 @@ type problem struct {
 	Field, Origin string
 }
 
-func problems(errs field.ErrorList) []problem {
+func problems(errs finding.List) []problem {
 	var all []problem
 	for _, err := range errs {
 		all = append(all, problem{err.Type, err.Field, err.Origin})
@@ -180,7 +181,7 @@ func TestDecodeMessages(t *testing.T) {
 		`[]`:                       `: Invalid value: "[]": expected an object, got a list`,
 	} {
 		got := strictjson.Decode([]byte(data), &sample{}, nil)
-		if len(got) != 1 || got[0].Error() != want {
+		if len(got) != 1 || got[0].String() != want {
 			t.Errorf("%s\n got %v\nwant %s", data, got, want)
 		}
 	}
@@ -241,7 +242,7 @@ func TestDecodeIsLinear(t *testing.T) {
 }
 
 // decoded decodes a document, and returns how many bytes that allocates in all.
-func decoded(document string, into any) (bytes float64, errs field.ErrorList) {
+func decoded(document string, into any) (bytes float64, errs finding.List) {
 	var before, after goruntime.MemStats
 	goruntime.ReadMemStats(&before)
 	errs = strictjson.Decode([]byte(document), into, field.NewPath("at"))
@@ -294,70 +295,4 @@ func ExampleDecode() {
 func accepts(data []byte, into any) bool {
 	strict, err := kjson.UnmarshalStrict(data, into)
 	return err == nil && len(strict) == 0
-}
-
-// Of two names that are equally near neither is suggested.
-func TestClosest(t *testing.T) {
-	for _, c := range []struct{ name, known, want string }{
-		{"europe-1c", "europe-1a europe-1b", ""},
-		{"europe-1c", "europe-1a", "europe-1a"},
-		{"hypervizor", "architecture hypervisor", "hypervisor"},
-		{"hypervizor", "hypervisor hypervisor", "hypervisor"},
-		{"regios", "region regions", "regions"},
-		{"abcde", "abcdx abcdy abcdef", "abcdef"},
-	} {
-		if got := strictjson.Closest(c.name, strings.Fields(c.known)); got != c.want {
-			t.Errorf("%s among %s: %q, want %q", c.name, c.known, got, c.want)
-		}
-	}
-}
-
-// Names that are often alike are suggested for slips only.
-func TestSlip(t *testing.T) {
-	for _, c := range []struct {
-		name, known, want string
-	}{
-		{"eurpoe", "europe asia", "europe"},
-		{"Europe", "europe asia", "europe"},
-		{"europ", "europe asia", "europe"},
-		{"eu-frankfrt-1", "eu-frankfurt-1 eu-frankfurt-2", "eu-frankfurt-1"},
-		{"eu-de-2", "eu-de-1", ""},
-		{"eu-nl-1", "eu-de-1", ""},
-		{"us-west", "us-east", ""},
-		{"region-a", "region-b", ""},
-		{"north", "forth worth", ""},
-		{"nortx", "north norty", ""},
-		{"eurpeo1", "europe", ""},
-		{"garden-linux", "gardenlinux ubuntu", "gardenlinux"},
-		{"Standard_D4sv5", "Standard_D4s_v4 Standard_D4s_v5", "Standard_D4s_v5"},
-		{"medium48", "medium_4_8 medium_48", ""},
-		{"1.1", "11", ""},
-		{"", "europe", ""},
-		{strings.Repeat("e", 100), strings.Repeat("e", 99), ""},
-	} {
-		if got := strictjson.Slip(c.name, strings.Fields(c.known)); got != c.want {
-			t.Errorf("%s among %s: %q, want %q", c.name, c.known, got, c.want)
-		}
-	}
-}
-
-// A speller answers as Slip does, for the first names that it is asked about.
-func TestSpeller(t *testing.T) {
-	speller := strictjson.NewSpeller([]string{"europe", "asia"})
-	for range 2 {
-		for name, want := range map[string]string{"eurpoe": "europe", "Asia": "asia", "africa": ""} {
-			if got := speller.Slip(name); got != want {
-				t.Errorf("%s: %q", name, got)
-			}
-		}
-	}
-	for i := range 100 {
-		speller.Slip(fmt.Sprint("region-", i))
-	}
-	if got := speller.Slip("ASIA"); got != "" {
-		t.Errorf("after a hundred names it still looks for one: %s", got)
-	}
-	if got := speller.Slip("eurpoe"); got != "europe" {
-		t.Errorf("what it has found is forgotten: %q", got)
-	}
 }

@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/capkit/capkit/pkg/finding"
 )
 
 const (
@@ -35,7 +37,7 @@ type walker struct {
 	// tokens reads the document, which is known to be valid: its errors do not count.
 	tokens *jsontext.Decoder
 	data   []byte
-	errs   field.ErrorList
+	errs   finding.List
 	budget int
 	cut    int // errors not listed, for want of budget
 	// misfits are the values that do not fit, in the order of the document.
@@ -107,8 +109,8 @@ func (w *walker) object(fields *structFields, at *field.Path) {
 		case !known:
 			w.skip()
 			if seen[name] == 1 {
-				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField,
-					Detail: unknownField(name, fields.names)})
+				detail, meant := unknownField(name, fields.names)
+				w.report(here, field.Error{Type: field.ErrorTypeForbidden, Origin: OriginUnknownField, Detail: detail}, meant)
 			}
 		case f.quoted:
 			w.quoted(f, here)
@@ -127,7 +129,7 @@ func (w *walker) mapping(key, elem reflect.Type, at *field.Path) {
 		here := at.Key(short(name))
 		w.once(seen, name, here)
 		if !fitsKey(key, raw) {
-			w.misfit(here, raw, "the key must be "+describe(key).one)
+			w.misfit(here, raw, "the key must be "+describe(key).one, nil)
 		}
 		w.value(elem, here)
 	}
@@ -143,10 +145,11 @@ func (w *walker) list(elem reflect.Type, at *field.Path) {
 // leaf consumes a value and reports it if it does not decode into t.
 func (w *walker) leaf(t reflect.Type, at *field.Path) {
 	raw, elem, problem := w.skip(), indirect(t), ""
+	var meant *finding.Suggestion
 	if elem == quantity && hasLongExponent(raw) {
 		problem = "must be a quantity like 4Gi: the exponent has more than three digits"
 	} else if err := kjson.UnmarshalCaseSensitivePreserveInts(raw, reflect.New(t).Interface()); err != nil {
-		problem = misfit(elem, raw, err)
+		problem, meant = misfit(elem, raw, err)
 	}
 	if problem != "" {
 		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(spell(at), ".version") {
@@ -154,7 +157,7 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 		}
 		end := int(w.tokens.InputOffset())
 		w.misfits = append(w.misfits, value{end - len(raw), end, t})
-		w.misfit(at, raw, problem)
+		w.misfit(at, raw, problem, meant)
 	}
 }
 
@@ -208,7 +211,7 @@ func (w *walker) quoted(f structField, at *field.Path) {
 	holder := reflect.StructOf([]reflect.StructField{{Name: "Value", Type: f.typ, Tag: `json:"value,string"`}})
 	wrapped := append(append([]byte(`{"value":`), raw...), '}')
 	if kjson.UnmarshalCaseSensitivePreserveInts(wrapped, reflect.New(holder).Interface()) != nil {
-		w.misfit(at, raw, fmt.Sprintf("expected %s in quotes, got %s", describe(indirect(f.typ)).one, kindOf(raw)))
+		w.misfit(at, raw, fmt.Sprintf("expected %s in quotes, got %s", describe(indirect(f.typ)).one, kindOf(raw)), nil)
 	}
 }
 
@@ -216,33 +219,33 @@ func (w *walker) quoted(f structField, at *field.Path) {
 func (w *walker) once(seen map[string]int, name string, at *field.Path) {
 	if seen[name]++; seen[name] == 2 {
 		w.report(at, field.Error{Type: field.ErrorTypeDuplicate, Origin: OriginDuplicateKey, BadValue: short(name),
-			Detail: "the key is given more than once"})
+			Detail: "the key is given more than once"}, nil)
 	}
 }
 
-func (w *walker) misfit(at *field.Path, raw []byte, detail string) {
+func (w *walker) misfit(at *field.Path, raw []byte, detail string, meant *finding.Suggestion) {
 	w.report(at, field.Error{Type: field.ErrorTypeInvalid, Origin: OriginFieldType, BadValue: excerpt(raw),
-		Detail: detail})
+		Detail: detail}, meant)
 }
 
 // report adds the problem at the path at, which is spelled out only if there is budget left for it.
-func (w *walker) report(at *field.Path, problem field.Error) {
+func (w *walker) report(at *field.Path, problem field.Error, meant *finding.Suggestion) {
 	if w.budget <= 0 {
 		w.cut++
 		return
 	}
 	problem.Field = spell(at)
 	w.budget -= errorCost + len(problem.Field)
-	w.errs = append(w.errs, &problem)
+	w.errs = append(w.errs, finding.Finding{Error: &problem, Place: finding.ParsePath(problem.Field), Suggestion: meant})
 }
 
 // listed returns the errors, of which there must be one. If some are left out, a last one at the path says so.
-func (w *walker) listed(at *field.Path) field.ErrorList {
+func (w *walker) listed(at *field.Path) finding.List {
 	if w.cut == 0 {
 		return w.errs
 	}
-	return append(w.errs, &field.Error{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
-		Origin: w.errs[len(w.errs)-1].Origin, Detail: fmt.Sprintf("%d more problems are not listed", w.cut)})
+	return append(w.errs, finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
+		Origin: w.errs[len(w.errs)-1].Origin, Detail: fmt.Sprintf("%d more problems are not listed", w.cut)}})...)
 }
 
 // spell renders a path; the root is "", where the field package would say "<nil>".

@@ -12,22 +12,24 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Images answers for the pools of one Worker. It is immutable and safe for concurrent use.
 type Images[R any] struct {
-	profile *consistency.Profile[R]
+	profile *profile.Profile[R]
 	records []Record[R]
 }
 
-// NewImages returns the Images of a Worker. The profile is that of the Shoot: of a NamespacedCloudProfile what is rendered
+// NewImages returns the Images of a Worker. The profile, by, is that of the Shoot: of a NamespacedCloudProfile what is rendered
 // of it, as in the Cluster. The records are those of the Worker's status, in their order; they must not be changed any more.
-func NewImages[R any](profile *consistency.Profile[R], records []Record[R]) *Images[R] {
-	return &Images[R]{profile, records}
+func NewImages[R any](by *profile.Profile[R], records []Record[R]) *Images[R] {
+	return &Images[R]{by, records}
 }
 
 // Class is a machine class of a worker pool.
@@ -70,7 +72,7 @@ type Image[R any] struct {
 // Of returns the image of a worker pool (semantics S14). The error says why there is none, in the words of admission, and
 // names the pool; it is an [*Error].
 func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
-	r := s.profile.ExplainPool(q.Pool)
+	r := resolve.Explain(s.profile, q.Pool)
 	delisted := r.Reason == imageselector.ReasonUnknownImage || r.Reason == imageselector.ReasonUnknownVersion
 	switch {
 	case len(r.Unreadable()) > 0:
@@ -88,7 +90,7 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 			chosen = kept
 			ref, _ = r.Decision.Verdicts[kept].Flavor.Reference(q.Pool.Region)
 		} else {
-			replaced = finding.Printable(fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
+			replaced = words.Printable(fmt.Sprintf("worker pool %s: new machines boot another flavor than the existing ones, %s: %s",
 				q.Pool.Name, s.format(&r, chosen), why))
 		}
 	}
@@ -107,7 +109,7 @@ type Error struct {
 }
 
 // Error names the worker pool, and says what would work if there is anything. The text is printable.
-func (e *Error) Error() string { return finding.Printable(e.text) }
+func (e *Error) Error() string { return words.Printable(e.text) }
 
 // Codes returns the code that Gardener has for what a user or operator has to repair.
 func (e *Error) Codes() []v1beta1.ErrorCode {
@@ -115,7 +117,7 @@ func (e *Error) Codes() []v1beta1.ErrorCode {
 }
 
 // refusal returns the error for a pool without an image.
-func refusal[R any](r *consistency.Resolution[R]) *Error {
+func refusal[R any](r *resolve.Resolution[R]) *Error {
 	e := &Error{Reason: r.Reason, text: r.Err.Detail}
 	if e.Reason == "" {
 		e.Reason = imageselector.ReasonCapability
@@ -153,7 +155,7 @@ func (q *Question[R]) own() *Class[R] {
 }
 
 // keep returns the flavor that a class boots, by its index. Otherwise it says why the flavor cannot be kept.
-func (s *Images[R]) keep(pool provider.Pool, class *Class[R], r *consistency.Resolution[R]) (flavor int, why string) {
+func (s *Images[R]) keep(pool provider.Pool, class *Class[R], r *resolve.Resolution[R]) (flavor int, why string) {
 	candidates := s.flavorsOf(pool, class, r.Decision.Verdicts)
 	if len(candidates) == 0 {
 		return -1, "the one that these boot is not in the profile any more"
@@ -217,13 +219,13 @@ func (s *Images[R]) supported(flavor *imageselector.Flavor[R]) capability.Set {
 }
 
 // format writes the capabilities of a flavor.
-func (s *Images[R]) format(r *consistency.Resolution[R], flavor int) string {
+func (s *Images[R]) format(r *resolve.Resolution[R], flavor int) string {
 	return s.profile.Vocabulary().Format(r.Decision.Verdicts[flavor].Flavor.Capabilities)
 }
 
 // delisted answers for a pool whose image version the profile does not list: with what the pool boots already or, if it
 // has no class for this version, with the best of those that other pools boot or have booted.
-func (s *Images[R]) delisted(q Question[R], r *consistency.Resolution[R]) (Image[R], error) {
+func (s *Images[R]) delisted(q Question[R], r *resolve.Resolution[R]) (Image[R], error) {
 	of := slices.DeleteFunc(slices.Clone(s.records), func(record Record[R]) bool {
 		return !record.isOf(q.Pool.Image, q.Pool.Version)
 	})

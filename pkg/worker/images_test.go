@@ -16,11 +16,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/consistency"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker"
 )
 
@@ -89,13 +89,13 @@ providerConfig:
 )
 
 // profileOf compiles a profile, with texts replaced: old, new, old, new.
-func profileOf(t testing.TB, spec string, replace ...string) *consistency.Profile[openstack.Image] {
+func profileOf(t testing.TB, spec string, replace ...string) *profile.Profile[openstack.Image] {
 	t.Helper()
 	var s v1beta1.CloudProfileSpec
 	if err := yaml.UnmarshalStrict([]byte(strings.NewReplacer(replace...).Replace(spec)), &s); err != nil {
 		t.Fatal(err)
 	}
-	p, report := consistency.Compile(openstack.Provider{}, &s, field.NewPath("spec"))
+	p, report := profile.Compile(openstack.Provider{}, &s, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -130,7 +130,7 @@ func TestOf(t *testing.T) {
 	arm := v1beta1.Capabilities{"architecture": {"arm64"}}
 	both := []record{with(arm, id("arm-1")), with(virtualized, id("virt-1")), with(baremetal, id("bare-1"))}
 	for name, tc := range map[string]struct {
-		profile  *consistency.Profile[openstack.Image]
+		profile  *profile.Profile[openstack.Image]
 		records  []record
 		machine  string
 		classes  []class
@@ -253,7 +253,7 @@ func TestOf(t *testing.T) {
 func TestErrors(t *testing.T) {
 	without := profileOf(t, capabilities, delisted, `version: "2"`)
 	for name, tc := range map[string]struct {
-		profile *consistency.Profile[openstack.Image]
+		profile *profile.Profile[openstack.Image]
 		records []record
 		change  func(*provider.Pool)
 		reason  imageselector.Reason
@@ -270,7 +270,7 @@ func TestErrors(t *testing.T) {
 			without, nil, func(p *provider.Pool) { p.Image = "other" }, imageselector.ReasonUnknownImage, "worker pool pool: ",
 		},
 		"no such machine type": {
-			without, nil, func(p *provider.Pool) { p.MachineType = "other" }, consistency.ReasonUnknownMachineType, "machine type other",
+			without, nil, func(p *provider.Pool) { p.MachineType = "other" }, profile.ReasonUnknownMachineType, "machine type other",
 		},
 		"no region": {
 			profileOf(t, capabilities), nil, func(p *provider.Pool) { p.Region = "asia" }, imageselector.ReasonRegion, "asia",
@@ -302,22 +302,22 @@ func TestErrors(t *testing.T) {
 
 // Errors and Events are printable, whatever a pool says.
 func TestTextsArePrintable(t *testing.T) {
-	const words = "pool\x1b[31m\n\u202e"
+	const hostile = "pool\x1b[31m\n\u202e"
 	of := func(machineType string) (worker.Image[openstack.Image], error) {
 		q := worker.Question[openstack.Image]{Pool: poolOn(machineType), Classes: named("class", id("gone")), Names: []string{"class"}}
-		q.Pool.Name = words
+		q.Pool.Name = hostile
 		return worker.NewImages(profileOf(t, capabilities), nil).Of(q)
 	}
 	replaced, err := of("amd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = of(words)
+	_, err = of(hostile)
 	if err == nil {
 		t.Fatal("there is a machine type of that name")
 	}
 	for _, text := range []string{replaced.Replaced, err.Error()} {
-		if !strings.HasPrefix(text, `worker pool pool\x1b[31m\n\u202e: `) || finding.Printable(text) != text {
+		if !strings.HasPrefix(text, `worker pool pool\x1b[31m\n\u202e: `) || words.Printable(text) != text {
 			t.Errorf("%q", text)
 		}
 	}

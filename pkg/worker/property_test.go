@@ -18,9 +18,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/worker"
 )
 
@@ -107,7 +108,7 @@ func inFull(declared v1beta1.Capabilities) v1beta1.Capabilities {
 }
 
 // compile compiles the profile, with the image version or without.
-func (w *world) compile(t *rapid.T, listed bool) *consistency.Profile[openstack.Image] {
+func (w *world) compile(t *rapid.T, listed bool) *profile.Profile[openstack.Image] {
 	spec := w.spec.DeepCopy()
 	config := v1alpha1.CloudProfileConfig{}
 	config.APIVersion, config.Kind = v1alpha1.GroupVersion.String(), "CloudProfileConfig"
@@ -125,7 +126,7 @@ func (w *world) compile(t *rapid.T, listed bool) *consistency.Profile[openstack.
 		t.Fatal(err)
 	}
 	spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
-	p, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	p, _ := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	return p
 }
 
@@ -149,7 +150,7 @@ func (w *world) pools() []provider.Pool {
 
 // ask asks about a pool that is going to have a class of this name.
 func ask(
-	p *consistency.Profile[openstack.Image], records []record, pool provider.Pool, classes []class, name string,
+	p *profile.Profile[openstack.Image], records []record, pool provider.Pool, classes []class, name string,
 ) (worker.Image[openstack.Image], error) {
 	return worker.NewImages(p, records).Of(worker.Question[openstack.Image]{Pool: pool, Classes: classes, Names: []string{name}})
 }
@@ -166,7 +167,7 @@ func TestImagesOfRandomPools(t *testing.T) {
 			var records []record
 			for _, pool := range w.pools() {
 				pools++
-				resolution := p.ResolvePool(pool)
+				resolution := resolve.Pool(p, pool)
 				got, err := ask(p, nil, pool, nil, "class")
 				if (err == nil) != (resolution.Err == nil) || got.Reference != resolution.Reference || got.Replaced != "" {
 					t.Fatalf("%+v: got %v, %v instead of %v, %v", pool, got, err, resolution.Reference, resolution.Err)
@@ -188,7 +189,7 @@ func TestImagesOfRandomPools(t *testing.T) {
 			}
 			for _, pool := range w.pools() { // new ones get what others have, if it fits
 				got, err := ask(gone, records, pool, nil, "class")
-				if want := p.ResolvePool(pool); want.Err == nil && err != nil {
+				if want := resolve.Pool(p, pool); want.Err == nil && err != nil {
 					t.Fatalf("%+v booted %v, and gets nothing: %v", pool, want.Reference, err)
 				}
 				if err == nil && !slices.ContainsFunc(records, func(r record) bool { return cmp.Equal(r, got.Record) }) {
@@ -223,7 +224,7 @@ func drawLater(t *rapid.T, w *world) *world {
 
 // goesOn asks about a pool that has booted an image, and reports whether it would get another one with another class.
 func (w *world) goesOn(
-	t *rapid.T, p *consistency.Profile[openstack.Image], pool provider.Pool, had worker.Image[openstack.Image],
+	t *rapid.T, p *profile.Profile[openstack.Image], pool provider.Pool, had worker.Image[openstack.Image],
 ) bool {
 	classes, want := named("class", had.Reference), had.Reference
 	want.ID += w.uploaded
@@ -232,7 +233,7 @@ func (w *world) goesOn(
 		t.Fatalf("%+v had %v, and has %v, %v", pool, had, kept, err)
 	}
 	replaced, err := ask(p, []record{had.Record}, pool, classes, "other")
-	fresh := p.ResolvePool(pool)
+	fresh := resolve.Pool(p, pool)
 	if err != nil || replaced.Reference != fresh.Reference {
 		t.Fatalf("%+v gets another class and %v, not %v; %v", pool, replaced, fresh.Reference, err)
 	}

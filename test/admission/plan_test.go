@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/plan"
 	cloud "github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/plan"
 )
 
 // said is what a run of the command left behind.

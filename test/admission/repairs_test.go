@@ -7,26 +7,21 @@ package admission
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	cloud "github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/test/fixtures"
+	"github.com/capkit/capkit/test/rules"
 )
 
-// The repairs are JSON patches in testdata/repairs, one for each rule: what its entry in the catalogue says, done to
-// the last object of its broken example.
+// The repairs are in the archives of package test/rules: what the entry of a rule in the catalogue says, done to the last object of
+// its broken example.
 
 // irreparable lists the rules whose examples cannot be repaired in an object that is written to an API, with the
 // reason.
@@ -55,10 +50,7 @@ var irreparable = map[string]string{
 	"credentials-kind":        "a spec about bindings refers to something else",
 }
 
-// needed are manifests with what a repair refers to.
-var needed = map[string]string{consistency.RuleProfileMissing: root + "/example/cloudprofile.yaml"}
-
-// updates are the rules about updates, with what is said about the one in testdata/updates.
+// updates are the rules about updates of a CloudProfile, with what is said about the first case of each.
 var updates = map[string]string{
 	"image-choice-changed": "gardenlinux@1877.5.0: new machines of machine type either_4_8 boot another flavor than the existing ones",
 	"machine-type-in-use":  "machine type bare_8_16 is removed and still used by Shoot garden-demo/updates",
@@ -85,20 +77,6 @@ var _ = Describe("What the catalogue says about a rule repairs its example:", fu
 			repair(ctx, rule.Name, &all[i])
 		})
 	}
-
-	It("each repair is that of a rule", func() {
-		names := []string{"objects"}
-		for _, rule := range allRules() {
-			names = append(names, rule.Name)
-		}
-		for _, folder := range []string{"testdata/repairs", "testdata/updates"} {
-			entries, err := os.ReadDir(folder)
-			Expect(err).NotTo(HaveOccurred())
-			for _, entry := range entries {
-				Expect(names).To(ContainElement(strings.TrimSuffix(entry.Name(), ".yaml")), folder)
-			}
-		}
-	})
 })
 
 // repair writes a broken example, repairs it, and writes it again.
@@ -106,7 +84,8 @@ func repair(ctx context.Context, rule string, broken *fixtures.Fixture) {
 	GinkgoHelper()
 	documents, err := broken.Documents()
 	Expect(err).NotTo(HaveOccurred())
-	if file := needed[rule]; file != "" {
+	archive := archiveOf(rule)
+	for _, file := range archive.Files(root) {
 		documents = append(documentsIn(file), documents...)
 	}
 	w, last := newWriter(), len(documents)-1
@@ -121,45 +100,41 @@ func repair(ctx context.Context, rule string, broken *fixtures.Fixture) {
 	if w.expect(ctx, w.create, &documents[last], findings).Status == nil {
 		write = w.update
 	}
-	repaired := patched(&documents[last], filepath.Join("testdata", "repairs", rule+".yaml"))
-	w.must(ctx, write, repaired)
-	documents[last] = *repaired
+	repaired := parsed(archive.Repaired())
+	w.must(ctx, write, &repaired[len(repaired)-1])
+	documents[last] = repaired[len(repaired)-1]
 	lint(documents)
 }
 
 // repairUpdate proposes an update that is worth a warning, repairs it, and carries it out.
 func repairUpdate(ctx context.Context, rule, said string) {
 	GinkgoHelper()
-	w, documents := newWriter(), documentsIn("testdata/updates/objects.yaml")
+	archive := archiveOf(rule)
+	w, documents := newWriter(), parsed(archive.Before())
 	for i := range documents {
 		w.must(ctx, w.create, &documents[i])
 	}
-	update := patched(&documents[0], filepath.Join("testdata", "updates", rule+".yaml"))
-	Eventually(ctx, func() *fixtures.Answer { return w.update(ctx, update, true) }). // once the component knows the Shoot
+	broken, repaired := parsed(archive.Broken()), parsed(archive.Repaired())
+	Eventually(ctx, func() *fixtures.Answer { return w.update(ctx, &broken[0], true) }). // once the component knows the Shoot
 												Should(And(HaveField("Status", BeNil()), HaveField("Warnings", ContainElement(ContainSubstring(said)))))
-	w.must(ctx, w.update, patched(update, filepath.Join("testdata", "repairs", rule+".yaml")))
+	w.must(ctx, w.update, &repaired[0])
 }
 
-// patched returns the object of a manifest with a JSON patch applied.
-func patched(d *fixtures.Document, file string) *fixtures.Document {
+// archiveOf returns the archive of a rule.
+func archiveOf(rule string) *rules.Archive {
 	GinkgoHelper()
-	content, err := os.ReadFile(file)
+	archive, err := rules.Read(root, rule)
 	Expect(err).NotTo(HaveOccurred())
-	operations, err := yaml.YAMLToJSON(content)
+	return archive
+}
+
+// parsed returns the documents of a text.
+func parsed(text string, err error) []fixtures.Document {
+	GinkgoHelper()
 	Expect(err).NotTo(HaveOccurred())
-	patch, err := jsonpatch.DecodePatch(operations)
+	documents, err := fixtures.Parse([]byte(text))
 	Expect(err).NotTo(HaveOccurred())
-	object, err := yaml.YAMLToJSON(d.Text)
-	Expect(err).NotTo(HaveOccurred())
-	object, err = patch.Apply(object)
-	Expect(err).NotTo(HaveOccurred(), file)
-	after := *d
-	after.Text, err = yaml.JSONToYAML(object)
-	Expect(err).NotTo(HaveOccurred())
-	var head struct{ APIVersion string }
-	Expect(yaml.Unmarshal(object, &head)).To(Succeed())
-	after.APIVersion = head.APIVersion
-	return &after
+	return documents
 }
 
 // lint demands that the command has nothing to say about manifests either.

@@ -26,21 +26,21 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/generate"
 )
 
-// profile is a generated profile, in all the forms that the benchmarks start from.
-type profile struct {
+// generated is a profile, in all the forms that the benchmarks start from.
+type generated struct {
 	name    string
 	spec    *v1beta1.CloudProfileSpec
 	catalog *imageselector.Catalog[openstack.Image]
 	// compiled is what catalog is of.
-	compiled *consistency.Profile[openstack.Image]
+	compiled *profile.Profile[openstack.Image]
 	decoded  decoded
 	// requests, pools and questions ask the same: the catalog, the compiled profile, and the library.
 	requests  []imageselector.Request
@@ -63,15 +63,15 @@ func (d decoded) Decode(*runtime.RawExtension, *field.Path) (provider.Config[ope
 	return provider.Config[openstack.Image]{Images: d.images}, finding.Report{}
 }
 
-var profiles []*profile
+var profiles []*generated
 
 var spec = field.NewPath("spec")
 
-func newProfile(name string, size int) *profile {
-	p := &profile{name: name, spec: generate.OpenStack(size)}
+func newProfile(name string, size int) *generated {
+	p := &generated{name: name, spec: generate.OpenStack(size)}
 	withRuntimes(p.spec)
 	config := withWorkerCapabilities(p.spec)
-	compiled, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
+	compiled, _ := profile.Compile(openstack.Provider{}, p.spec, spec)
 	p.compiled, p.catalog = compiled, compiled.Catalog()
 	read, _ := openstack.Provider{}.Decode(p.spec.ProviderConfig, spec.Child("providerConfig"))
 	p.decoded.images = read.Images
@@ -135,14 +135,14 @@ func withWorkerCapabilities(spec *v1beta1.CloudProfileSpec) *v1alpha1.CloudProfi
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // admission would log what it refuses
-	profiles = []*profile{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
+	profiles = []*generated{newProfile("25KiB", 25<<10), newProfile("250KiB", 250<<10), newProfile("1MiB", 1<<20)}
 	m.Run()
 }
 
 // The numbers are about sound profiles, requests that ask for something, and flavors of which some declare it.
 func TestWhatIsMeasured(t *testing.T) {
 	for _, p := range profiles {
-		if _, report := consistency.Compile(openstack.Provider{}, p.spec, spec); len(report.Errors) > 0 {
+		if _, report := profile.Compile(openstack.Provider{}, p.spec, spec); len(report.Errors) > 0 {
 			t.Errorf("%s: %v", p.name, report.Errors[0])
 		}
 		with := 0

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,7 +22,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/clouds"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -62,7 +63,7 @@ func exampleOf(tb testing.TB, cloud cli.Provider) *v1beta1.CloudProfile {
 }
 
 // newOfCloud makes a profile that a cloud has; of OpenStack it is the generated one itself.
-func newOfCloud(tb testing.TB, cloud cli.Provider, p *profile) *ofCloud {
+func newOfCloud(tb testing.TB, cloud cli.Provider, p *generated) *ofCloud {
 	tb.Helper()
 	o := &ofCloud{cloud: cloud.Untyped(), spec: p.spec}
 	if cloud.Type() != p.spec.Type {
@@ -72,7 +73,7 @@ func newOfCloud(tb testing.TB, cloud cli.Provider, p *profile) *ofCloud {
 	}
 	config, _ := o.cloud.Decode(o.spec.ProviderConfig, spec.Child("providerConfig"))
 	o.images = config.Images
-	compiled, report := consistency.Compile(o.cloud, o.spec, spec)
+	compiled, report := profile.Compile(o.cloud, o.spec, spec)
 	if len(report.Errors) > 0 {
 		tb.Fatalf("%s: %d errors: %v", cloud.Type(), len(report.Errors), report.Errors[0])
 	}
@@ -91,7 +92,7 @@ func newOfCloud(tb testing.TB, cloud cli.Provider, p *profile) *ofCloud {
 }
 
 // written returns a config like the one of an example, with the images of a profile.
-func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawExtension, p *profile) []byte {
+func written(tb testing.TB, cloud provider.Provider[any], example *runtime.RawExtension, p *generated) []byte {
 	tb.Helper()
 	read, report := cloud.Decode(example, nil)
 	if len(report.Errors) > 0 {
@@ -142,7 +143,7 @@ func (o *ofCloud) inTurn() func() {
 }
 
 // ofClouds calls a function for each cloud with its profile. That of Gardener's local set-up has no vocabulary like that.
-func ofClouds(tb testing.TB, p *profile, do func(name string, o *ofCloud)) {
+func ofClouds(tb testing.TB, p *generated, do func(name string, o *ofCloud)) {
 	tb.Helper()
 	for _, cloud := range clouds.All() {
 		if cloud.Type() != "local" {
@@ -173,10 +174,10 @@ func BenchmarkClouds(b *testing.B) {
 	}
 	for name, work := range map[string]func(o *ofCloud) func(){
 		"one-to-one": func(o *ofCloud) func() {
-			return func() { consistency.Compile(decodedBefore{o.cloud, o.images}, o.spec, spec) }
+			return func() { profile.Compile(decodedBefore{o.cloud, o.images}, o.spec, spec) }
 		},
 		"decode-and-one-to-one": func(o *ofCloud) func() {
-			return func() { consistency.Compile(o.cloud, o.spec, spec) }
+			return func() { profile.Compile(o.cloud, o.spec, spec) }
 		},
 		"select": (*ofCloud).inTurn,
 	} {

@@ -11,19 +11,25 @@ import (
 	"fmt"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
+
 	"github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // inTurn returns the work of asking the questions of a profile, one after the other.
-func (p *profile) inTurn(ask func(i int) error) func() {
+func (p *generated) inTurn(ask func(i int) error) func() {
 	next := 0
 	return func() {
 		if err := ask(next % len(p.requests)); err != nil {
@@ -34,7 +40,7 @@ func (p *profile) inTurn(ask func(i int) error) func() {
 }
 
 // library returns the work of asking the gardener library.
-func (p *profile) library() func() {
+func (p *generated) library() func() {
 	return p.inTurn(func(i int) error {
 		q := &p.questions[i]
 		_, err := worker.FindBestImageFlavor(q.flavors, q.machine, p.spec.MachineCapabilities)
@@ -63,7 +69,7 @@ func BenchmarkResolvePool(b *testing.B) {
 	for _, p := range profiles {
 		b.Run(p.name, func(b *testing.B) {
 			compare(b, "library", p.inTurn(func(i int) error {
-				if answer := p.compiled.ResolvePool(p.pools[i]); answer.Err != nil {
+				if answer := resolve.Pool(p.compiled, p.pools[i]); answer.Err != nil {
 					return answer.Err.Error
 				}
 				return nil
@@ -77,10 +83,10 @@ func BenchmarkResolvePool(b *testing.B) {
 func BenchmarkCheck(b *testing.B) {
 	for _, p := range profiles {
 		for name, check := range map[string]func(){
-			"one-to-one":            func() { consistency.Compile(p.decoded, p.spec, spec) },
-			"decode-and-one-to-one": func() { consistency.Compile(openstack.Provider{}, p.spec, spec) },
+			"one-to-one":            func() { profile.Compile(p.decoded, p.spec, spec) },
+			"decode-and-one-to-one": func() { profile.Compile(openstack.Provider{}, p.spec, spec) },
 			"with-warnings": func() {
-				consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
+				check.CloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: *p.spec})
 			},
 		} {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
@@ -99,17 +105,22 @@ func BenchmarkCheck(b *testing.B) {
 func BenchmarkCompare(b *testing.B) {
 	const shoots, poolsOfEach = 20_000, 3
 	for _, p := range profiles {
-		updated, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
-		uses := make([]consistency.Use, shoots)
-		for i := range uses {
-			uses[i] = consistency.Use{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}
+		updated, _ := profile.Compile(openstack.Provider{}, p.spec, spec)
+		users := make([]update.User, shoots)
+		for i := range users {
+			shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}
+			shoot.Spec.Provider.Workers = make([]v1beta1.Worker, poolsOfEach)
+			users[i].Shoot = shoot
 			for k := range poolsOfEach {
-				uses[i].Pools = append(uses[i].Pools, p.pools[(poolsOfEach*i+k)%len(p.pools)])
+				users[i].Pools = append(users[i].Pools, p.pools[(poolsOfEach*i+k)%len(p.pools)])
 			}
 		}
 		b.Run(p.name, func(b *testing.B) {
 			library := p.library()
-			compare(b, "library", func() { p.compiled.Compare(updated, uses) }, func() {
+			compare(b, "library", func() {
+				changes := update.Of(update.View[openstack.Image]{Before: p.compiled, After: updated, Users: users})
+				check.Effects(p.compiled, updated, &changes, true)
+			}, func() {
 				for range shoots * poolsOfEach {
 					library()
 				}
@@ -139,7 +150,9 @@ func BenchmarkForecast(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() {
-				forecast := maintenance.NewForecast(p.spec, openstack.Provider{}.Workers(), p.compiled.Boots)
+				forecast := maintenance.NewForecast(p.spec, openstack.Provider{}.Workers(), func(pool provider.Pool) func(image, version string) bool {
+					return resolve.Boots(p.compiled, pool)
+				})
 				for i := range shoots {
 					forecast.Blocked(shoots[i], pools[i])
 				}

@@ -14,14 +14,16 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/update"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/plan"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // updated returns a profile as it is after a change of about one in so many flavors: some have another image in one region,
@@ -54,19 +56,18 @@ func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec 
 }
 
 // planOf returns the work of planning an update for so many Shoots with three pools each, and what it finds.
-func planOf(p *profile, after *v1beta1.CloudProfileSpec, shoots int) func() []plan.Change {
+func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []plan.Change {
 	users := usersOf(p, shoots)
 	return func() []plan.Change {
-		old, _ := consistency.Compile(openstack.Provider{}, p.spec, spec)
-		is, _ := consistency.Compile(openstack.Provider{}, after, spec)
-		view := plan.View[openstack.Image]{Old: old, New: is, OldSpec: p.spec, NewSpec: after, Shoots: users}
-		changes, _ := plan.Of(openstack.Provider{}.Workers(), []plan.View[openstack.Image]{view})
+		old, _ := profile.Compile(openstack.Provider{}, p.spec, spec)
+		is, _ := profile.Compile(openstack.Provider{}, after, spec)
+		changes, _ := plan.Of(update.View[openstack.Image]{Before: old, After: is, Users: plan.UsersOf(users), All: true})
 		return changes
 	}
 }
 
 // usersOf returns so many Shoots with three pools each, for which maintenance has something to choose.
-func usersOf(p *profile, shoots int) []plan.Shoot {
+func usersOf(p *generated, shoots int) []plan.Shoot {
 	r, users := rand.New(rand.NewPCG(5, 6)), make([]plan.Shoot, 0, shoots)
 	for i := range shoots {
 		shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}

@@ -30,7 +30,7 @@ import (
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
-var update = flag.Bool("update", false, "rewrite the output that the documents quote")
+var writes = flag.Bool("update", false, "rewrite the output that the documents quote")
 
 // documents are what the tests read: these, and all pages below docs, which TestMain adds.
 var documents = []string{"README.md", "CONTRIBUTING.md"}
@@ -87,7 +87,7 @@ func TestConsole(t *testing.T) {
 	for _, document := range documents {
 		for _, block := range blocks(t, document, "console") {
 			got := replay(t, document, block)
-			if diff := cmp.Diff(block, got); diff != "" && !*update {
+			if diff := cmp.Diff(block, got); diff != "" && !*writes {
 				t.Errorf("%s (run go test ./test/docs -update after a change that is meant): %s", document, diff)
 			} else if diff != "" {
 				rewritten := strings.Replace(read(t, document), block, got, 1)
@@ -166,7 +166,7 @@ func TestSetUp(t *testing.T) {
 		t.Fatalf("this does not install and run capkit: %s", commands[0])
 	}
 	output, status := run(t, "README.md", strings.Replace(command, `"`, "", 1))
-	if *update {
+	if *writes {
 		rewritten := regexp.MustCompile("prints `[0-9]+ objects checked[^`]*`").
 			ReplaceAllLiteralString(read(t, "README.md"), "prints `"+strings.TrimSpace(output)+"`")
 		if err := os.WriteFile("README.md", []byte(rewritten), 0o644); err != nil {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/update"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,10 +21,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // object reads a manifest.
@@ -36,11 +40,11 @@ func object[T any](t *testing.T, file string) *T {
 }
 
 // trustedLaunch returns the example that worker-capabilities.md goes through, compiled after a change.
-func trustedLaunch(t *testing.T, change func(*v1beta1.CloudProfileSpec)) *consistency.Profile[openstack.Image] {
+func trustedLaunch(t *testing.T, change func(*v1beta1.CloudProfileSpec)) *profile.Profile[openstack.Image] {
 	t.Helper()
 	spec := object[v1beta1.CloudProfile](t, "example/cloudprofile-trusted-launch.yaml").Spec
 	change(&spec)
-	profile, report := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	profile, report := profile.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -99,9 +103,9 @@ func TestWithdrawal(t *testing.T) {
 	shoot := object[v1beta1.Shoot](t, "example/shoot-trusted-launch.yaml")
 	for what, change := range map[string]func(*v1beta1.CloudProfileSpec){"withdrawn": withdraw(t), "unregistered": unregister(t)} {
 		profile := trustedLaunch(t, change)
-		warnings := offered.Compare(profile, []consistency.Use{{
-			Namespace: shoot.Namespace, Name: shoot.Name, Pools: provider.PoolsOf(shoot),
-		}})
+		users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
+		changes := update.Of(update.View[openstack.Image]{Before: offered, After: profile, Users: users})
+		warnings := check.Effects(offered, profile, &changes, true)
 		if len(warnings) != 1 {
 			t.Fatalf("%s: %v", what, warnings)
 		}
@@ -119,8 +123,8 @@ func TestWithdrawal(t *testing.T) {
 			updated := shoot.DeepCopy()
 			c.update(updated)
 			report := ratchet.Excuse(
-				ratchet.Judged{Object: updated, Report: profile.ValidateShoot(updated, nil)},
-				ratchet.Judged{Object: shoot, Report: profile.ValidateShoot(shoot, nil)},
+				ratchet.Judged{Object: updated, Report: check.Shoot(profile, updated, nil)},
+				ratchet.Judged{Object: shoot, Report: check.Shoot(profile, shoot, nil)},
 			)
 			if len(report.Errors) != c.errors {
 				t.Errorf("%s, %s: %v", what, name, report.Errors)
@@ -134,7 +138,7 @@ func TestThoseWhoDoNotAsk(t *testing.T) {
 	for name, change := range map[string]func(*v1beta1.CloudProfileSpec){"offered": func(*v1beta1.CloudProfileSpec) {}, "not offered": unregister(t)} {
 		for _, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
 			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
-				answer := trustedLaunch(t, change).ResolvePool(provider.Pool{
+				answer := resolve.Pool(trustedLaunch(t, change), provider.Pool{
 					MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe", Order: order,
 				})
 				if got := answer.Decision.Reference.ID; got != "1234-amd64" {
@@ -171,9 +175,9 @@ func TestOtherDeclarations(t *testing.T) {
 		})
 		for i, machineType := range []string{"medium_4_8", "trusted_4_8", "old_8_16"} {
 			pool := provider.Pool{MachineType: machineType, Image: "gardenlinux", Version: "1877.5.0", Region: "europe"}
-			plain := profile.ResolvePool(pool).Decision.Chosen
+			plain := resolve.Pool(profile, pool).Decision.Chosen
 			pool.Config = asking
-			if asks := profile.ResolvePool(pool).Decision.Chosen; plain != c.plain[i] || asks != c.asks[i] {
+			if asks := resolve.Pool(profile, pool).Decision.Chosen; plain != c.plain[i] || asks != c.asks[i] {
 				t.Errorf("%s: %s boots %d, and %d if asked, instead of %d and %d", name, machineType, plain, asks, c.plain[i], c.asks[i])
 			}
 		}
@@ -202,7 +206,7 @@ func redeclare(t *testing.T, spec *v1beta1.CloudProfileSpec, flavors []string) {
 // A refusal that admission.md quotes is what the API server says.
 func TestRefusal(t *testing.T) {
 	shoot := object[v1beta1.Shoot](t, "docs/examples/shoot-old-hosts.yaml")
-	report := trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}).ValidateShoot(shoot, nil)
+	report := check.Shoot(trustedLaunch(t, func(*v1beta1.CloudProfileSpec) {}), shoot, nil)
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
 	refusal := apierrors.NewInvalid(kind, shoot.Name, report.Errors.Errors()).Error() // kubectl leaves out the group
 	quoted(t, "docs/operators/admission.md", "The "+strings.Replace(refusal, kind.String(), kind.Kind, 1))
@@ -217,11 +221,11 @@ func TestRefusalInReadme(t *testing.T) {
 		t.Fatalf("README has no block with %q", command)
 	}
 	spec := object[v1beta1.CloudProfile](t, "hack/garden/demo/cloudprofile-gap.yaml").Spec
-	profile, _ := consistency.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
+	profile, _ := profile.Compile(openstack.Provider{}, &spec, field.NewPath("spec"))
 	shoot := object[v1beta1.Shoot](t, "hack/garden/demo/shoot-bare.yaml")
 	shoot.Spec.Provider.Workers[0].Machine.Architecture = ptr.To(v1beta1constants.ArchitectureAMD64) // Gardener has filled that in
 	kind := v1beta1.SchemeGroupVersion.WithKind("Shoot").GroupKind()
-	rest := apierrors.NewInvalid(kind, shoot.Name, profile.ValidateShoot(shoot, nil).Errors.Errors()).Error()
+	rest := apierrors.NewInvalid(kind, shoot.Name, check.Shoot(profile, shoot, nil).Errors.Errors()).Error()
 	rest = "The " + strings.Replace(rest, kind.String(), kind.Kind, 1)
 	for part := range strings.SplitSeq(strings.ReplaceAll(block, "\n", " "), " […] ") {
 		if _, rest, found = strings.Cut(rest, part); !found {
@@ -238,7 +242,7 @@ func TestRefusalOfAType(t *testing.T) {
 	old := object[v1beta1.CloudProfile](t, "example/cloudprofile.yaml")
 	updated := old.DeepCopy()
 	updated.Spec.Type = "aws"
-	refusal := consistency.TypeInUse(updated, old,
+	refusal := check.TypeInUse(updated, old,
 		[]string{"Shoot garden-demo/shop", "NamespacedCloudProfile garden-demo/preview"})
 	quoted(t, "docs/operators/admission.md", `The CloudProfile "openstack" is invalid: `+refusal.Error.Error())
 }

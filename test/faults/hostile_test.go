@@ -20,7 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // hostile is the name of what somebody writes to do harm.
@@ -148,7 +148,7 @@ func answerTo(err error) (answer string, wrong bool) {
 		return "accepted", true
 	case !errors.As(err, &refusal):
 		return "none", true
-	case finding.Printable(err.Error()) != err.Error():
+	case words.Printable(err.Error()) != err.Error():
 		return "not printable", true
 	case strings.Contains(err.Error(), "JSON values"): // of the component, that does not look at it
 		return "refused for its size", false

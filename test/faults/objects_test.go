@@ -22,8 +22,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // badLabel marks what only the component refuses.
@@ -91,7 +92,7 @@ var profiles = kind{
 		})
 	},
 	errors: func(object client.Object) field.ErrorList {
-		_, report := consistency.ValidateCloudProfile(openstack.Provider{}, object.(*v1beta1.CloudProfile))
+		_, report := check.CloudProfile(openstack.Provider{}, object.(*v1beta1.CloudProfile))
 		return report.Errors.Errors()
 	},
 	list: func() client.ObjectList { return &v1beta1.CloudProfileList{} },
@@ -114,13 +115,13 @@ var shoots = kind{
 		*workers = append(*workers, *worker)
 	},
 	errors: func(object client.Object) field.ErrorList {
-		return orchard().ValidateShoot(object.(*v1beta1.Shoot), nil).Errors.Errors()
+		return check.Shoot(orchard(), object.(*v1beta1.Shoot), nil).Errors.Errors()
 	},
 	list: func() client.ObjectList { return &v1beta1.ShootList{} },
 }
 
-var orchard = sync.OnceValue(func() *consistency.Profile[openstack.Image] {
-	profile, report := consistency.Compile(openstack.Provider{}, &read[v1beta1.CloudProfile]("profile.yaml").Spec, field.NewPath("spec"))
+var orchard = sync.OnceValue(func() *profile.Profile[openstack.Image] {
+	profile, report := profile.Compile(openstack.Provider{}, &read[v1beta1.CloudProfile]("profile.yaml").Spec, field.NewPath("spec"))
 	Expect(report.Errors).To(BeEmpty())
 	return profile
 })

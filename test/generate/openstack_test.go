@@ -10,15 +10,15 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/test/generate"
 )
 
 func TestOpenStack(t *testing.T) {
 	for _, size := range []int{25 << 10, 250 << 10, 1 << 20} {
 		spec := generate.OpenStack(size)
-		if _, report := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec")); len(report.Errors) > 0 {
+		if _, report := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec")); len(report.Errors) > 0 {
 			t.Errorf("%d bytes: not sound, %d errors: %v …", size, len(report.Errors), report.Errors[0])
 		}
 		if got := len(spec.ProviderConfig.Raw); got < size || got > size+size/3 {

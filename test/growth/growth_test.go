@@ -89,7 +89,7 @@ func read(t *testing.T, patterns ...string) {
 }
 
 // build compiles the program with counters in our packages. Others count nothing, but whoever calls them in a loop is counted. The
-// same is true of package finding: what it does for each letter of a message would hide the rest.
+// same is true of package finding: what it does for each letter of a path would hide the rest.
 func build(t *testing.T) (program string) {
 	t.Helper()
 	const module = "github.com/capkit/capkit/"

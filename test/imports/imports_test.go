@@ -29,59 +29,71 @@ const (
 // is for everything below it; the longest entry that fits counts. The packages of clouds, below, need none. Another package
 // without an entry must not exist: think about what it may import, and add it.
 var mayImport = map[string][]string{
-	"pkg/capability":    {"pkg/strictjson"},
+	"pkg/words":         {},
+	"pkg/capability":    {"pkg/finding", "pkg/words"},
 	"pkg/imageselector": {"pkg/capability"},
-	"pkg/strictjson":    {},
+	"pkg/strictjson":    {"pkg/finding", "pkg/words"},
 	"pkg/finding":       {},
-	"pkg/provider":      {"pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson"},
+	"pkg/provider":      {"pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words"},
 	"pkg/ratchet":       {"pkg/finding", "pkg/capability"},
-	"pkg/consistency": {
-		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/strictjson",
+	"pkg/profile": {
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
+	},
+	"pkg/resolve": {
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
+	},
+	"pkg/update": {
+		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules",
+	},
+	"pkg/check": {
+		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
+		"pkg/update", "pkg/namespaced", "pkg/words",
 	},
 	"pkg/worker": {
-		"pkg/finding", "pkg/provider", "pkg/consistency", "pkg/imageselector", "pkg/capability",
+		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
 	},
 	"pkg/worker/command": {"pkg/logging"},
 	"pkg/logging":        {},
-	"pkg/render":         {"pkg/consistency", "pkg/provider", "pkg/strictjson"},
-	"pkg/namespaced":     {"pkg/provider", "pkg/render"},
-	"pkg/maintenance":    {"pkg/provider"},
-	"pkg/plan":           {"pkg/finding", "pkg/provider", "pkg/capability", "pkg/consistency", "pkg/maintenance"},
-	"pkg/migrate":        {"pkg/consistency", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding"},
+	"pkg/render":         {"pkg/profile", "pkg/provider", "pkg/strictjson"},
+	"pkg/namespaced":     {"pkg/provider", "pkg/render", "pkg/profile"},
+	"pkg/gardenerrules":  {},
+	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules"},
+	"pkg/migrate":        {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words"},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
 	"pkg/apis/...":                  {},
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
-	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/strictjson"},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words"},
 	"pkg/local":                     {"pkg/finding", "pkg/provider", "pkg/imageselector"},
 	"pkg/openstack": {
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules",
 	},
 	"pkg/openstack/machines": {
-		"pkg/worker", "pkg/consistency", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
-		"pkg/openstack", "pkg/openstack/servergroups",
+		"pkg/worker", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
+		"pkg/openstack", "pkg/openstack/servergroups", "pkg/words",
 	},
 	"pkg/openstack/rules": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/words",
 	},
 
 	"pkg/admission": {
-		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/logging",
+		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/logging", "pkg/words",
 	},
 	"pkg/cli": {
-		"pkg/consistency", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/plan", "pkg/migrate", "pkg/cli/...",
-		"example",
+		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/migrate", "pkg/cli/...",
+		"example", "pkg/words",
 	},
 	"pkg/cli/clouds":   {anything},
 	"pkg/cli/cluster":  {},
-	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/maintenance"},
+	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/edit":     {},
-	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding"},
-	"pkg/cli/report":   {"pkg/finding"},
+	"pkg/cli/plan":     {"pkg/provider", "pkg/capability", "pkg/gardenerrules", "pkg/finding", "pkg/words", "pkg/resolve", "pkg/update"},
+	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding", "pkg/words"},
+	"pkg/cli/report":   {"pkg/finding", "pkg/words"},
 	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 
 	"cmd/...":  {anything},
@@ -110,15 +122,15 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 		return nil, false
 	}
 	return []string{
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/apis/" + cloud + "/...", "pkg/" + cloud + "/...",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/apis/" + cloud + "/...", "pkg/" + cloud + "/...",
 	}, true
 }
 
 // pure lists packages whose dependencies, all of them, must not include what forbidden lists.
 var (
 	pure = []string{ // and the package of each cloud
-		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/consistency",
-		"pkg/render", "pkg/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
+		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/profile", "pkg/resolve",
+		"pkg/gardenerrules", "pkg/render", "pkg/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )

@@ -23,13 +23,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/clouds"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/providertest"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 const root = "../.."
@@ -117,9 +118,9 @@ func profiles(t *testing.T, cloud cli.Provider) map[string][]byte {
 func TestOrderCountsForNothing(t *testing.T) {
 	each(t, func(t *testing.T, cloud cli.Provider) {
 		for name, raw := range profiles(t, cloud) {
-			answers, rules := resolve(t, cloud, raw)
+			answers, rules := resolved(t, cloud, raw)
 			for seed := range uint64(8) {
-				shuffled, broken := resolve(t, cloud, shuffle(t, raw, rand.New(rand.NewPCG(seed, 1))))
+				shuffled, broken := resolved(t, cloud, shuffle(t, raw, rand.New(rand.NewPCG(seed, 1))))
 				if diff := cmp.Diff(answers, shuffled); diff != "" {
 					t.Fatalf("%s, shuffled with seed %d: %s", name, seed, diff)
 				}
@@ -131,15 +132,15 @@ func TestOrderCountsForNothing(t *testing.T) {
 	})
 }
 
-// resolve returns what each image version boots on each machine type in each region of a profile, by all of these, and how often
+// resolved returns what each image version boots on each machine type in each region of a profile, by all of these, and how often
 // each rule is broken.
-func resolve(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]string, broken map[string]int) {
+func resolved(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]string, broken map[string]int) {
 	t.Helper()
 	object := &v1beta1.CloudProfile{}
 	if err := json.Unmarshal(raw, object); err != nil {
 		t.Fatal(err)
 	}
-	profile, report := consistency.ValidateCloudProfile(cloud.Untyped(), object)
+	profile, report := check.CloudProfile(cloud.Untyped(), object)
 	answers, broken = map[string]string{}, map[string]int{}
 	for _, f := range slices.Concat(report.Errors, report.Warnings) {
 		broken[f.Origin]++
@@ -152,7 +153,7 @@ func resolve(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]s
 			for _, machineType := range object.Spec.MachineTypes {
 				for _, region := range object.Spec.Regions {
 					pool := provider.Pool{Image: image.Name, Version: version.Version, MachineType: machineType.Name, Region: region.Name}
-					found := profile.ExplainPool(pool)
+					found := resolve.Explain(profile, pool)
 					answer, err := json.Marshal(found.Reference)
 					if err != nil {
 						t.Fatal(err)
@@ -215,7 +216,7 @@ func TestPartsOfConfigs(t *testing.T) {
 			}
 			without(t, object.Spec.ProviderConfig.Raw, func(config []byte) {
 				object.Spec.ProviderConfig = &runtime.RawExtension{Raw: config}
-				_, report := consistency.ValidateCloudProfile(cloud.Untyped(), object)
+				_, report := check.CloudProfile(cloud.Untyped(), object)
 				for _, f := range slices.Concat(report.Errors, report.Warnings) {
 					if f.Origin == "" || f.Detail == "" || f.Type == field.ErrorTypeInternal || !finding.Above("spec", f.Field) {
 						t.Errorf("%s: %s\n%s", name, f, config)

@@ -26,9 +26,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/fakegarden"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/generate"
@@ -46,8 +47,8 @@ const (
 func landscape(shoots int) *fakegarden.API {
 	GinkgoHelper()
 	r := rand.New(rand.NewPCG(18, uint64(shoots)))
-	profile := v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *largeSpec()}
-	compiled, report := consistency.Compile(openstack.Provider{}, &profile.Spec, field.NewPath("spec"))
+	object := v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "openstack"}, Spec: *largeSpec()}
+	compiled, report := profile.Compile(openstack.Provider{}, &object.Spec, field.NewPath("spec"))
 	Expect(report.Errors).To(BeEmpty())
 	text, err := os.ReadFile(root + "/example/shoot.yaml")
 	Expect(err).NotTo(HaveOccurred())
@@ -58,12 +59,12 @@ func landscape(shoots int) *fakegarden.API {
 		Manager: "gardenlet", Operation: metav1.ManagedFieldsOperationUpdate, FieldsType: "FieldsV1",
 		FieldsV1: metav1.NewFieldsV1(fmt.Sprintf(`{"f:spec":{%s}}`, strings.TrimSuffix(fields, ","))),
 	}
-	api := &fakegarden.API{CloudProfiles: []v1beta1.CloudProfile{profile}}
+	api := &fakegarden.API{CloudProfiles: []v1beta1.CloudProfile{object}}
 	for i := range shoots {
 		shoot := like.DeepCopy()
 		shoot.Namespace, shoot.Name = fmt.Sprintf("garden-p%03d", i/20), fmt.Sprintf("shoot%05d", i)
 		shoot.ManagedFields = []metav1.ManagedFieldsEntry{managed, managed}
-		shoot.Spec.Region = profile.Spec.Regions[r.IntN(len(profile.Spec.Regions))].Name
+		shoot.Spec.Region = object.Spec.Regions[r.IntN(len(object.Spec.Regions))].Name
 		shoot.Status.Conditions = make([]v1beta1.Condition, 8)
 		for k := range shoot.Status.Conditions {
 			shoot.Status.Conditions[k] = v1beta1.Condition{
@@ -75,7 +76,7 @@ func landscape(shoots int) *fakegarden.API {
 		for k := range pools {
 			worker := first.DeepCopy()
 			worker.Name = fmt.Sprint("pool", k)
-			choose(r, &profile.Spec, compiled, shoot.Spec.Region, worker)
+			choose(r, &object.Spec, compiled, shoot.Spec.Region, worker)
 			shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, *worker)
 		}
 		api.Shoots = append(api.Shoots, *shoot)
@@ -117,14 +118,14 @@ func changedProfile() string {
 
 // choose gives a worker an image and a machine type that boots it.
 func choose(
-	r *rand.Rand, spec *v1beta1.CloudProfileSpec, p *consistency.Profile[openstack.Image], region string, worker *v1beta1.Worker,
+	r *rand.Rand, spec *v1beta1.CloudProfileSpec, p *profile.Profile[openstack.Image], region string, worker *v1beta1.Worker,
 ) {
 	for {
 		image := &spec.MachineImages[r.IntN(len(spec.MachineImages))]
 		version := image.Versions[r.IntN(len(image.Versions))].Version
 		machine := spec.MachineTypes[r.IntN(len(spec.MachineTypes))].Name
 		pool := provider.Pool{Region: region, MachineType: machine}
-		if p.Boots(pool)(image.Name, version) {
+		if resolve.Boots(p, pool)(image.Name, version) {
 			worker.Machine = v1beta1.Machine{Type: machine, Image: &v1beta1.ShootMachineImage{Name: image.Name, Version: &version}}
 			return
 		}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
 )
 
@@ -387,8 +387,8 @@ func TestUpdatesOfCloudProfiles(t *testing.T) {
 		}
 		slices.Sort(added)
 		before, after := old.profile(t), updated.profile(t)
-		stored, _ := consistency.ValidateCloudProfile(openstack.Provider{}, before)
-		_, report := consistency.ValidateCloudProfileUpdate(stored, after, before, nil)
+		stored, _ := check.CloudProfile(openstack.Provider{}, before)
+		_, report := check.CloudProfileUpdate(stored, after, before)
 		if (len(report.Errors) == 0) != (len(added) == 0) {
 			t.Fatalf("new faults: %q\nerrors: %v\nwas %s\nis %s", added, report.Errors.Errors(), before.Spec.ProviderConfig.Raw, after.Spec.ProviderConfig.Raw)
 		}

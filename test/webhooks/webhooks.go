@@ -11,6 +11,7 @@ package webhooks
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ type Garden struct {
 	CloudProfiles []*v1beta1.CloudProfile
 	// Child is the only NamespacedCloudProfile; nil for none.
 	Child *v1beta1.NamespacedCloudProfile
-	// Shoots are those that use any profile: a list by profile returns all of them.
+	// Shoots that do not say which profile they use, use every one.
 	Shoots []v1beta1.Shoot
 
 	scheme *runtime.Scheme
@@ -152,10 +153,21 @@ func (g *Garden) Get(_ context.Context, key client.ObjectKey, into client.Object
 	return apierrors.NewNotFound(v1beta1.Resource("objects"), key.Name)
 }
 
-// List returns the Shoots, and no other objects.
-func (g *Garden) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	if list, wanted := into.(*v1beta1.ShootList); wanted {
-		list.Items = g.Shoots
+// List returns the Shoots and the NamespacedCloudProfile, and no other objects. Of Shoots that say which profile they use it
+// returns those that use the one that is asked for.
+func (g *Garden) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	var wanted client.ListOptions
+	wanted.ApplyOptions(options)
+	switch list := into.(type) {
+	case *v1beta1.ShootList:
+		list.Items = slices.DeleteFunc(slices.Clone(g.Shoots), func(s v1beta1.Shoot) bool {
+			of := s.Spec.CloudProfile
+			return of != nil && wanted.FieldSelector != nil && !strings.HasSuffix(wanted.FieldSelector.String(), "="+of.Kind+"/"+of.Name)
+		})
+	case *v1beta1.NamespacedCloudProfileList:
+		if g.Child != nil {
+			list.Items = []v1beta1.NamespacedCloudProfile{*g.Child}
+		}
 	}
 	return nil
 }

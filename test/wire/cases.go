@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
@@ -48,7 +48,7 @@ func Profiles[R any](t *testing.T, cloud provider.Provider[R]) {
 	cases.Run(t, "testdata/profiles.txtar", func(c *cases.Case) string {
 		profile := &v1beta1.CloudProfile{}
 		c.Decode("profile.yaml", profile)
-		_, report := consistency.ValidateCloudProfile(cloud, profile)
+		_, report := check.CloudProfile(cloud, profile)
 		var lines []string
 		for _, f := range append(report.Errors, report.Warnings...) {
 			lines = append(lines, f.Origin+" "+f.String())

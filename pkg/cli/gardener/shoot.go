@@ -13,12 +13,11 @@ import (
 	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // RuleNoLongerOffered is the origin of warnings about what a profile does not offer to new Shoots any more.
@@ -102,7 +101,7 @@ func completed(version string, profile *v1beta1.CloudProfileSpec) bool {
 	if !partial.MatchString(version) {
 		return false
 	}
-	_, err := maintenance.DefaultKubernetes(profile, version)
+	_, err := gardenerrules.DefaultKubernetes(profile, version)
 	return err == nil || len(profile.Kubernetes.Versions) == 0
 }
 
@@ -203,33 +202,11 @@ func (c *offer) image(worker *v1beta1.Worker, at *field.Path) {
 	}
 }
 
-// volume demands the size that the machine type has as its minimum for the type of the volume, and that of the type itself.
+// volume demands the size that the profile has as a minimum.
 func (c *offer) volume(worker *v1beta1.Worker, at *field.Path) {
-	if worker.Volume == nil || worker.Volume.Type == nil {
-		return
-	}
-	size, err := resource.ParseQuantity(worker.Volume.VolumeSize)
-	if err != nil {
-		return // which is an error already
-	}
-	demand := func(minimum *resource.Quantity) bool {
-		if minimum == nil || size.Cmp(*minimum) >= 0 {
-			return false
-		}
+	if minimum := gardenerrules.VolumeTooSmall(c.profile, worker); minimum != nil {
 		c.errs = append(c.errs, field.Invalid(at.Child("size"), worker.Volume.VolumeSize,
 			fmt.Sprintf("size must be >= %s", minimum)).WithOrigin(RuleCore))
-		return true
-	}
-	for i := range c.profile.MachineTypes {
-		t := &c.profile.MachineTypes[i]
-		if t.Name == worker.Machine.Type && t.Storage != nil && t.Storage.Type == *worker.Volume.Type && demand(t.Storage.MinSize) {
-			return
-		}
-	}
-	for i := range c.profile.VolumeTypes {
-		if t := &c.profile.VolumeTypes[i]; t.Name == *worker.Volume.Type && demand(t.MinSize) {
-			return
-		}
 	}
 }
 
@@ -241,5 +218,5 @@ func oneOf(do, state string, names []string) string {
 	case 1:
 		return do + " " + names[0]
 	}
-	return do + " one of " + finding.Few(names)
+	return do + " one of " + words.Few(names)
 }

@@ -23,7 +23,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Report is the data of a page. Its JSON is for the script of the same page only, and may change with it. An index of a
@@ -213,7 +213,7 @@ type Texts struct {
 }
 
 // Add returns the index of a text of one line, which it adds if it is new.
-func (t *Texts) Add(text string) int { return t.AddLines(Lines(finding.Printable(text))) }
+func (t *Texts) Add(text string) int { return t.AddLines(Lines(words.Printable(text))) }
 
 // AddLines does so for a text of several lines.
 func (t *Texts) AddLines(text Lines) int {
@@ -245,10 +245,10 @@ var layout = template.Must(template.ParseFS(files, "page.html"))
 // asShown writes JSON with texts that are printable, and without a < in it, so that no text ends the element.
 var asShown = json.JoinOptions(jsonv1.DefaultOptionsV1(), jsontext.EscapeForHTML(true), json.WithMarshalers(json.JoinMarshalers(
 	json.MarshalToFunc(func(out *jsontext.Encoder, text string) error {
-		return out.WriteToken(jsontext.String(finding.Printable(text)))
+		return out.WriteToken(jsontext.String(words.Printable(text)))
 	}),
 	json.MarshalToFunc(func(out *jsontext.Encoder, text Lines) error {
-		return out.WriteToken(jsontext.String(finding.PrintableLines(string(text))))
+		return out.WriteToken(jsontext.String(words.PrintableLines(string(text))))
 	}),
 )))
 

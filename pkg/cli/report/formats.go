@@ -17,7 +17,7 @@ import (
 	goyaml "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // formats are the writers by the names of their formats.
@@ -129,7 +129,7 @@ func Count(n int, noun string) string {
 	if n == 0 {
 		return "no " + noun + "s"
 	}
-	return finding.Count(n, noun)
+	return words.Count(n, noun)
 }
 
 // junitReport writes a JUnit report: a suite for each file with findings, and in it a failed case for each finding that
@@ -158,15 +158,15 @@ const noTime = "0"
 
 // suite holds the findings of one file, of which there is at least one.
 func suite(findings []Finding, options *Options) junit.Testsuite {
-	file := finding.Printable(findings[0].File)
+	file := words.Printable(findings[0].File)
 	s := junit.Testsuite{Name: file, File: file, Time: noTime}
 	for _, f := range findings {
-		message := finding.Printable(f.Message)
-		text := finding.Printable(f.place()) + ": " + message
-		c := junit.Testcase{Name: finding.Printable(fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field)), Classname: f.Rule}
+		message := words.Printable(f.Message)
+		text := words.Printable(f.place()) + ": " + message
+		c := junit.Testcase{Name: words.Printable(fmt.Sprintf("%s %s %s", f.Rule, f.Object, f.Field)), Classname: f.Rule}
 		switch {
 		case f.suppressed():
-			c.Skipped = &junit.Result{Message: "silenced: " + finding.Printable(f.Suppressions[0].Justification), Data: text}
+			c.Skipped = &junit.Result{Message: "silenced: " + words.Printable(f.Suppressions[0].Justification), Data: text}
 		case options.fails(f.Severity):
 			c.Failure = &junit.Result{Message: message, Type: string(f.Type), Data: text}
 		default:

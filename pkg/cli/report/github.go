@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What ends a value in a workflow command of GitHub is written as a percent encoding: in its text, and in a property, which
@@ -32,12 +32,12 @@ func workflowCommands(out io.Writer, r *Report, _ *Options) error {
 		}
 		properties := []string{"title=" + commandProperty.Replace(f.Rule)}
 		if f.Line > 0 && !strings.HasPrefix(f.File, "<") { // as standard input is
-			properties = append(properties, "file="+commandProperty.Replace(finding.Printable(filepath.ToSlash(f.File))),
+			properties = append(properties, "file="+commandProperty.Replace(words.Printable(filepath.ToSlash(f.File))),
 				fmt.Sprintf("line=%d", f.Line), fmt.Sprintf("col=%d", f.Column))
 		}
-		message := finding.Printable(f.Message)
+		message := words.Printable(f.Message)
 		if f.Field != "" {
-			message += "\n" + finding.Printable(strings.TrimSpace(f.Object.String())+": "+f.Field)
+			message += "\n" + words.Printable(strings.TrimSpace(f.Object.String())+": "+f.Field)
 		}
 		fmt.Fprintf(&text, "::%s %s::%s\n", f.Severity, strings.Join(properties, ","), commandText.Replace(message))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // What is printed can come from a stranger: names and values of a pull request, names of files. None of it may give orders to the
@@ -27,12 +28,12 @@ import (
 // own escape sequences, see [JSON] and [YAML], and all output goes through a [Writer], which does nothing to what is harmless.
 
 // Printf writes a text for people, as fmt.Fprintf does. Its arguments, of which numbers are ints, become printable, see
-// [finding.Printable]: only the format ends lines. What cannot be written is lost.
+// [words.Printable]: only the format ends lines. What cannot be written is lost.
 func Printf(w io.Writer, format string, args ...any) {
 	printable := make([]any, 0, len(args))
 	for _, arg := range args {
 		if _, isInt := arg.(int); !isInt {
-			arg = finding.Printable(fmt.Sprint(arg))
+			arg = words.Printable(fmt.Sprint(arg))
 		}
 		printable = append(printable, arg)
 	}
@@ -48,7 +49,7 @@ var (
 
 // harmless returns lines in which all is printable, and nothing a command.
 func harmless(lines string) string {
-	return withoutBegins(unmarked(finding.PrintableLines(lines), `\x23`))
+	return withoutBegins(unmarked(words.PrintableLines(lines), `\x23`))
 }
 
 // withoutBegins returns lines of which none begins with a command: the first of its two colons is an escape sequence.
@@ -71,7 +72,7 @@ func unmarked(text, numberSign string) string {
 }
 
 // Writer writes text that does nothing to the terminal or the program that reads it. What is not printable becomes an escape
-// sequence, see [finding.PrintableLines], and so does the first character of what would be a command to a program that runs jobs.
+// sequence, see [words.PrintableLines], and so does the first character of what would be a command to a program that runs jobs.
 // Colours of severities stay where the text goes to a terminal. It writes whole lines: what follows the last one waits for its end,
 // or for [Writer.Flush]. It is not safe for concurrent use.
 type Writer struct {
@@ -123,7 +124,7 @@ func (w *Writer) Flush() error {
 }
 
 func (w *Writer) write(text []byte) error {
-	lines := unmarked(finding.PrintableLines(string(text)), `\x23`)
+	lines := unmarked(words.PrintableLines(string(text)), `\x23`)
 	if !w.commands {
 		lines = withoutBegins(lines)
 	}
@@ -148,8 +149,8 @@ func paint(hue color.Attribute, severity finding.Severity) string {
 
 // colours brings back severities in colour, from what the quoting has made of them.
 var colours = strings.NewReplacer(
-	finding.Printable(painted[finding.SeverityError]), painted[finding.SeverityError],
-	finding.Printable(painted[finding.SeverityWarning]), painted[finding.SeverityWarning],
+	words.Printable(painted[finding.SeverityError]), painted[finding.SeverityError],
+	words.Printable(painted[finding.SeverityWarning]), painted[finding.SeverityWarning],
 )
 
 // severity returns a severity as it is written to w: in colour, if there are colours.

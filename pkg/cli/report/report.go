@@ -43,6 +43,9 @@ type Finding struct {
 	// Line and Column count from 1 in the file. They are 0 if the object is in no file.
 	Line   int `json:"line"`
 	Column int `json:"column"`
+	// Subject and Suggestion are those of [finding.Finding].
+	Subject    finding.Subject     `json:"-"`
+	Suggestion *finding.Suggestion `json:"-"`
 	// Suppressions say why the finding does not count. There are none for one that does.
 	Suppressions []Suppression `json:"suppressions,omitempty"`
 	// Instead are findings that the report leaves out, because they follow from this one. Whoever suppresses this one adds

@@ -17,6 +17,7 @@ import (
 	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // sarifLog writes the findings as a SARIF 2.1.0 log, for code scanning. Of the rules it lists those with findings.
@@ -38,13 +39,13 @@ func sarifLog(w io.Writer, r *Report, options *Options) error {
 		}
 		result := run.CreateResultForRule(f.Rule).
 			WithLevel(string(f.Severity)).
-			WithMessage(sarif.NewTextMessage(finding.Printable(f.Message))).
+			WithMessage(sarif.NewTextMessage(words.Printable(f.Message))).
 			WithPartialFingerprints(map[string]string{"capkit/v1": fingerprint(f)}).
 			AddLocation(location(f))
 		for _, s := range f.Suppressions {
 			suppression := sarif.NewSuppression().WithKind(s.Kind)
 			if s.Justification != "" {
-				suppression.WithJustification(finding.Printable(s.Justification))
+				suppression.WithJustification(words.Printable(s.Justification))
 			}
 			result.AddSuppression(suppression)
 		}
@@ -70,7 +71,7 @@ func location(f Finding) *sarif.Location {
 		return l
 	}
 	return l.WithLogicalLocations([]*sarif.LogicalLocation{
-		sarif.NewLogicalLocation().WithFullyQualifiedName(finding.Printable(f.Object.String() + ": " + f.Field)),
+		sarif.NewLogicalLocation().WithFullyQualifiedName(words.Printable(f.Object.String() + ": " + f.Field)),
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // Text writes findings for people, one to a line as compilers do, with the field below it, as a [Writer] does. Severities are in
@@ -81,7 +82,7 @@ func writeGroups(out io.Writer, groups [][]*Finding) error {
 				places = append(places, other.inGroup())
 			}
 			Printf(&text, "    the same %d times more: %s (--all shows each)\n",
-				len(more), finding.JoinFirst(len(more), places, ", "))
+				len(more), words.JoinFirst(len(more), places, ", "))
 		}
 	}
 	_, err := text.WriteTo(w)

@@ -25,8 +25,8 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
+	"github.com/capkit/capkit/pkg/words"
 	"github.com/capkit/capkit/pkg/worker"
 )
 
@@ -198,7 +198,7 @@ func (d *delegate) plan(ctx context.Context) error {
 		return err
 	}
 	for _, fault := range planned.faults {
-		logf.FromContext(ctx).Info("Going on in spite of an error that does not decide about machines", "fault", finding.Printable(fault.Error.Error()))
+		logf.FromContext(ctx).Info("Going on in spite of an error that does not decide about machines", "fault", words.Printable(fault.Error.Error()))
 	}
 	d.planned = planned
 	return nil

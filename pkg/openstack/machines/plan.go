@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
@@ -29,7 +31,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -93,9 +94,9 @@ func (s *situation) plan() (*plan, error) {
 			strings.Join(s.poolNames(), ", "), s.worker.Namespace)
 	}
 	spec := &s.cluster.CloudProfile.Spec
-	profile, report := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
-	p := &plan{faults: report.Errors, legacy: profile.Vocabulary().Legacy()}
-	images := worker.NewImages(profile, recordsOf(s.status))
+	compiled, report := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	p := &plan{faults: report.Errors, legacy: compiled.Vocabulary().Legacy()}
+	images := worker.NewImages(compiled, recordsOf(s.status))
 	questions := worker.PoolsOf(s.worker)
 	var errs []error
 	for i := range s.worker.Spec.Pools {

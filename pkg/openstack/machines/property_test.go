@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -20,9 +22,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 const poolsOfRandom = 20
@@ -129,7 +131,7 @@ func randomSituation(t *rapid.T, tb testing.TB) *situation {
 
 // answers are what admission and the command say of the pools: the image, or why there is none.
 func answers(s *situation) (images []openstack.Image, errs []string) {
-	profile, _ := consistency.Compile(openstack.Provider{}, &s.cluster.CloudProfile.Spec, field.NewPath("spec"))
+	profile, _ := profile.Compile(openstack.Provider{}, &s.cluster.CloudProfile.Spec, field.NewPath("spec"))
 	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: s.worker.Spec.Region}}
 	for i := range s.worker.Spec.Pools {
 		pool := &s.worker.Spec.Pools[i]
@@ -142,7 +144,7 @@ func answers(s *situation) (images []openstack.Image, errs []string) {
 		})
 	}
 	for _, pool := range provider.PoolsOf(shoot) {
-		if r := profile.ResolvePool(pool); r.Err != nil {
+		if r := resolve.Pool(profile, pool); r.Err != nil {
 			errs = append(errs, r.Err.Detail)
 		} else {
 			images = append(images, r.Decision.Reference)

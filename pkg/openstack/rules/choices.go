@@ -18,6 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // keystone checks that the Shoot's region has an identity service, without which nothing can be created there.
@@ -38,7 +39,7 @@ func (s *subject) keystone() {
 	case 1:
 		choose = "choose region " + served[0] + ", or have"
 	default:
-		choose = "choose one of the regions " + finding.Few(served) + ", or have"
+		choose = "choose one of the regions " + words.Few(served) + ", or have"
 	}
 	s.Found(ruleRegionWithoutKeystone, field.ErrorTypeNotSupported, field.NewPath("spec", "region"), region,
 		"the profile has no identity service for region %s, so that nothing can be created there; "+
@@ -206,8 +207,8 @@ func otherNetworks(class *v1alpha1.LoadBalancerClass, pool string, classes []v1a
 	}
 	return fmt.Sprintf(
 		"load balancer class %s has %s, which floating pool %s does not allow; %s, as in its class %s%s",
-		finding.Quoted(class.Name), cmp.Or(strings.Trim(networksOf(class), "{}"), "no network of its own"), pool, strings.Join(differences(class, &closest), " and "),
-		finding.Quoted(closest.Name), others)
+		words.Quoted(class.Name), cmp.Or(strings.Trim(networksOf(class), "{}"), "no network of its own"), pool, strings.Join(differences(class, &closest), " and "),
+		words.Quoted(closest.Name), others)
 }
 
 // classNetworks are the fields of a class that say which networks it uses, and the form in which they are compared.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/profile"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,7 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
@@ -53,7 +55,7 @@ func FuzzShootConfigs(f *testing.F) {
 	base := &v1beta1.Shoot{}
 	decode(f, read(f, "profile.yaml"), spec)
 	decode(f, read(f, "shoot.yaml"), &base.Spec)
-	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	profile, _ := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	f.Fuzz(func(t *testing.T, config []byte, version, domain string) {
 		shoot := base.DeepCopy()
 		shoot.Spec.Kubernetes.Version = version
@@ -64,8 +66,8 @@ func FuzzShootConfigs(f *testing.F) {
 			*place = &runtime.RawExtension{Raw: config}
 		}
 		for _, of := range []*string{nil, ptr.To(domain)} {
-			report := profile.ValidateShoot(shoot, of)
-			if diff := cmp.Diff(report, profile.ValidateShoot(shoot, of)); diff != "" {
+			report := check.Shoot(profile, shoot, of)
+			if diff := cmp.Diff(report, check.Shoot(profile, shoot, of)); diff != "" {
 				t.Fatalf("%q: %s", config, diff)
 			}
 			wellFormed(t, report)
@@ -92,8 +94,8 @@ func FuzzCloudProfileConfig(f *testing.F) {
 		f.Add(config)
 	}
 	f.Fuzz(func(t *testing.T, config []byte) {
-		report := check(config)
-		if diff := cmp.Diff(report, check(slices.Clone(config))); diff != "" {
+		report := checked(config)
+		if diff := cmp.Diff(report, checked(slices.Clone(config))); diff != "" {
 			t.Fatalf("%q: %s", config, diff)
 		}
 		wellFormed(t, report)
@@ -101,10 +103,10 @@ func FuzzCloudProfileConfig(f *testing.F) {
 	})
 }
 
-// check checks a provider config in a CloudProfile.
-func check(config []byte) finding.Report {
+// checked checks a provider config in a CloudProfile.
+func checked(config []byte) finding.Report {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
-	_, report := consistency.ValidateCloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+	_, report := check.CloudProfile(openstack.Provider{}, &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
 		Type:           "openstack",
 		Regions:        []v1beta1.Region{{Name: "europe"}, {Name: "asia"}},
 		MachineTypes:   []v1beta1.MachineType{{Name: "medium"}},
@@ -118,7 +120,7 @@ func check(config []byte) finding.Report {
 func TestConfigsReachTheChecks(t *testing.T) {
 	reached := map[string]bool{}
 	for _, config := range configs(t, "CloudProfileConfig") {
-		report := check(config)
+		report := checked(config)
 		for _, err := range slices.Concat(report.Errors, report.Warnings) {
 			reached[err.Origin] = true
 			if strings.Contains(err.String(), "topsecret") {
@@ -140,7 +142,7 @@ func TestConfigsReachTheChecks(t *testing.T) {
 
 var severities = func() map[string]finding.Severity {
 	known := map[string]finding.Severity{}
-	for _, rule := range slices.Concat(consistency.Rules(), openstack.Provider{}.Rules()) {
+	for _, rule := range slices.Concat(check.Rules(), openstack.Provider{}.Rules()) {
 		known[rule.Name] = rule.Severity
 	}
 	return known

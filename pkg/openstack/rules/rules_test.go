@@ -12,15 +12,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/check"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/consistency"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
@@ -49,7 +51,7 @@ func decode(t testing.TB, document []byte, into any) {
 
 // subject is what a case is about.
 type subject struct {
-	profile *consistency.Profile[openstack.Image]
+	profile *profile.Profile[openstack.Image]
 	// shoot is that of testdata with the changes that the case makes to it, and updated is what an update makes of it.
 	shoot, updated *v1beta1.Shoot
 }
@@ -62,21 +64,21 @@ func subjectOf(c *cases.Case) subject {
 	document := c.Patch(read(c.T(), "shoot.yaml"), "shoot.patch.yaml")
 	decode(c.T(), document, &shoot.Spec)
 	decode(c.T(), c.Patch(document, "update.patch.yaml"), &updated.Spec)
-	profile, _ := consistency.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	profile, _ := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
 	return subject{profile, shoot, updated}
 }
 
-// run checks each case of an archive in testdata. Paths begin below spec.provider. No check changes a Shoot.
-func run(t *testing.T, archive string, check func(subject) finding.Report) {
+// run checks each case of an archive in testdata. Paths begin below spec.provider. No judgement changes a Shoot.
+func run(t *testing.T, archive string, judge func(subject) finding.Report) {
 	t.Helper()
 	cases.Run(t, filepath.Join("testdata", archive+".txtar"), func(c *cases.Case) string {
 		s := subjectOf(c)
 		shoot, updated := s.shoot.DeepCopy(), s.updated.DeepCopy()
-		report := check(s)
+		report := judge(s)
 		if diff := cmp.Diff(shoot, s.shoot) + cmp.Diff(updated, s.updated); diff != "" {
 			c.T().Errorf("a Shoot was changed: %s", diff)
 		}
-		if diff := cmp.Diff(report, check(s)); diff != "" {
+		if diff := cmp.Diff(report, judge(s)); diff != "" {
 			c.T().Error(diff)
 		}
 		return lines(c.T(), report)
@@ -95,7 +97,7 @@ func TestShoots(t *testing.T) {
 		"volumes", "worker-configs", "server-groups", "machine-labels",
 	} {
 		t.Run(archive, func(t *testing.T) {
-			run(t, archive, func(s subject) finding.Report { return s.profile.ValidateShoot(s.shoot, ptr.To("other")) })
+			run(t, archive, func(s subject) finding.Report { return check.Shoot(s.profile, s.shoot, ptr.To("other")) })
 		})
 	}
 }
@@ -110,7 +112,7 @@ func TestShootUpdate(t *testing.T) {
 func TestRatchetOfShoots(t *testing.T) {
 	run(t, "ratchet", func(s subject) finding.Report {
 		judged := func(shoot *v1beta1.Shoot) ratchet.Judged {
-			return ratchet.Judged{Object: shoot, Report: s.profile.ValidateShoot(shoot, ptr.To("other"))}
+			return ratchet.Judged{Object: shoot, Report: check.Shoot(s.profile, shoot, ptr.To("other"))}
 		}
 		return ratchet.Excuse(judged(s.updated), judged(s.shoot))
 	})
@@ -121,16 +123,16 @@ func TestDomains(t *testing.T) {
 	cases.Run(t, "testdata/domains.txtar", func(c *cases.Case) string {
 		s := subjectOf(c)
 		var found strings.Builder
-		check := func(label string, domain *string) {
-			for line := range strings.Lines(lines(c.T(), s.profile.ValidateShoot(s.shoot, domain))) {
+		judge := func(label string, domain *string) {
+			for line := range strings.Lines(lines(c.T(), check.Shoot(s.profile, s.shoot, domain))) {
 				fmt.Fprintf(&found, "%s: %s\n", label, strings.TrimSuffix(line, "\n"))
 			}
 		}
-		check("unknown", nil)
+		judge("unknown", nil)
 		var domains []string
 		c.Decode("domains.yaml", &domains)
 		for _, domain := range domains {
-			check(strconv.Quote(domain), &domain)
+			judge(strconv.Quote(domain), &domain)
 		}
 		return found.String()
 	})
@@ -141,7 +143,7 @@ func TestDomains(t *testing.T) {
 func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		s := subjectOf(c)
-		report := s.profile.ValidateShoot(s.shoot, ptr.To(strings.TrimSpace(c.Text("domain"))))
+		report := check.Shoot(s.profile, s.shoot, ptr.To(strings.TrimSpace(c.Text("domain"))))
 		if len(report.Errors) == 0 {
 			return "no error"
 		}

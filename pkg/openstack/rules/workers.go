@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // CheckWorker returns what is wrong with a WorkerConfig by itself, for [provider.WorkersOf].
@@ -67,7 +68,7 @@ func (s *subject) volumes() {
 	check := func(w worker, name *string, at *field.Path) {
 		if name != nil && len(has) > 0 && !slices.Contains(has, *name) && !validation.Full(&s.Report) {
 			validation.NotAmong(&s.Report, ruleVolumeType, at.Child("type"), *name, has,
-				"the profile has no volume type "+finding.Quoted(*name)+forPool(w))
+				"the profile has no volume type "+words.Quoted(*name)+forPool(w))
 		}
 	}
 	for _, w := range s.workers {

@@ -24,7 +24,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
@@ -51,9 +51,9 @@ func shootOf(workers ...v1beta1.Worker) *v1beta1.Shoot {
 	return &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "north", Provider: v1beta1.Provider{Workers: workers}}}
 }
 
-func compiled(t *testing.T) *consistency.Profile[acme.Template] {
+func compiled(t *testing.T) *profile.Profile[acme.Template] {
 	t.Helper()
-	profile, report := consistency.Compile(acme.Provider{}, &cloudProfile(t, "cloudprofile.yaml").Spec, field.NewPath("spec"))
+	profile, report := profile.Compile(acme.Provider{}, &cloudProfile(t, "cloudprofile.yaml").Spec, field.NewPath("spec"))
 	if len(report.Errors)+len(report.Warnings) > 0 {
 		t.Fatal(report)
 	}

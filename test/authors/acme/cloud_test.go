@@ -16,11 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/providertest"
 	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/authors/acme"
 )
 
@@ -60,8 +62,8 @@ func said(found finding.List) []string {
 // The version of the sample is legacy, and its parent has capabilities.
 func TestRenderIntoFlavors(t *testing.T) {
 	parent, profile := cloudProfile(t, "cloudprofile.yaml"), namespacedProfile(t)
-	compiled, _ := consistency.ValidateCloudProfile(acme.Provider{}, parent)
-	if report := consistency.ValidateNamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
+	compiled, _ := check.CloudProfile(acme.Provider{}, parent)
+	if _, report := check.NamespacedCloudProfile(compiled, profile); len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
 	want := map[string]string{
@@ -104,8 +106,8 @@ func TestRenderIntoLegacy(t *testing.T) {
 }
 
 // boots returns the template that a machine type boots in the region north.
-func boots(profile *consistency.Profile[acme.Template], machineType string) string {
-	return profile.ResolvePool(provider.Pool{
+func boots(profile *profile.Profile[acme.Template], machineType string) string {
+	return resolve.Pool(profile, provider.Pool{
 		MachineType: machineType, Image: "gardenlinux", Version: "1592.9.0", Region: "north",
 	}).Decision.Reference.ID
 }
@@ -161,7 +163,7 @@ func TestFastNetwork(t *testing.T) {
 		object.Spec.MachineTypes = append(object.Spec.MachineTypes, v1beta1.MachineType{
 			Name: "m.fast", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"accelerated"}},
 		})
-		profile, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+		profile, report := check.CloudProfile(acme.Provider{}, object)
 		if diff := cmp.Diff(c.errors, said(report.Errors)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
@@ -193,7 +195,7 @@ func TestFastAndOrdinaryNetwork(t *testing.T) {
 		*regions = append(*regions, fast)
 	}
 	write()
-	profile, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	profile, report := check.CloudProfile(acme.Provider{}, object)
 	if len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
@@ -218,7 +220,7 @@ func TestFastNetworkNotRegistered(t *testing.T) {
 	config.MachineImages[0].Versions[0].Regions[0].FastNetwork = true
 	config.MachineImages[0].Versions[0].Regions[1].FastNetwork = true
 	write()
-	if _, report := consistency.ValidateCloudProfile(acme.Provider{}, object); len(report.Errors)+len(report.Warnings) > 0 {
+	if _, report := check.CloudProfile(acme.Provider{}, object); len(report.Errors)+len(report.Warnings) > 0 {
 		t.Error(said(report.Errors), said(report.Warnings))
 	}
 }
@@ -227,8 +229,8 @@ func TestFastNetworkNotRegistered(t *testing.T) {
 func TestFastNetworkIsFilledIn(t *testing.T) {
 	object := cloudProfile(t, "cloudprofile.yaml")
 	object.Spec.MachineImages[0].Versions[1].CapabilityFlavors = nil
-	filled := consistency.FillCloudProfile(acme.Provider{}, &object.Spec)
-	want := []consistency.Filled{{Version: 1, Flavors: []v1beta1.MachineImageFlavor{
+	filled := profile.FillCloudProfile(acme.Provider{}, &object.Spec)
+	want := []profile.Filled{{Version: 1, Flavors: []v1beta1.MachineImageFlavor{
 		{Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}, "network": {"basic"}}},
 	}}}
 	if diff := cmp.Diff(want, filled); diff != "" {
@@ -267,16 +269,16 @@ func TestEnclave(t *testing.T) {
 			config.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities[acme.Enclave] = declare
 			write()
 		}
-		profile, report := consistency.Compile(acme.Provider{}, &object.Spec, field.NewPath("spec"))
+		profile, report := profile.Compile(acme.Provider{}, &object.Spec, field.NewPath("spec"))
 		if len(report.Errors) > 0 {
 			t.Errorf("%s: %v", c.name, said(report.Errors))
 		}
 		shoot := shootOf(v1beta1.Worker{Name: "web", Machine: machine(c.machineType, "1877.5.0")})
-		found := profile.ValidateShoot(shoot, nil)
+		found := check.Shoot(profile, shoot, nil)
 		if diff := cmp.Diff(c.errors, said(found.Errors)); diff != "" || len(found.Warnings) != c.warnings {
 			t.Errorf("%s: warnings %v, errors: %s", c.name, said(found.Warnings), diff)
 		}
-		answer := profile.ResolvePool(provider.PoolsOf(shoot)[0])
+		answer := resolve.Pool(profile, provider.PoolsOf(shoot)[0])
 		if answer.Decision.Reference.ID != c.want {
 			t.Errorf("%s: %q, want %q", c.name, answer.Decision.Reference.ID, c.want)
 		}
@@ -288,7 +290,7 @@ func TestMachineTypes(t *testing.T) {
 	config, write := configOf(t, object.Spec.ProviderConfig)
 	config.MachineTypes = append(config.MachineTypes, acme.MachineType{Name: "m.tiny"})
 	write()
-	_, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	_, report := check.CloudProfile(acme.Provider{}, object)
 	want := []string{acme.RuleMachineType + " spec.providerConfig.machineTypes[1].name"}
 	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
 		t.Error(diff)
@@ -298,7 +300,7 @@ func TestMachineTypes(t *testing.T) {
 		v1beta1.Worker{Name: "db", Machine: machine("m.small", "1592.9.0"), DataVolumes: make([]v1beta1.DataVolume, 3)},
 	)
 	want = []string{acme.RuleVolumes + " spec.provider.workers[1].dataVolumes"}
-	if diff := cmp.Diff(want, said(profile.ValidateShoot(shoot, nil).Errors)); diff != "" {
+	if diff := cmp.Diff(want, said(check.Shoot(profile, shoot, nil).Errors)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -311,7 +313,8 @@ func TestNamespacedLists(t *testing.T) {
 	config.MaxMachines = new(int32)
 	write()
 	want := []string{"namespaced-config-field spec.providerConfig.maxMachines"}
-	if diff := cmp.Diff(want, said(consistency.ValidateNamespacedCloudProfile(parent, profile).Errors)); diff != "" {
+	_, report := check.NamespacedCloudProfile(parent, profile)
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
 		t.Error(diff)
 	}
 	config.MaxMachines = nil
@@ -322,7 +325,8 @@ func TestNamespacedLists(t *testing.T) {
 		fmt.Sprintf("namespaced-entry-duplicate spec.providerConfig.machineTypes[%d].name", last-1),
 		fmt.Sprintf("name-missing spec.providerConfig.machineTypes[%d].name", last),
 	}
-	if diff := cmp.Diff(want, said(consistency.ValidateNamespacedCloudProfile(parent, profile).Errors)); diff != "" {
+	_, report = check.NamespacedCloudProfile(parent, profile)
+	if diff := cmp.Diff(want, said(report.Errors)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -352,7 +356,7 @@ func TestFieldOfTheOtherFormat(t *testing.T) {
 	config, write := configOf(t, object.Spec.ProviderConfig)
 	config.MachineImages[0].Versions[0].CapabilityFlavors[1].Regions[1].FastNetwork = true
 	write()
-	_, report := consistency.ValidateCloudProfile(acme.Provider{}, object)
+	_, report := check.CloudProfile(acme.Provider{}, object)
 	want := []string{acme.RuleFastNetwork + " spec.providerConfig.machineImages[0].versions[0].capabilityFlavors[1].regions[1].fastNetwork"}
 	if diff := cmp.Diff(want, said(report.Warnings)); diff != "" || len(report.Errors) > 0 {
 		t.Error(said(report.Errors), diff)

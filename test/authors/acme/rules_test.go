@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/check"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -35,7 +37,7 @@ func TestMaxMachines(t *testing.T) {
 			v1beta1.Worker{Name: "db", Maximum: maximum, Machine: machine("m.large", "1877.5.0")},
 		)
 		got := ""
-		for _, err := range profile.ValidateShoot(shoot, nil).Errors {
+		for _, err := range check.Shoot(profile, shoot, nil).Errors {
 			got += err.Origin
 			if err.Field != "spec.provider.workers" {
 				t.Errorf("at %s", err.Field)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
+
 	"github.com/capkit/capkit/pkg/provider"
 )
 

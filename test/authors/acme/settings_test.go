@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/check"
+
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"github.com/google/go-cmp/cmp"
@@ -17,7 +19,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/authors/acme"
 )
@@ -59,11 +61,11 @@ func workerConfig(t *testing.T, settings string) *runtime.RawExtension {
 func TestWorkerRequests(t *testing.T) {
 	offered, withdrawn := compiled(t), cloudProfile(t, "cloudprofile.yaml")
 	withdrawn.Spec.MachineCapabilities = withdrawn.Spec.MachineCapabilities[:2] // all but acme-confidential
-	unregistered, _ := consistency.Compile(acme.Provider{}, &withdrawn.Spec, field.NewPath("spec"))
+	unregistered, _ := profile.Compile(acme.Provider{}, &withdrawn.Spec, field.NewPath("spec"))
 	const setting = "spec.provider.workers[0].providerConfig.confidential"
 	for _, c := range []struct {
 		name, machineType, version, settings string
-		profile                              *consistency.Profile[acme.Template]
+		profile                              *profile.Profile[acme.Template]
 		rule, at                             string // nothing: it is admitted
 	}{
 		{"offered", "m.large", "1877.5.0", "confidential: {enabled: true}", offered, "", ""},
@@ -77,7 +79,7 @@ func TestWorkerRequests(t *testing.T) {
 			Name: "vault", Machine: machine(c.machineType, c.version), ProviderConfig: workerConfig(t, c.settings),
 		})
 		rule, at := "", ""
-		for _, err := range c.profile.ValidateShoot(shoot, nil).Errors {
+		for _, err := range check.Shoot(c.profile, shoot, nil).Errors {
 			rule, at = rule+err.Origin, at+err.Field
 		}
 		if rule != c.rule || at != c.at {

@@ -9,27 +9,28 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // ValidateCloudProfile is what a validating webhook does with a CloudProfile that is created.
 func ValidateCloudProfile(profile *v1beta1.CloudProfile) (warnings []string, err error) {
-	_, report := consistency.ValidateCloudProfile(Provider{}, profile)
+	_, report := check.CloudProfile(Provider{}, profile)
 	return respond("CloudProfile", profile.Name, report)
 }
 
 // ValidateCloudProfileUpdate is what it does with one that is changed. Errors that old has already become warnings.
-func ValidateCloudProfileUpdate(profile, old *v1beta1.CloudProfile) (warnings []string, err error) {
-	stored, _ := consistency.Compile(Provider{}, &old.Spec, field.NewPath("spec"))
-	_, report := consistency.ValidateCloudProfileUpdate(stored, profile, old, nil)
-	return respond("CloudProfile", profile.Name, report)
+func ValidateCloudProfileUpdate(updated, old *v1beta1.CloudProfile) (warnings []string, err error) {
+	stored, _ := profile.Compile(Provider{}, &old.Spec, field.NewPath("spec"))
+	_, report := check.CloudProfileUpdate(stored, updated, old)
+	return respond("CloudProfile", updated.Name, report)
 }
 
 // ValidateShoot is what a validating webhook does with a Shoot that is created. The profile was compiled when a Shoot
 // needed this version of it for the first time.
-func ValidateShoot(shoot *v1beta1.Shoot, profile *consistency.Profile[Template]) (warnings []string, err error) {
-	return respond("Shoot", shoot.Name, profile.ValidateShoot(shoot, nil))
+func ValidateShoot(shoot *v1beta1.Shoot, compiled *profile.Profile[Template]) (warnings []string, err error) {
+	return respond("Shoot", shoot.Name, check.Shoot(compiled, shoot, nil))
 }
 
 func respond(kind, name string, report finding.Report) (warnings []string, err error) {

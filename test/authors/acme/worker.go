@@ -11,14 +11,14 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	machinev1alpha1 "github.com/gardener/machine-controller-manager/pkg/apis/machine/v1alpha1"
 
-	"github.com/capkit/capkit/pkg/consistency"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/worker"
 )
 
 // ImagesOf returns what the pools of a Worker boot, in their order, before anything is written. classes are the machine
 // classes that there are; nameOf returns the name of the one that a pool is going to have.
 func ImagesOf(
-	profile *consistency.Profile[Template], w *extensionsv1alpha1.Worker, classes []machinev1alpha1.MachineClass,
+	compiled *profile.Profile[Template], w *extensionsv1alpha1.Worker, classes []machinev1alpha1.MachineClass,
 	nameOf func(pool string) string,
 ) ([]worker.Image[Template], error) {
 	status := &WorkerStatus{}
@@ -27,7 +27,7 @@ func ImagesOf(
 			return nil, fmt.Errorf("the status of worker %s: %w", w.Name, err)
 		}
 	}
-	images := worker.NewImages(profile, status.records())
+	images := worker.NewImages(compiled, status.records())
 	var booted []worker.Image[Template]
 	for _, pool := range worker.PoolsOf(w) {
 		question := worker.Question[Template]{Pool: pool, Names: []string{nameOf(pool.Name)}}

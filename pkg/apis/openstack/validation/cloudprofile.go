@@ -29,13 +29,13 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // CloudProfileConfig checks all of a CloudProfileConfig but its images. The config stands at the path at; regions are
 // those of the CloudProfile.
 func CloudProfileConfig(config *v1alpha1.CloudProfileConfig, regions []string, at *field.Path) finding.Report {
-	c := cloudProfile{config: config, regions: regions, known: sets.New(regions...), speller: strictjson.NewSpeller(regions)}
+	c := cloudProfile{config: config, regions: regions, known: sets.New(regions...), speller: words.NewSpeller(regions)}
 	c.floatingPools(at.Child("constraints", "floatingPools"))
 	c.loadBalancerProviders(at.Child("constraints", "loadBalancerProviders"))
 	c.dnsServers(at.Child("dnsServers"))
@@ -59,14 +59,16 @@ type cloudProfile struct {
 	// regions are those of the CloudProfile, known are the same.
 	regions []string
 	known   sets.Set[string]
-	speller *strictjson.Speller
+	speller *words.Speller
 }
 
 func (c *cloudProfile) region(region *string, at *field.Path) {
 	if c.notEmpty(region, at) && c.trimmed(*region, at) && !c.known.Has(*region) {
+		meant := c.speller.Slip(*region)
 		c.Found(ruleRegionUnknown, field.ErrorTypeNotSupported, at, *region,
 			"region %s is not in the CloudProfile (%s), so that the entry cannot be used; %s", quote(*region),
-			finding.Few(c.regions), cmp.Or(question(c.speller.Slip(*region)), "correct it, or remove the entry"))
+			words.Few(c.regions), cmp.Or(question(meant), "correct it, or remove the entry"),
+		).Suggestion = finding.Suggest(finding.ReplaceRegion, *region, meant, c.speller.Certain(*region))
 	}
 }
 
@@ -88,7 +90,7 @@ func (c *cloudProfile) served(entries []*string, at *field.Path, what, repair st
 	}
 	if len(without) > 0 {
 		c.Found(ruleRegionUnserved, field.ErrorTypeRequired, at, nil,
-			"there is no %s for %s, so that no Shoot can be there; %s", what, finding.Few(without), repair)
+			"there is no %s for %s, so that no Shoot can be there; %s", what, words.Few(without), repair)
 	}
 }
 

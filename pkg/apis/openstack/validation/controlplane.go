@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // ControlPlaneConfig checks a ControlPlaneConfig. networks are those of the Shoot's InfrastructureConfig; nil if they
@@ -68,7 +69,7 @@ func meantGate(name string) string {
 	}
 	for _, meant := range tries {
 		if _, err := features.IsFeatureGateSupported(meant, anyVersion); err == nil && strings.EqualFold(meant, name) {
-			return "did you mean " + meant + "?"
+			return words.Question(meant)
 		}
 	}
 	return "mind upper and lower case"

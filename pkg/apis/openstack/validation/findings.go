@@ -18,7 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // findings collects what a check finds. Its methods are what many fields have in common.
@@ -174,7 +174,7 @@ func NotAmong(found *finding.Report, rule finding.Rule, at *field.Path, value st
 
 // oneOf says which values there are, at least one, and which of them was probably meant.
 func oneOf(value string, values []string) string {
-	supported, question := finding.Few(listed(values)), didYouMean(value, values)
+	supported, question := words.Few(listed(values)), didYouMean(value, values)
 	switch {
 	case len(values) > 1 && question != "":
 		return question + " supported are " + supported
@@ -210,7 +210,7 @@ func didYouMean(value string, values []string) string {
 		return ""
 	}
 	values = slices.DeleteFunc(slices.Clone(values), isPattern)
-	meant := strictjson.Closest(value, values)
+	meant := words.Closest(value, values)
 	if i := slices.IndexFunc(values, func(v string) bool { return beginsLike(value, v) }); i >= 0 && meant == "" {
 		meant = values[i]
 	}
@@ -222,7 +222,7 @@ func question(meant string) string {
 	if meant == "" {
 		return ""
 	}
-	return fmt.Sprintf("did you mean %q?", meant)
+	return words.Question(strconv.Quote(meant))
 }
 
 // beginsLike reports whether most of a long name is as another one begins, in whatever case.

@@ -23,7 +23,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
 )
 
 // keystoneURL checks the URL for all regions, and that each region has one. An empty one is none.
@@ -311,7 +311,7 @@ func sameWord(key, known string) bool {
 		return -1
 	}, key)
 	letters = strings.Replace(strings.TrimPrefix(letters, "os"), "project", "tenant", 1)
-	return strictjson.Closest(letters, []string{known}) != ""
+	return words.Closest(letters, []string{known}) != ""
 }
 
 // credentialProblem returns what is wrong with the value of a key, without quoting it; empty if it is right.

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// copies looks for references that stand for more than one artifact can be (semantics S9).
+type copies struct {
+	// seen has the uses of each reference so far, by what it is as JSON: the first of each version and set of architectures.
+	seen map[string][]referenceUse
+}
+
+// maxUses bounds the uses of a reference that are kept: another one is compared with all of them.
+const maxUses = 16
+
+// referenceUse is a flavor that has a reference.
+type referenceUse struct {
+	id      provider.ImageVersion
+	written string
+	// architectures that the flavor declares; empty if it leaves them out.
+	architectures sets.Set[string]
+}
+
+// areReleases reports whether two image versions are of the same image and of different releases. One is of the same release that
+// has a suffix in addition, as 1.2.3-baremetal: from before there were flavors, or while it is folded into 1.2.3.
+func areReleases(v, other provider.ImageVersion) bool {
+	return v.Image == other.Image && v.Version != other.Version &&
+		!strings.HasPrefix(v.Version, other.Version+"-") && !strings.HasPrefix(other.Version, v.Version+"-")
+}
+
+// alike reports whether one artifact can have the architectures of both flavors.
+func (u referenceUse) alike(other referenceUse) bool {
+	return u.architectures.Len() == 0 || other.architectures.Len() == 0 || u.architectures.HasAny(other.architectures.UnsortedList()...)
+}
+
+// copiedReference is a reference that another flavor has already: of another architecture, or of another version of the image.
+type copiedReference struct {
+	at    *field.Path
+	text  string
+	first referenceUse
+}
+
+// copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
+// image, once for each pair of versions. What a parent lists comes first.
+func (c *checker[R]) copied() {
+	if sharer, shares := c.profile.Provider().(provider.ReferenceSharer); shares && sharer.SharesReferences() {
+		return
+	}
+	known := &copies{seen: map[string][]referenceUse{}}
+	c.addInherited(known)
+	versions := map[[2]provider.ImageVersion][]copiedReference{}
+	var pairs [][2]provider.ImageVersion
+	for id, version := range profile.Mappings(c.Images) {
+		if c.profile.Version(id) == nil {
+			continue // nobody can use it, which is a warning already
+		}
+		for i := range version.Flavors {
+			flavor := &version.Flavors[i]
+			ofArchitectures, ofVersions := lookForCopies(known, id, flavor, c.profile.Vocabulary())
+			c.copiedArchitecture(id, flavor, ofArchitectures)
+			for _, found := range ofVersions {
+				pair := [2]provider.ImageVersion{id, found.first.id}
+				if versions[pair] == nil {
+					pairs = append(pairs, pair)
+				}
+				versions[pair] = append(versions[pair], found)
+			}
+		}
+	}
+	for _, pair := range pairs {
+		found := versions[pair]
+		c.Report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
+			"%s: %s also used for %s, so that machines of both versions boot the same; write the images of %s here, or remove "+
+				"one of the two versions", pair[0], named(found), pair[1], pair[0])
+	}
+}
+
+// addInherited adds the references of all image versions that the object has from its parent.
+func (c *checker[R]) addInherited(known *copies) {
+	for v := range c.profile.Versions() {
+		if len(c.Catalog.Flavors(v.ID.Image, v.ID.Version)) > 0 || !c.Inherits(v.ID) {
+			continue
+		}
+		flavors := c.profile.Catalog().Flavors(v.ID.Image, v.ID.Version)
+		for i := range flavors {
+			lookForCopies(known, v.ID, &flavors[i], c.profile.Vocabulary())
+		}
+	}
+}
+
+func (c *checker[R]) copiedArchitecture(id provider.ImageVersion, flavor *imageselector.Flavor[R], found []copiedReference) {
+	if len(found) == 0 {
+		return
+	}
+	first := found[0].first
+	of := "flavor " + first.written
+	if first.id != id {
+		of += " of " + first.id.String()
+	}
+	c.Report.Found(ruleReferenceCopied, field.ErrorTypeDuplicate, found[0].at, nil,
+		"%s: %s also used for %s, and an image has one architecture; write the image for %s here",
+		id, named(found), of, c.profile.Vocabulary().Format(flavor.Capabilities))
+}
+
+// named names the first reference, and says how many more there are: "id 1234 and 2 more are".
+func named(found []copiedReference) string {
+	distinct := sets.New[string]()
+	for _, one := range found {
+		distinct.Insert(one.text)
+	}
+	switch more := len(distinct) - 1; more {
+	case 0:
+		return found[0].text + " is"
+	default:
+		return fmt.Sprintf("%s and %d more are", found[0].text, more)
+	}
+}
+
+// lookForCopies adds the references of a flavor, and returns those that another flavor has already: one of another
+// architecture, or else of another version of the image.
+func lookForCopies[R any](
+	c *copies, id provider.ImageVersion, flavor *imageselector.Flavor[R], vocabulary *capability.Vocabulary,
+) (ofArchitectures, ofVersions []copiedReference) {
+	use := referenceUse{id, vocabulary.Format(flavor.Capabilities), sets.New(flavor.Capabilities[capability.Architecture]...)}
+	look := func(ref R, at *field.Path) {
+		key, text := referenceText(ref)
+		if text == "" {
+			return
+		}
+		uses := c.seen[key]
+		k := slices.IndexFunc(uses, func(first referenceUse) bool { return areReleases(first.id, id) && first.alike(use) })
+		switch {
+		case k >= 0:
+			ofVersions = append(ofVersions, copiedReference{at, text, uses[k]})
+		case len(uses) > 0 && !slices.ContainsFunc(uses, use.alike):
+			ofArchitectures = append(ofArchitectures, copiedReference{at, text, uses[0]})
+		}
+		if len(uses) < maxUses && !slices.ContainsFunc(uses, func(known referenceUse) bool {
+			return known.id == id && known.architectures.Equal(use.architectures)
+		}) {
+			c.seen[key] = append(uses, use)
+		}
+	}
+	for i := range flavor.Regional {
+		look(flavor.Regional[i].Ref, flavor.Regional[i].Path)
+	}
+	if flavor.Global != nil {
+		look(flavor.Global.Ref, flavor.Global.Path)
+	}
+	return ofArchitectures, ofVersions
+}
+
+// referenceText returns a reference as JSON, and as messages print it, by its fields and their values: "id 1234". Both are
+// empty for one without content.
+func referenceText(ref any) (key, text string) {
+	raw, err := json.Marshal(ref)
+	if err != nil {
+		return "", ""
+	}
+	key = string(raw)
+	var fields map[string]any
+	if json.Unmarshal(raw, &fields) != nil {
+		return key, strings.Trim(key, `"`)
+	}
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if value := fmt.Sprint(fields[name]); value != "" {
+			words = append(words, name+" "+value)
+		}
+	}
+	return key, strings.Join(words, ", ")
+}

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Effects warns about what an update of a profile does to those who use it (semantics S9), sorted by path: other
+// flavors for machine types; machine types and mappings removed that worker pools use; what maintenance chooses. changes are those
+// of the updated profile, whose spec stands at the path spec of the object. corrects says that a webhook gives worker pools
+// another version than the one that maintenance chooses, where they do not boot that (S15).
+func Effects[R any](before, after *profile.Profile[R], changes *update.Changes[R], corrects bool) finding.List {
+	e := &effects[R]{after: after, changes: changes, at: field.NewPath("spec"), locked: changes.Locked()}
+	e.redirected(update.Redirected(before, after))
+	e.types()
+	e.mappings()
+	e.maintenance(corrects)
+	return e.report.Sorted().Warnings
+}
+
+// effects puts changes into words.
+type effects[R any] struct {
+	after   *profile.Profile[R]
+	changes *update.Changes[R]
+	at      *field.Path
+	locked  map[update.Pool]bool
+	report  finding.Report
+}
+
+// redirected warns about image versions of which new machines boot another flavor.
+func (e *effects[R]) redirected(redirects []update.Redirect) {
+	for _, r := range redirects {
+		e.report.Found(ruleChoiceChanged, field.ErrorTypeInvalid, r.PathIn(e.at), r.ID.Version,
+			"%s: new machines of machine %s boot another flavor than the existing ones, which would still do",
+			r.ID, counted("type", r.MachineTypes))
+	}
+}
+
+// types warns about machine types that are gone and used.
+func (e *effects[R]) types() {
+	for _, t := range e.changes.Types {
+		then, is, remedy := "their worker pools get no new machines", "is removed and still used", "put it back"
+		if t.Locks {
+			then = "no later update of them passes Gardener, not even the confirmation of their deletion"
+		}
+		if !t.Had {
+			is, remedy = "is not in the profile and used", "add it"
+		}
+		e.report.Found(ruleMachineTypeInUse, field.ErrorTypeForbidden, e.at.Child("machineTypes"), t.Name,
+			"machine type %s %s by %s; %s; %s with usable: false until nobody uses it", t.Name, is, shootsOf(t.Pools), then, remedy)
+	}
+}
+
+// The ways in which worker pools lose an image version.
+const (
+	lostFlavor = "the image that worker pools of %s boot is removed, and new machines boot another one; " +
+		"put the flavor or the reference back"
+	lostAll = "no image is left for worker pools of %s: they get no new machines; put the flavor or the reference back"
+	lostFit = "the image is still there, but worker pools of %s cannot boot it any more, because what is said about it " +
+		"or about their machine types has changed: they get no new machines; leave that as it was"
+	lostUpdates = "no flavor in core fits the machine types of worker pools of %s any more: Gardener then refuses every " +
+		"update of these Shoots, even the confirmation of their deletion; leave that as it was"
+)
+
+// loss is an image version that worker pools lose in one of the ways.
+type loss struct {
+	provider.ImageVersion
+	how string
+}
+
+// mappings warns about worker pools that lose an image, or whose Shoots are locked by the flavors of core.
+func (e *effects[R]) mappings() {
+	lost := map[loss][]update.Pool{}
+	for _, lock := range e.changes.Locks {
+		l := loss{lock.ImageVersion, lostUpdates}
+		lost[l] = append(lost[l], lock.Pools...)
+	}
+	gone := map[string]bool{} // which is a warning already
+	for _, t := range e.changes.Types {
+		gone[t.Name] = true
+	}
+	for _, choice := range e.changes.Choices {
+		l := loss{provider.ImageVersion{Image: choice.Image, Version: choice.Version}, howLost(choice)}
+		if l.how == "" || gone[choice.MachineType] {
+			continue
+		}
+		for _, pool := range choice.Pools {
+			if !e.locked[pool] {
+				lost[l] = append(lost[l], pool)
+			}
+		}
+	}
+	for l, pools := range lost {
+		at := e.at.Child("providerConfig", "machineImages")
+		if l.how == lostFit || l.how == lostUpdates {
+			at = e.at.Child("machineImages")
+		}
+		e.report.Found(ruleMappingInUse, field.ErrorTypeForbidden, at, l.String(), "%s: "+l.how+" until nobody uses it", l, shootsOf(pools))
+	}
+}
+
+// howLost returns the way in which worker pools lose what they boot; empty if they lose nothing.
+func howLost[R any](choice *update.Choice[R]) string {
+	switch {
+	case choice.Before == nil:
+		return ""
+	case choice.After == nil && choice.Gone == update.Unfit:
+		return lostFit
+	case choice.After == nil:
+		return lostAll
+	case choice.Gone == update.Removed:
+		return lostFlavor
+	}
+	return ""
+}
+
+// maintenance warns about versions that Gardener's maintenance chooses for worker pools that do not boot them.
+func (e *effects[R]) maintenance(corrects bool) {
+	for _, b := range e.changes.Blocked {
+		then := "the maintenance of these Shoots then fails as a whole"
+		switch {
+		case corrects && b.Instead != "":
+			then = fmt.Sprintf("they are updated to %s instead", b.Instead)
+		case corrects:
+			then = "they stay on the versions that they have"
+		}
+		e.report.Found(ruleMaintenanceBlocked, field.ErrorTypeForbidden, e.at.Child("machineImages"), b.ImageVersion.String(),
+			"%s: Gardener's maintenance is going to choose it for worker pools of %s, which do not boot it: %s; %s; give the version "+
+				"what they need, or classify it as preview",
+			b.ImageVersion, shootsOf(b.Pools), resolve.Pool(e.after, b.Example).Message, then)
+	}
+}
+
+// shootsOf names the Shoots of worker pools, in their order, and counts the pools.
+func shootsOf(pools []update.Pool) string {
+	shoots := make([]string, 0, len(pools))
+	for _, pool := range pools {
+		shoots = append(shoots, pool.Shoot)
+	}
+	slices.Sort(shoots)
+	return fmt.Sprintf("%s (%s)", counted("Shoot", slices.Compact(shoots)), words.Count(len(pools), "pool"))
+}
+
+// TypeInUse returns the error for an update that gives a CloudProfile another type while others use it (semantics S10).
+// users names them, as "Shoot garden-demo/shop", in the order in which they are shown.
+func TypeInUse(updated, old *v1beta1.CloudProfile, users []string) finding.Finding {
+	from, to := words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type)
+	return fault(ruleTypeInUse, field.ErrorTypeForbidden, field.NewPath("spec", "type"), updated.Spec.Type,
+		"the type cannot be changed from %s to %s while the CloudProfile is used by %s; "+
+			"leave it as it is, and create another CloudProfile for type %s", from, to, words.Few(users), to)
+}

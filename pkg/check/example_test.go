@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/profile"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
+)
+
+// exampleProfile has one image version in two flavors; its provider config has what is given.
+func exampleProfile(flavors string) *v1beta1.CloudProfile {
+	return &v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		Type:    "local",
+		Regions: []v1beta1.Region{{Name: "local"}},
+		MachineCapabilities: []v1beta1.CapabilityDefinition{
+			{Name: "architecture", Values: []string{"amd64"}},
+			{Name: "hypervisor", Values: []string{"baremetal", "virtualized"}},
+		},
+		MachineTypes: []v1beta1.MachineType{
+			{Name: "metal", Capabilities: v1beta1.Capabilities{"hypervisor": {"baremetal"}}},
+			{Name: "small", Capabilities: v1beta1.Capabilities{"hypervisor": {"virtualized"}}},
+		},
+		MachineImages: []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{{
+			ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"},
+			CapabilityFlavors: []v1beta1.MachineImageFlavor{
+				{Capabilities: v1beta1.Capabilities{"hypervisor": {"virtualized"}}},
+				{Capabilities: v1beta1.Capabilities{"hypervisor": {"baremetal"}}},
+			},
+		}}}},
+		ProviderConfig: &runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+			"machineImages": [{"name": "linux", "versions": [{"version": "1.0.0", "capabilityFlavors": [` + flavors + `]}]}]}`)},
+	}}
+}
+
+const (
+	virtualized = `{"image": "linux:vm", "capabilities": {"hypervisor": ["virtualized"]}}`
+	baremetal   = `{"image": "linux:metal", "capabilities": {"hypervisor": ["baremetal"]}}`
+)
+
+func Example_compile() {
+	spec := exampleProfile(virtualized + "," + baremetal).Spec
+	profile, report := profile.Compile(local.Provider{}, &spec, field.NewPath("spec"))
+	fmt.Println(len(report.Errors), "errors")
+
+	answer := resolve.Pool(profile, provider.Pool{MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local"})
+	fmt.Println(answer.Decision.Reference.Image)
+	// Output:
+	// 0 errors
+	// linux:metal
+}
+
+func ExampleCloudProfile() {
+	profile := exampleProfile(virtualized)
+	_, report := check.CloudProfile(local.Provider{}, profile)
+	for _, err := range report.Errors {
+		fmt.Println("error:", err.Origin, "at", err.Field)
+	}
+
+	core := &profile.Spec.MachineImages[0].Versions[0]
+	core.CapabilityFlavors = core.CapabilityFlavors[:1]
+	_, report = check.CloudProfile(local.Provider{}, profile)
+	for _, warning := range report.Warnings {
+		fmt.Println("warning:", warning.Origin, "at", warning.Field)
+	}
+	// Output:
+	// error: provider-flavor-missing at spec.machineImages[0].versions[0].capabilityFlavors[1]
+	// warning: machine-type-without-image at spec.machineTypes[0]
+}
+
+func Example_pool() {
+	object := exampleProfile(virtualized)
+	object.Spec.MachineImages[0].Versions[0].CapabilityFlavors = object.Spec.MachineImages[0].Versions[0].CapabilityFlavors[:1]
+	profile, _ := check.CloudProfile(local.Provider{}, object)
+	answer := resolve.Pool(profile, provider.Pool{
+		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
+		Path: field.NewPath("spec", "provider", "workers").Index(0),
+	})
+	printError(*answer.Err)
+	// Output:
+	// spec.provider.workers[0].machine.type
+	//   Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local:
+	//   {hypervisor: [virtualized]} has hypervisor [virtualized], the machine type [baremetal];
+	//   would work: machine type small
+}
+
+// printError prints an error on lines that fit the page.
+func printError(err finding.Finding) {
+	fmt.Println(err.Field)
+	fmt.Println(" ", strings.NewReplacer(": {", ":\n  {", "; ", ";\n  ").Replace(err.ErrorBody()))
+}
+
+func ExampleShoot() {
+	profile, _ := check.CloudProfile(local.Provider{}, exampleProfile(virtualized+","+baremetal))
+	shoot := &v1beta1.Shoot{Spec: v1beta1.ShootSpec{Region: "local", Provider: v1beta1.Provider{Workers: []v1beta1.Worker{
+		{Name: "good", Machine: v1beta1.Machine{Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
+		{Name: "bad", Machine: v1beta1.Machine{Type: "huge", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")}}},
+	}}}}
+	for _, err := range check.Shoot(profile, shoot, nil).Errors {
+		printError(err)
+	}
+	// Output:
+	// spec.provider.workers[1].machine.type
+	//   Unsupported value: "huge": worker pool bad: machine type huge is not in the profile;
+	//   would work: machine type metal or small
+}
+
+// exampleChild has one image version of its own, in the legacy format.
+func exampleChild() *v1beta1.NamespacedCloudProfile {
+	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+		Parent: v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "parent"},
+		MachineImages: []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{{
+			ExpirableVersion:  v1beta1.ExpirableVersion{Version: "2.0.0"},
+			CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: v1beta1.Capabilities{"hypervisor": {"virtualized"}}}},
+		}}}},
+		ProviderConfig: &runtime.RawExtension{Raw: []byte(`{
+			"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+			"machineImages": [{"name": "linux", "versions": [{"version": "2.0.0", "image": "linux:two"}]}]}`)},
+	}}
+}
+
+func ExampleNamespacedCloudProfile() {
+	parent := exampleProfile(virtualized + "," + baremetal)
+	above, _ := profile.Compile(local.Provider{}, &parent.Spec, field.NewPath("spec"))
+
+	child := exampleChild()
+	_, report := check.NamespacedCloudProfile(above, child)
+	fmt.Println(len(report.Errors), "errors")
+
+	child.Spec.MachineImages[0].Versions[0].Version = "1.0.0"
+	_, report = check.NamespacedCloudProfile(above, child)
+	for _, err := range report.Errors {
+		printError(err)
+	}
+	// Output:
+	// 0 errors
+	// spec.machineImages[0].versions[0].capabilityFlavors
+	//   Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here;
+	//   remove capabilityFlavors
+}
+
+func Example_rendering() {
+	parent := exampleProfile(virtualized + "," + baremetal).Spec
+	changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, change := range changes {
+		fmt.Println(change.Op, change.Path, string(change.Value))
+	}
+	// Output:
+	// add /machineImages/0/versions/- {"capabilityFlavors":[{"capabilities":{"hypervisor":["virtualized"]},"image":"linux:two"}],"version":"2.0.0"}
+}
+
+func Example_fill() {
+	object := exampleProfile(virtualized + "," + baremetal)
+	object.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
+	for _, filled := range profile.FillCloudProfile(local.Provider{}, &object.Spec) {
+		for _, flavor := range filled.Flavors {
+			fmt.Println(filled.Image, filled.Version, flavor.Capabilities)
+		}
+	}
+	// Output:
+	// 0 0 map[hypervisor:[virtualized]]
+	// 0 0 map[hypervisor:[baremetal]]
+}
+
+func Example_fillNamespaced() {
+	parent, child := exampleProfile(""), exampleChild()
+	child.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
+	child.Spec.ProviderConfig.Raw = []byte(`{
+		"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": [{"name": "linux", "versions": [{"version": "2.0.0", "capabilityFlavors": [` + baremetal + `]}]}]}`)
+	for _, filled := range profile.FillNamespacedCloudProfile(local.Provider{}, child, &parent.Spec) {
+		fmt.Println(filled.Image, filled.Version, filled.Flavors[0].Capabilities)
+	}
+	// Output:
+	// 0 0 map[hypervisor:[baremetal]]
+}
+
+// The update adds an image version without images. What was missing before is no reason to refuse it.
+func ExampleCloudProfileUpdate() {
+	old := exampleProfile(virtualized)
+	updated := old.DeepCopy()
+	updated.Spec.MachineImages[0].Versions = append([]v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "2.0.0"}},
+	}, updated.Spec.MachineImages[0].Versions...)
+
+	stored, _ := profile.Compile(local.Provider{}, &old.Spec, field.NewPath("spec"))
+	_, report := check.CloudProfileUpdate(stored, updated, old)
+	for _, err := range report.Errors {
+		fmt.Println("error:", err.Origin, "at", err.Field)
+	}
+	for _, warning := range report.Warnings {
+		fmt.Println("warning:", warning.Origin, "at", warning.Field)
+	}
+	// Output:
+	// error: provider-version-missing at spec.machineImages[0].versions[0]
+	// warning: provider-flavor-missing at spec.machineImages[0].versions[1].capabilityFlavors[1]
+}
+
+func ExampleEffects() {
+	old := exampleProfile(virtualized + "," + baremetal).Spec
+	updated := *old.DeepCopy()
+	updated.MachineTypes = updated.MachineTypes[:1]
+	before, _ := profile.Compile(local.Provider{}, &old, field.NewPath("spec"))
+	after, _ := profile.Compile(local.Provider{}, &updated, field.NewPath("spec"))
+
+	shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-dev", Name: "blog"}}
+	shoot.Spec.Region = "local"
+	shoot.Spec.Provider.Workers = []v1beta1.Worker{{Machine: v1beta1.Machine{
+		Type: "small", Image: &v1beta1.ShootMachineImage{Name: "linux", Version: new("1.0.0")},
+	}}}
+	users := []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot)}}
+	changes := update.Of(update.View[local.Image]{Before: before, After: after, Users: users})
+	for _, warning := range check.Effects(before, after, &changes, false) {
+		fmt.Println(warning.Origin)
+		printError(warning)
+	}
+	// Output:
+	// machine-type-in-use
+	// spec.machineTypes
+	//   Forbidden: machine type small is removed and still used by Shoot garden-dev/blog (1 pool);
+	//   no later update of them passes Gardener, not even the confirmation of their deletion;
+	//   put it back with usable: false until nobody uses it
+}

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// fillings renders what is filled in, one version to a line.
+func fillings(registered []v1beta1.CapabilityDefinition, filled []profile.Filled) string {
+	v, _ := capability.Compile(registered, nil)
+	var lines []string
+	for _, f := range filled {
+		line := fmt.Sprintf("%d.%d:", f.Image, f.Version)
+		for _, flavor := range f.Flavors {
+			line += " " + v.Format(flavor.Capabilities)
+		}
+		lines = append(lines, line)
+	}
+	return cases.Fold(lines...)
+}
+
+func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar") }
+
+// fillProfiles fills in the CloudProfile of each case.
+func fillProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		s := specOf(c, "profile.yaml")
+		before := s.DeepCopy()
+		filled := profile.FillCloudProfile(imagesOnly{}, s)
+		if diff := cmp.Diff(before, s); diff != "" {
+			c.T().Errorf("the profile was changed: %s", diff)
+		}
+		return fillings(s.MachineCapabilities, filled)
+	})
+}
+
+func TestFillNamespacedCloudProfile(t *testing.T) {
+	fillNamespacedProfiles(t, "testdata/fill-namespaced.txtar")
+}
+
+// fillNamespacedProfiles fills in the NamespacedCloudProfile of each case.
+func fillNamespacedProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		above, object := parentOf(c), namespacedOf(c)
+		before, parent := object.DeepCopy(), above.DeepCopy()
+		filled := profile.FillNamespacedCloudProfile(imagesOnly{}, object, above)
+		if !reflect.DeepEqual(before, object) || !reflect.DeepEqual(parent, above) {
+			c.T().Error("an argument was changed")
+		}
+		return fillings(above.MachineCapabilities, filled)
+	})
+}
+
+// given hands out the very maps that it was given, as a provider may.
+func TestWhatIsFilledInIsTheCallers(t *testing.T) {
+	flavors := []v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}
+	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "c0", Values: []string{"x", "y"}}}, nil)
+	s.ProviderConfig = &runtime.RawExtension{}
+	filled := profile.FillCloudProfile(given(flavors...), s)
+	if len(filled) != 1 {
+		t.Fatal(filled)
+	}
+	c := filled[0].Flavors[0].Capabilities
+	c["c0"][0], c["more"] = "changed", v1beta1.CapabilityValues{"z"}
+	if diff := cmp.Diff([]v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}, flavors); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is filled in corresponds one to one. Nothing else than an error keeps a version from being filled.
+func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
+	filledIn, left := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawDefinitions(t)
+		flavors := drawFlavors(t, defs, "provider")
+		if rapid.IntRange(0, 9).Draw(t, "wrong") == 0 {
+			flavors[0]["architecture"] = v1beta1.CapabilityValues{"riscv"}
+		}
+		if rapid.Bool().Draw(t, "without repetitions") {
+			_, repeated := distinct(defs, flavors)
+			for _, i := range slices.Backward(repeated) {
+				flavors = slices.Delete(flavors, i, i+1)
+			}
+		}
+		for i := range flavors {
+			if values := flavors[i]["architecture"]; len(values) > 1 {
+				flavors[i]["architecture"] = values[:1]
+			}
+		}
+		s := coreSpec(defs, nil)
+		s.ProviderConfig = &runtime.RawExtension{}
+		filled := profile.FillCloudProfile(given(flavors...), s)
+		for _, f := range filled {
+			s.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+			filledIn++
+		}
+		_, report := profile.Compile(given(flavors...), s, field.NewPath("spec"))
+		if len(filled) > 0 && len(report.Errors) > 0 {
+			t.Fatal(report.Errors)
+		}
+		if len(filled) == 0 {
+			left++
+			if len(report.Errors) == 0 && len(flavors[0]) > 0 {
+				t.Fatalf("nothing was filled in for %v", flavors)
+			}
+		}
+		if again := profile.FillCloudProfile(given(flavors...), s); len(filled) > 0 && len(again) > 0 {
+			t.Fatalf("filled again: %+v", again)
+		}
+	})
+	if filledIn < 10 || left < 10 {
+		t.Errorf("filled in %d times, left %d times", filledIn, left)
+	}
+}

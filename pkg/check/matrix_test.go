@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"iter"
+	"reflect"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// A matrix answers as the profile does to each question by itself, and machine types of a group get the same answers.
+func TestMatrixAnswersAsTheProfile(t *testing.T) {
+	booted, refused, asked, grouped := 0, 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		cloud, spec := drawProfile(t)
+		p, _ := profile.Compile(cloud, spec, field.NewPath("spec"))
+		order := rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
+		m := resolve.NewMatrix(p, order)
+		groups := m.Groups()
+		for of, request := range questions(m) {
+			checkMatrix(t, m, p, of, request, order)
+			asked += min(request, 1)
+			if m.Choose(of, request) >= 0 {
+				booted++
+			} else {
+				refused++
+			}
+			for _, group := range groups {
+				if i := slices.Index(group, of.MachineType); i > 0 {
+					grouped++
+					checkGroup(t, m, of, group[0], request)
+				}
+			}
+		}
+	})
+	if min(booted, refused, asked, grouped) == 0 {
+		t.Errorf("booted %d, refused %d, asked %d, grouped %d", booted, refused, asked, grouped)
+	}
+}
+
+// questions yields all that a matrix can be asked.
+func questions(m *resolve.Matrix[string]) iter.Seq2[resolve.Combination, int] {
+	return func(yield func(resolve.Combination, int) bool) {
+		for _, of := range m.Versions() {
+			for _, of.MachineType = range m.MachineTypes() {
+				for _, of.Region = range m.Regions() {
+					for request := range m.Requests() {
+						if !yield(of, request) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// checkGroup checks that a machine type gets the answers of the first one of its group.
+func checkGroup(t *rapid.T, m *resolve.Matrix[string], of resolve.Combination, name string, request int) {
+	first := of
+	first.MachineType = name
+	chosen := m.Choose(of, request)
+	if chosen != m.Choose(first, request) || chosen < 0 && !reflect.DeepEqual(m.Suggest(of, request), m.Suggest(first, request)) {
+		t.Fatalf("%v and %v are in one group, request %d, and get other answers", of, first, request)
+	}
+}
+
+// checkMatrix compares the answers to one question. One by a setting of a providerConfig, which the profile cannot be asked
+// without a config, has to agree with itself.
+func checkMatrix(
+	t *rapid.T, m *resolve.Matrix[string], p *profile.Profile[string], of resolve.Combination, request int, order capability.Order,
+) {
+	got := m.Explain(of, request)
+	if chosen := m.Choose(of, request); chosen != got.Decision.Chosen || chosen != m.ChooseBy(order, of, request) {
+		t.Fatalf("%v: Choose says %d, Explain %d, ChooseBy %d", of, chosen, got.Decision.Chosen, m.ChooseBy(order, of, request))
+	}
+	if got.Err != nil && !reflect.DeepEqual(got.Suggestions, m.Suggest(of, request)) {
+		t.Fatalf("%v: Suggest says %v, Explain %v", of, m.Suggest(of, request), got.Suggestions)
+	}
+	var requested []capability.Requirement
+	for _, r := range got.Requirements {
+		if !r.Implied {
+			requested = append(requested, r)
+		}
+	}
+	if !reflect.DeepEqual(requested, m.Requested(of.MachineType, request)) {
+		t.Fatalf("%v: Requested says %v, Explain %v", of, m.Requested(of.MachineType, request), requested)
+	}
+	for i, set := range m.Supported(of) {
+		if i < len(got.Decision.Verdicts) && got.Decision.Verdicts[i].Set != set {
+			t.Fatalf("%v: flavor %d supports %v, and %v", of, i, set, got.Decision.Verdicts[i].Set)
+		}
+	}
+	worker, more := m.Settings(request)
+	if len(more) > 0 {
+		return
+	}
+	want := resolve.Explain(p, provider.Pool{
+		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region, Worker: worker, Order: order,
+	})
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%v, request %d: %+v, and the profile says %+v", of, request, got, want)
+	}
+}

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// namespacedChecker looks for what a NamespacedCloudProfile must not say (semantics S11).
+type namespacedChecker[R any] struct {
+	*profile.Reading[R]
+	parent *profile.Profile[R]
+	// name of the parent.
+	name string
+}
+
+// readNamespaced reads a NamespacedCloudProfile. The report of the reading has all of its errors.
+func readNamespaced[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) *profile.Reading[R] {
+	r := profile.ReadNamespaced(parent, object)
+	n := &namespacedChecker[R]{r, parent, object.Spec.Parent.Name}
+	n.checkInherited()
+	n.checkMappings()
+	n.checkConfigFields()
+	r.Report.End(r.At.Child("providerConfig"))
+	return r
+}
+
+// checkInherited checks the versions that the parent has: the profile may change their lifecycle, and nothing else.
+func (n *namespacedChecker[R]) checkInherited() {
+	mapped := map[provider.ImageVersion]bool{}
+	for id := range profile.Mappings(n.Images) {
+		mapped[id] = true
+	}
+	for v := range n.Versions() {
+		if !n.Inherits(v.ID) || n.Version(v.ID) != v.MachineImageVersion || n.Report.Full() {
+			continue
+		}
+		also := ""
+		if mapped[v.ID] && profile.Describes(v.MachineImageVersion) {
+			also = ", and its entry in the provider config"
+		}
+		for name, written := range map[string]int{
+			"capabilityFlavors": len(v.CapabilityFlavors), "architectures": len(v.Architectures),
+		} {
+			if written == 0 {
+				continue
+			}
+			err := fault(RuleVersionInherited, field.ErrorTypeForbidden, n.PathOf(v).Child(name), nil,
+				"%s: the parent, CloudProfile %s, has this version, so only its lifecycle can be changed here; remove %s%s",
+				v.ID, n.name, name, also)
+			if also == "" && !n.SupportsTheSame(n.parent, v) {
+				err.About = "without images" // an update that takes them away does not leave this as it was
+			}
+			n.Report.Errors = append(n.Report.Errors, err)
+		}
+	}
+}
+
+// checkMappings reports mappings for versions that the parent has, and versions that cannot be written in its format,
+// as the rendered status has to.
+func (n *namespacedChecker[R]) checkMappings() {
+	for id, version := range profile.Mappings(n.Images) {
+		if n.Inherits(id) {
+			also := ""
+			if v := n.Version(id); v != nil && profile.Describes(v) {
+				also = ", and the flavors of the version"
+			}
+			n.Report.Found(RuleMappingInherited, field.ErrorTypeForbidden, version.Path, version.Version,
+				"%s: the parent, CloudProfile %s, has this version, with images of its own; remove the entry%s",
+				id, n.name, also).Subject = finding.Subject{Image: id.Image, Version: id.Version}
+			continue
+		}
+		if !n.parent.Vocabulary().Legacy() {
+			continue
+		}
+		if _, possible := n.InFormatOfParent(id, version); !possible {
+			n.Report.Found(ruleNamespacedFormat, field.ErrorTypeForbidden, version.Path.Child("capabilityFlavors"), nil,
+				"%s: the parent, CloudProfile %s, registers no capabilities, and the legacy format has one image for each "+
+					"architecture only; write %s, each with architecture: ARCHITECTURE, instead of these capabilityFlavors; those of spec.machineImages may stay",
+				id, n.name, profile.ReferenceForm(n.parent.Provider()))
+		}
+	}
+}
+
+// checkConfigFields demands that the provider config holds only machine images and the lists that the provider extends.
+func (n *namespacedChecker[R]) checkConfigFields() {
+	if n.Spec.ProviderConfig == nil {
+		return
+	}
+	var fields map[string]any
+	if json.Unmarshal(n.Spec.ProviderConfig.Raw, &fields) != nil {
+		return // reported as unreadable
+	}
+	own := []string{"machineImages"}
+	if extender, ok := n.parent.Provider().(provider.ListExtender); ok {
+		for _, list := range extender.NamespacedLists() {
+			own = append(own, list.Field)
+			n.checkEntries(list, fields[list.Field])
+		}
+	}
+	for name, value := range fields {
+		at := n.At.Child("providerConfig", name)
+		if name == "apiVersion" || name == "kind" || slices.Contains(own, name) || empty(value) || n.Unread.Covers(at) {
+			continue
+		}
+		n.Report.Found(ruleNamespacedConfig, field.ErrorTypeForbidden, at, nil,
+			"the provider config of a NamespacedCloudProfile has %s only; %s is that of the parent, CloudProfile %s: remove it",
+			strings.Join(own, ", "), name, n.name)
+	}
+}
+
+// checkEntries demands that the entries of a further list have their keys, each of them once, without which they could
+// not be merged. What is no list of objects has been reported by the provider.
+func (n *namespacedChecker[R]) checkEntries(list provider.List, value any) {
+	entries, _ := value.([]any)
+	first := map[string]*field.Path{}
+	for i, entry := range entries {
+		object, isObject := entry.(map[string]any)
+		at := n.At.Child("providerConfig", list.Field).Index(i)
+		key, _ := object[list.Key].(string)
+		switch {
+		case !isObject || n.Unread.Touches(at):
+		case key == "":
+			n.Report.Errors = append(n.Report.Errors, profile.NameMissing(at, list.Key, "entry of "+list.Field))
+		case first[key] != nil:
+			n.Report.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child(list.Key), key,
+				"%s is already in %s; remove one of the two", key, first[key])
+		default:
+			first[key] = at
+		}
+	}
+}
+
+// empty reports whether a JSON value says nothing, as the fields do that a client writes because it knows the type:
+// nothing, empty text, an empty list, or an object of such. False and zero do say something, and would be ignored.
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if !empty(member) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return len(v) == 0
+	}
+	return value == nil || value == ""
+}

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
+)
+
+func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
+	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
+	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
+		defs = append(defs, v1beta1.CapabilityDefinition{
+			Name: fmt.Sprintf("c%d", i), Values: []string{"x", "y", "z"}[:rapid.IntRange(1, 3).Draw(t, "values")]})
+	}
+	return defs
+}
+
+// drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.
+func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
+	defs := drawDefinitions(t)
+	for _, def := range []v1beta1.CapabilityDefinition{
+		{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
+	} {
+		if rapid.IntRange(0, 2).Draw(t, "worker capability") == 0 {
+			defs = append(defs, def)
+		}
+	}
+	return defs
+}
+
+// leftOutMeansAll reports whether a flavor that leaves a capability out is the same as one that declares all values.
+func leftOutMeansAll(name string) bool {
+	return name != "given-trusted" && !strings.HasPrefix(name, capability.ReservedPrefix)
+}
+
+// drawFlavors draws few enough kinds of flavors that the two sides often agree, and that one often has one twice.
+func drawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) []v1beta1.Capabilities {
+	flavors := make([]v1beta1.Capabilities, rapid.IntRange(1, 5).Draw(t, side))
+	for i := range flavors {
+		flavors[i] = v1beta1.Capabilities{}
+		for _, def := range defs {
+			if rapid.Bool().Draw(t, "declared") {
+				flavors[i][def.Name] = rapid.SliceOfN(rapid.SampledFrom(def.Values), 1, 3).Draw(t, def.Name)
+			}
+		}
+	}
+	return flavors
+}
+
+// rewritten declares the same, in another order, with repetitions, and sometimes with omissions written out.
+func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) []v1beta1.Capabilities {
+	again := make([]v1beta1.Capabilities, 0, len(flavors))
+	for _, c := range flavors {
+		r := v1beta1.Capabilities{}
+		for _, def := range defs {
+			values, declared := c[def.Name]
+			if declared || leftOutMeansAll(def.Name) && rapid.Bool().Draw(t, "written out") {
+				if !declared {
+					values = def.Values
+				}
+				r[def.Name] = rapid.Permutation(slices.Concat(values, values[:1])).Draw(t, "values")
+			}
+		}
+		again = append(again, r)
+	}
+	return rapid.Permutation(again).Draw(t, "order")
+}
+
+func coreSpec(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) *v1beta1.CloudProfileSpec {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
+	for _, c := range flavors {
+		version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: c})
+	}
+	return &v1beta1.CloudProfileSpec{
+		MachineCapabilities: defs,
+		MachineImages:       []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{version}}},
+	}
+}
+
+// complaints sorts the findings about one image version into what each says about which flavor.
+type complaints struct {
+	missing, unexpected            []string // the defaulted sets, as text
+	coreDuplicate, flavorDuplicate []int
+}
+
+func checked(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1beta1.Capabilities) complaints {
+	p, report := profile.Compile(workingWith(cloud...), coreSpec(defs, core), field.NewPath("spec"))
+	var c complaints
+	for _, err := range report.Errors {
+		var index int
+		_, after, _ := strings.Cut(err.Field, "capabilityFlavors")
+		if _, scanErr := fmt.Sscanf(after, "[%d]", &index); scanErr != nil {
+			t.Fatalf("%s: %v", err.Field, scanErr)
+		}
+		side := cloud
+		if !strings.HasPrefix(err.Field, "spec.providerConfig.") {
+			side = core
+		}
+		set, _ := p.Vocabulary().Flavor(side[index], nil, nil)
+		switch err.Origin {
+		case "provider-flavor-missing":
+			c.missing = append(c.missing, set.String())
+		case "provider-flavor-unexpected":
+			c.unexpected = append(c.unexpected, set.String())
+		case "core-flavor-duplicate":
+			c.coreDuplicate = append(c.coreDuplicate, index)
+		case "provider-flavor-duplicate":
+			c.flavorDuplicate = append(c.flavorDuplicate, index)
+		default:
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// Semantics S8 treats the two sides alike: what one lacks the other has too many, and the same flavor twice is a
+// duplicate on either side, whatever the other has.
+func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawWorkerDefinitions(t)
+		core := drawFlavors(t, defs, "core")
+		cloud := drawFlavors(t, defs, "provider")
+		if rapid.Bool().Draw(t, "same") {
+			cloud = rewritten(t, defs, core)
+		}
+		got := checked(t, defs, core, cloud)
+		inCore, coreDuplicate := distinct(defs, core)
+		inProvider, flavorDuplicate := distinct(defs, cloud)
+		want := complaints{without(inCore, inProvider), without(inProvider, inCore), coreDuplicate, flavorDuplicate}
+		slices.Sort(got.missing)
+		slices.Sort(got.unexpected)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(complaints{})); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// Reserved capabilities that are not registered change nothing: without them the mapping corresponds to the same
+// flavors of core, and only what differs in nothing else is several flavors instead of one.
+func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
+	several := 0
+	rapid.Check(t, func(t *rapid.T) {
+		defs := drawDefinitions(t)
+		core := drawFlavors(t, defs, "core")
+		plain := rewritten(t, defs, core)
+		var cloud []v1beta1.Capabilities
+		for _, c := range plain {
+			for _, values := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"", "secure", "secure standard"}), 1, 3, rapid.ID).Draw(t, "boot types") {
+				flavor := maps.Clone(c)
+				if values != "" {
+					flavor[capability.BootType] = strings.Fields(values)
+				}
+				cloud = append(cloud, flavor)
+			}
+		}
+		got := checked(t, defs, core, rapid.Permutation(cloud).Draw(t, "order"))
+		_, coreDuplicate := distinct(defs, core)
+		_, flavorDuplicate := distinct(defs, cloud)
+		if len(got.missing)+len(got.unexpected) > 0 || !slices.Equal(got.coreDuplicate, coreDuplicate) || len(got.flavorDuplicate) != len(flavorDuplicate) {
+			t.Fatalf("%+v, duplicates %v in core, %v in the mapping", got, coreDuplicate, flavorDuplicate)
+		}
+		if len(cloud) > len(core) {
+			several++
+		}
+	})
+	if several == 0 {
+		t.Error("there never are several flavors for one")
+	}
+}
+
+// distinct returns the different defaulted sets as text, and the indices of those that came before.
+func distinct(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) (sets map[string]bool, repeated []int) {
+	v, _ := capability.Compile(defs, nil, definitions...)
+	sets = map[string]bool{}
+	for i, c := range flavors {
+		set, _ := v.Flavor(c, nil, nil)
+		if sets[set.String()] {
+			repeated = append(repeated, i)
+		}
+		sets[set.String()] = true
+	}
+	return sets, repeated
+}
+
+func without(sets, others map[string]bool) []string {
+	var rest []string
+	for _, set := range slices.Sorted(maps.Keys(sets)) {
+		if !others[set] {
+			rest = append(rest, set)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// excused is what an update may keep of a report.
+func excused(report, before finding.Report, object, old any) finding.Report {
+	return ratchet.Excuse(ratchet.Judged{Object: object, Report: report}, ratchet.Judged{Object: old, Report: before})
+}
+
+// A flavor is exchanged for another one that the provider config lacks as well: the error is a new one.
+func TestRatchetOfAnExchangedFlavor(t *testing.T) {
+	ratchetProfiles(t, "testdata/ratchet-flavors.txtar")
+}
+
+// ratchetProfiles updates the CloudProfile of each case.
+func ratchetProfiles(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		old := specOf(c, "old.yaml")
+		if got := ratcheted(imagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
+			c.T().Errorf("nothing changed: %v", got.Errors)
+		}
+		return cases.Fold(plainly(ratcheted(imagesOnly{}, specOf(c, "new.yaml"), old).Errors)...)
+	})
+}
+
+// Reordering the vocabulary changes how flavors are quoted, and nothing about what is wrong with them.
+func TestRatchetOfAReorderedVocabulary(t *testing.T) {
+	reordered := profileNamed(t, "duplicates")
+	slices.Reverse(reordered.MachineCapabilities)
+	for _, def := range reordered.MachineCapabilities {
+		slices.Reverse(def.Values)
+	}
+	got := ratcheted(imagesOnly{}, reordered, profileNamed(t, "duplicates"))
+	if len(got.Errors) > 0 || len(got.Warnings) < 4 {
+		t.Error(got)
+	}
+}
+
+// ratcheted checks an update of a CloudProfile.
+func ratcheted[R any](cloud provider.Provider[R], updated, old *v1beta1.CloudProfileSpec) finding.Report {
+	is, was := &v1beta1.CloudProfile{Spec: *updated}, &v1beta1.CloudProfile{Spec: *old}
+	_, report := check.CloudProfile(cloud, is)
+	_, before := check.CloudProfile(cloud, was)
+	return excused(report, before, is, was)
+}
+
+func TestNothingNewIsNoError(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := drawSpec(t)
+		if got := ratcheted(local.Provider{}, spec, spec.DeepCopy()); len(got.Errors) > 0 {
+			t.Fatal(got.Errors)
+		}
+	})
+}
+
+func TestRatchetKeepsEveryFinding(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		is, was := &v1beta1.CloudProfile{Spec: *drawSpec(t)}, &v1beta1.CloudProfile{Spec: *drawSpec(t)}
+		_, report := check.CloudProfile(local.Provider{}, is)
+		_, before := check.CloudProfile(local.Provider{}, was)
+		got := excused(report, before, is, was)
+		all := func(lists ...finding.List) []string {
+			var all []string
+			for _, f := range slices.Concat(lists...) {
+				all = append(all, f.Field+": "+strings.TrimPrefix(f.Detail, "older than this update: "))
+			}
+			slices.Sort(all)
+			return all
+		}
+		told := all(got.Errors, got.Warnings)
+		for _, text := range all(report.Errors, report.Warnings) {
+			i, found := slices.BinarySearch(told, text)
+			if !found {
+				t.Fatalf("%s is not told any more", text)
+			}
+			told = slices.Delete(told, i, i+1)
+		}
+		silenced := all(report.Silenced)
+		for _, text := range told { // it was told because nothing else would have been refused
+			if !slices.Contains(silenced, text) {
+				t.Fatalf("%s was not there before", text)
+			}
+		}
+		checkFindings(t, got.Errors)
+		checkFindings(t, got.Warnings)
+		for _, f := range got.Errors {
+			if !slices.ContainsFunc(slices.Concat(report.Errors, report.Silenced), func(g finding.Finding) bool {
+				return g.Error == f.Error
+			}) {
+				t.Fatalf("a warning became an error: %v", f)
+			}
+		}
+	})
+}
+
+// Lists shift: in whatever order the new object is written, no error is new that was there before.
+func TestOrderDoesNotMatterToRatchet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		old := writtenOut(t, drawSpec(t))
+		updated := &v1beta1.CloudProfileSpec{}
+		convert(t, shuffled(t, convert(t, old, new(any))), updated)
+		if got := ratcheted(local.Provider{}, updated, old); len(got.Errors) > 0 {
+			is, _ := json.Marshal(updated)
+			was, _ := json.Marshal(old)
+			t.Fatalf("%v\n%s\n%s", got.Errors, was, is)
+		}
+	})
+}
+
+// convert writes a value as JSON and reads it into another one.
+func convert[T any](t *rapid.T, value any, into T) T {
+	raw, err := json.Marshal(value)
+	if err == nil && string(raw) != "null" {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+// shuffled shuffles all lists in a JSON value.
+func shuffled(t *rapid.T, value any) any {
+	switch v := value.(type) {
+	case *any:
+		return shuffled(t, *v)
+	case list:
+		for i := range v {
+			v[i] = shuffled(t, v[i])
+		}
+		if len(v) > 1 {
+			return rapid.Permutation(v).Draw(t, "order")
+		}
+	case object:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			v[key] = shuffled(t, v[key])
+		}
+	}
+	return value
+}
+
+// writtenOut makes a profile such that of two equal flavors it does not matter which one comes first: they are written
+// with the same values, and each name is there once, as the API server demands.
+func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
+	full := func(c v1beta1.Capabilities) {
+		for _, def := range spec.MachineCapabilities {
+			if _, found := c[def.Name]; !found {
+				c[def.Name] = def.Values
+			}
+		}
+	}
+	config := object{}
+	convert(t, spec.ProviderConfig, &config)
+	images, _ := config["machineImages"].(list)
+	inFlavors := map[string]bool{}
+	for _, image := range images {
+		versions, _ := image.(object)["versions"].(list)
+		for _, version := range versions {
+			flavors, _ := version.(object)["capabilityFlavors"].(list)
+			name := fmt.Sprint(image.(object)["name"], version.(object)["version"])
+			if formerly, found := inFlavors[name]; found && formerly != (len(flavors) > 0) {
+				version.(object)["version"] = "of another format" // a legacy flavor is never written as another one is
+			} else {
+				inFlavors[name] = len(flavors) > 0
+			}
+			for _, flavor := range flavors {
+				capabilities := v1beta1.Capabilities{}
+				convert(t, flavor.(object)["capabilities"], &capabilities)
+				full(capabilities)
+				flavor.(object)["capabilities"] = capabilities
+			}
+		}
+	}
+	spec.ProviderConfig = convert(t, config, &runtime.RawExtension{})
+	seen := map[string]bool{}
+	twice := func(name string) bool {
+		defer func() { seen[name] = true }()
+		return seen[name]
+	}
+	spec.MachineImages = slices.DeleteFunc(spec.MachineImages, func(i v1beta1.MachineImage) bool { return twice(i.Name) })
+	for i := range spec.MachineImages {
+		image := &spec.MachineImages[i]
+		image.Versions = slices.DeleteFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool { return twice(image.Name + "@" + v.Version) })
+		for k := range image.Versions {
+			for f := range image.Versions[k].CapabilityFlavors {
+				full(image.Versions[k].CapabilityFlavors[f].Capabilities)
+			}
+		}
+	}
+	return spec
+}

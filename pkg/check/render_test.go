@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/profile"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
+	gocmp "github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/render"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// apply applies changes to a config as the API server would.
+func apply(t fatal, changes []render.Change, base *runtime.RawExtension) *runtime.RawExtension {
+	if len(changes) == 0 {
+		return base
+	}
+	if changes[0].Path == "" {
+		return &runtime.RawExtension{Raw: changes[0].Value}
+	}
+	written, err := json.Marshal(changes)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	patch, err := jsonpatch.DecodePatch(written)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, written)
+	}
+	patched, err := patch.Apply(base.Raw)
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, written, base.Raw)
+	}
+	return &runtime.RawExtension{Raw: patched}
+}
+
+// rendered renders a object, and returns the result as well. What is rendered is not changed by rendering it again.
+func rendered[R any](
+	t fatal, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
+) ([]render.Change, *runtime.RawExtension, error) {
+	before, untouched := object.DeepCopy(), base.DeepCopy()
+	changes, err := render.Config(cloud, capabilities, object, base)
+	if !reflect.DeepEqual(before, object) || !reflect.DeepEqual(untouched, base) {
+		t.Fatalf("an argument was changed")
+	}
+	if err != nil && changes != nil {
+		t.Fatalf("%v, and yet %v", err, lines(changes))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	result := apply(t, changes, base)
+	if again, err := render.Config(cloud, capabilities, object, result); err != nil || len(again) > 0 {
+		t.Fatalf("rendered again: %v %v\n%s\n%s", err, lines(again), object.Spec.ProviderConfig.Raw, result.Raw)
+	}
+	return changes, result, nil
+}
+
+// lines renders changes one to a line.
+func lines(changes []render.Change) []string {
+	var lines []string
+	for _, c := range changes {
+		lines = append(lines, fmt.Sprintf("%s %s %s", c.Op, c.Path, c.Value))
+	}
+	return lines
+}
+
+// Merging looks at nothing but the names of images and versions.
+func TestRenderConfig(t *testing.T) {
+	cases.Run(t, "testdata/render.txtar", func(c *cases.Case) string {
+		object := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+			ProviderConfig: &runtime.RawExtension{Raw: c.JSON("own.yaml")},
+		}}
+		var base *runtime.RawExtension
+		if c.Has("base.yaml") {
+			base = &runtime.RawExtension{Raw: c.JSON("base.yaml")}
+		}
+		changes, _, err := rendered(c.T(), local.Provider{}, nil, object, base)
+		if err != nil {
+			c.T().Fatal(err)
+		}
+		return strings.Join(lines(changes), "\n")
+	})
+}
+
+func TestRenderConfigRefuses(t *testing.T) {
+	cases.Run(t, "testdata/render-refuses.txtar", func(c *cases.Case) string {
+		object := &v1beta1.NamespacedCloudProfile{}
+		object.Spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("own.yaml")}
+		_, _, err := rendered(c.T(), local.Provider{}, nil, object, &runtime.RawExtension{Raw: c.JSON("base.yaml")})
+		if err == nil {
+			c.T().Fatal("it is merged")
+		}
+		return err.Error()
+	})
+}
+
+// What the object does not define keeps its bytes, whatever is in it, and what it does define is written as it stands.
+func TestRenderConfigKeepsBytes(t *testing.T) {
+	const kept = "{ \"version\":\"1\",\n  \"factor\": 1.50e0, \"big\": 12345678901234567890, \"text\": \"<&\\u00e9>\" }"
+	own := `{"machineImages":[{"name":"a","versions":[{"version":"2", "factor": 1.50e0, "text": "<&>"}]},{"name":"b", "unknown": [ ]}]}`
+	object := &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{ProviderConfig: &runtime.RawExtension{Raw: []byte(own)}}}
+	// Of the second version the parent has one entry too many, so that the list is written anew.
+	base := &runtime.RawExtension{Raw: []byte(`{"more": [ 1 ], "machineImages":[{"name":"a","versions":[` + kept + `,{"version":"2"},{"version":"2"}]}]}`)}
+	changes, err := render.Config(local.Provider{}, nil, object, base)
+	want := []render.Change{
+		{Op: "replace", Path: "/machineImages/0/versions", Value: json.RawMessage("[" + kept + `,{"version":"2", "factor": 1.50e0, "text": "<&>"}]`)},
+		{Op: "add", Path: "/machineImages/-", Value: json.RawMessage(`{"name":"b", "unknown": [ ]}`)},
+	}
+	if diff := gocmp.Diff(lines(want), lines(changes)); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+}
+
+// renderProfiles shows what becomes of a version that stands in another format than that of the parent.
+func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		var capabilities []v1beta1.CapabilityDefinition
+		c.Decode("capabilities.yaml", &capabilities)
+		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
+		changes, _, err := rendered(c.T(), cloud, capabilities, namespacedOf(c), base)
+		if err != nil {
+			c.T().Fatal(err)
+		}
+		var images []struct{ Versions []json.RawMessage }
+		if err := json.Unmarshal(changes[0].Value, &images); err != nil || len(images) != 1 || len(images[0].Versions) != 1 {
+			c.T().Fatal(err, lines(changes))
+		}
+		// A line for each flavor, and one for its regions.
+		return strings.NewReplacer(`{"capabilities":`, "\n  {\"capabilities\":", `},"regions":`, "},\n   \"regions\":").Replace(string(images[0].Versions[0]))
+	})
+}
+
+func TestRenderConfigConverts(t *testing.T) {
+	renderProfiles(t, imagesOnly{}, "testdata/render-converts.txtar")
+}
+
+func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
+	renderProfiles(t, local.Provider{}, "testdata/render-converts-local.txtar")
+}
+
+// below draws a NamespacedCloudProfile of the local provider with what may stand in one.
+func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
+	spec := drawSpec(t)
+	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
+		MachineTypes: spec.MachineTypes, MachineImages: spec.MachineImages, ProviderConfig: spec.ProviderConfig,
+	}}
+}
+
+// Rendering is done once: what is rendered does not change when it is rendered again, and the order of the images that
+// were there is kept.
+func TestRenderingTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parent, object := drawSpec(t), below(t)
+		base := parent.ProviderConfig
+		if rapid.IntRange(0, 5).Draw(t, "no base") == 0 {
+			base = nil
+		}
+		changes, result, err := rendered(t, local.Provider{}, parent.MachineCapabilities, object, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names, first := imageNames(t, result), imageNames(t, base); base != nil && !strings.HasPrefix(names, first) {
+			t.Fatalf("%s was %s", names, first)
+		}
+		for _, change := range changes {
+			var image, version int
+			_, err := fmt.Sscanf(change.Path, "/machineImages/%d/versions/%d", &image, &version)
+			if err == nil && sameJSON(change.Value, versionAt(t, base, image, version)) {
+				t.Fatalf("%s is replaced by what is there", change.Path)
+			}
+		}
+	})
+}
+
+func sameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}
+
+func versionAt(t *rapid.T, config *runtime.RawExtension, image, version int) json.RawMessage {
+	var c struct {
+		MachineImages []struct{ Versions []json.RawMessage }
+	}
+	if err := json.Unmarshal(config.Raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	return c.MachineImages[image].Versions[version]
+}
+
+// What passes the check makes a rendered object in which nothing is wrong.
+func TestRenderedProfilesAreSound(t *testing.T) {
+	sound, converted := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		parent := &v1beta1.CloudProfileSpec{
+			Type: "openstack", Regions: []v1beta1.Region{{Name: "europe"}, {Name: "asia"}},
+			ProviderConfig: &runtime.RawExtension{Raw: []byte(`{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"CloudProfileConfig"}`)},
+		}
+		if rapid.Bool().Draw(t, "capabilities") {
+			parent.MachineCapabilities = []v1beta1.CapabilityDefinition{
+				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}},
+			}
+		}
+		above, _ := profile.Compile(imagesOnly{}, parent, field.NewPath("spec"))
+		for range 4 {
+			object := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
+			if _, report := check.NamespacedCloudProfile(above, object); len(report.Errors) > 0 {
+				continue
+			}
+			sound++
+			_, config, err := rendered(t, imagesOnly{}, parent.MachineCapabilities, object, parent.ProviderConfig)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result := parent.DeepCopy()
+			result.ProviderConfig = config
+			result.MachineImages = gardenerutils.TransformSpecToParentFormat(object.Spec, parent.MachineCapabilities).MachineImages
+			if _, report := profile.Compile(imagesOnly{}, result, field.NewPath("spec")); len(report.Errors) > 0 {
+				t.Fatalf("%v\n%s\n%s", report.Errors, object.Spec.ProviderConfig.Raw, config.Raw)
+			}
+			flavors := []byte("capabilityFlavors")
+			if bytes.Contains(object.Spec.ProviderConfig.Raw, flavors) != bytes.Contains(config.Raw, flavors) {
+				converted++
+			}
+		}
+	})
+	if sound < 5 || converted < 1 {
+		t.Errorf("%d sound, %d converted", sound, converted)
+	}
+}
+
+// drawOwnVersion draws a NamespacedCloudProfile with one image version, in core and the provider config in either
+// format.
+func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
+	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
+	entry := object{"version": "1"}
+	inCore, inConfig := rapid.Bool().Draw(t, "core in the new format"), rapid.Bool().Draw(t, "config in the new format")
+	var flavors, regions list
+	for _, architecture := range []string{"amd64", "arm64"} {
+		for _, net := range []string{"", "fast", "slow"} {
+			if rapid.IntRange(0, 2).Draw(t, "there") > 0 {
+				continue
+			}
+			capabilities := v1beta1.Capabilities{"architecture": {architecture}}
+			if net != "" {
+				capabilities["net"] = v1beta1.CapabilityValues{net}
+			}
+			version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: capabilities})
+			if net == "" {
+				version.Architectures = append(version.Architectures, architecture)
+			}
+			flavor := object{"capabilities": capabilities}
+			if rapid.Bool().Draw(t, "by name") {
+				flavor["image"], entry["image"] = "x", "x"
+			} else {
+				flavor["regions"] = list{object{"name": "europe", "id": architecture}}
+				regions = append(regions, object{"name": "europe", "id": architecture, "architecture": architecture})
+			}
+			flavors = append(flavors, flavor)
+		}
+	}
+	if inCore {
+		version.Architectures = nil
+	} else {
+		version.CapabilityFlavors = nil
+	}
+	if inConfig {
+		entry = object{"version": "1", "capabilityFlavors": flavors}
+	} else if len(regions) > 0 {
+		entry["regions"] = regions
+	}
+	raw, err := json.Marshal(object{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": list{object{"name": "own", "versions": list{entry}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v1beta1.NamespacedCloudProfileSpec{
+		MachineImages:  []v1beta1.MachineImage{{Name: "own", Versions: []v1beta1.MachineImageVersion{version}}},
+		ProviderConfig: &runtime.RawExtension{Raw: raw},
+	}
+}
+
+func imageNames(t *rapid.T, config *runtime.RawExtension) string {
+	if config == nil {
+		return ""
+	}
+	var c struct{ MachineImages []struct{ Name string } }
+	if err := json.Unmarshal(config.Raw, &c); err != nil {
+		t.Fatal(err)
+	}
+	var names strings.Builder
+	for _, image := range c.MachineImages {
+		names.WriteString(image.Name + " ")
+	}
+	return names.String()
+}
+
+// FuzzRenderConfig merges whatever bytes into whatever bytes. core is the spec of the object but for its provider
+// config, with the machine capabilities of its parent beside it.
+func FuzzRenderConfig(f *testing.F) {
+	// Bytes that YAML does not keep.
+	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}
+	for _, core := range seeds(f, "testdata/seeds/render-core.txtar") {
+		for _, own := range append(seeds(f, "testdata/seeds/render-own.txtar"), own...) {
+			for _, base := range append(seeds(f, "testdata/seeds/render-base.txtar"), nil) {
+				f.Add(core, own, base)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, core, own, base []byte) {
+		var spec struct {
+			v1beta1.NamespacedCloudProfileSpec `json:",inline"`
+			MachineCapabilities                []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
+		}
+		if json.Unmarshal(core, &spec) != nil {
+			return
+		}
+		spec.ProviderConfig = &runtime.RawExtension{Raw: own}
+		object := &v1beta1.NamespacedCloudProfile{Spec: spec.NamespacedCloudProfileSpec}
+		_, _, _ = rendered(t, local.Provider{}, spec.MachineCapabilities, object, &runtime.RawExtension{Raw: base})
+		_, _, _ = rendered(t, imagesOnly{}, spec.MachineCapabilities, object, &runtime.RawExtension{Raw: base})
+	})
+}

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// Shoot reports the worker pools of a Shoot that get no image from its profile, with what would work (semantics
+// S13), what is wrong with their providerConfig (S3), and what the provider's own rules say about the Shoot. scope is
+// that of the Shoot's credentials, nil if it is not known, see [provider.ShootQuestion]. Another provider type is
+// reported once, and nothing else then; a region that the profile does not have without what only follows from that. A
+// pool that leaves its image to Gardener is not reported. A Shoot without workers has nothing to check. What would work is said of
+// the first 32 pools that get no image.
+func Shoot[R any](p *profile.Profile[R], shoot *v1beta1.Shoot, scope *string) finding.Report {
+	pools := provider.PoolsOf(shoot)
+	if len(pools) == 0 {
+		return finding.Report{}
+	}
+	at := field.NewPath("spec", "provider")
+	if name := shoot.Spec.Provider.Type; name != "" && name != p.Spec().Type && p.Spec().Type != "" { // Gardener reports none
+		return finding.Failed(fault(ruleProviderType, field.ErrorTypeInvalid, at.Child("type"), name,
+			"the Shoot is for provider type %s, and its profile for %s; write %s, or refer to a profile of the other type",
+			name, p.Spec().Type, p.Spec().Type).In(at))
+	}
+	var report finding.Report
+	unknown := resolve.Region(p, shoot.Spec.Region, field.NewPath("spec", "region"))
+	if unknown != nil {
+		report.Errors = append(report.Errors, unknown.In(uncheckedWithoutRegion(shoot)...))
+	}
+	withoutImages := unknown != nil && !p.HasImages(shoot.Spec.Region)
+	resolver, refused := resolve.NewResolver(p), 0
+	for _, pool := range pools {
+		if report.Full() {
+			report.ErrorsLeftOut = true
+			break
+		}
+		resolver.Mute = refused >= maxAdvised
+		r := resolver.Pool(pool)
+		if r.Err != nil {
+			refused++
+		}
+		switch {
+		case r.Err == nil || r.Open:
+		case withoutImages && lacksRegion(&r):
+			report.Silenced = append(report.Silenced, *r.Err)
+		default:
+			report.Errors = append(report.Errors, *r.Err)
+		}
+		report.Errors = append(report.Errors, r.Further...)
+		report.Warnings = append(report.Warnings, r.Warnings...)
+		warnIgnored(p, &r, &report)
+	}
+	if validator := p.Validator(); validator != nil {
+		report.Add(validator.ValidateShoot(provider.ShootQuestion{Shoot: shoot, Profile: p.Spec(), Scope: scope}))
+	}
+	report.End(at)
+	return report.Sorted()
+}
+
+// maxAdvised is for how many worker pools of a Shoot an error says what would work. To find that out takes longer than the error.
+const maxAdvised = 32
+
+// uncheckedWithoutRegion returns what a provider's own rules say nothing about where the profile lacks the region.
+func uncheckedWithoutRegion(shoot *v1beta1.Shoot) []*field.Path {
+	at := field.NewPath("spec", "provider")
+	parts := []*field.Path{at.Child("infrastructureConfig"), at.Child("controlPlaneConfig")}
+	for i := range shoot.Spec.Provider.Workers {
+		parts = append(parts, at.Child("workers").Index(i).Child("zones"))
+	}
+	return parts
+}
+
+// NeedsScope reports whether what [Shoot] says about a Shoot may depend on the scope of its credentials. If not,
+// nobody needs to look for them.
+func NeedsScope[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) bool {
+	scoped, ok := p.Validator().(provider.ScopedValidator)
+	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
+}
+
+// lacksRegion reports whether some flavor is out for no other reason than that it has no image in the region.
+func lacksRegion[R any](r *resolve.Resolution[R]) bool {
+	return slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
+		return v.Reason == imageselector.ReasonRegion
+	})
+}
+
+// ParentMissing returns the error for a reference at the path at to a NamespacedCloudProfile of this name, whose parent does
+// not exist.
+func ParentMissing(at *field.Path, name, parent string) finding.Finding {
+	detail := "the parent of NamespacedCloudProfile " + name + ", CloudProfile " + parent +
+		", does not exist; create it first, or name another profile"
+	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, detail).In(field.NewPath("spec", "provider"))
+}
+
+// ProfileMissing returns the error for a reference at the path at to a profile that does not exist.
+func ProfileMissing(at *field.Path, kind, name string) finding.Finding {
+	return finding.New(RuleProfileMissing, field.ErrorTypeNotFound, at, name, kind+" "+name+" does not exist; correct the name, or create it first").
+		In(field.NewPath("spec", "provider"))
+}
+
+// warnIgnored warns about what a pool asks for in vain, because the profile does not register it.
+func warnIgnored[R any](p *profile.Profile[R], r *resolve.Resolution[R], report *finding.Report) {
+	for _, q := range r.Ignored {
+		why, remedy := "which the profile does not register", fmt.Sprintf("register it in spec.machineCapabilities, with the values [%s], "+
+			"and declare it on the flavors that do, in spec.machineImages and spec.providerConfig", strings.Join(p.ValuesOf(q.Capability), ", "))
+		if q.OnlyIfRegistered {
+			why, remedy = "which no flavor of the profile declares", "declare it on the flavors that do, in spec.providerConfig only"
+		}
+		report.Found(RuleRequestIgnored, field.ErrorTypeNotSupported, resolve.SettingOf(&r.Pool, &q), field.OmitValueType{},
+			"%s%s, %s, so an image is chosen that may not support it; if all do, nothing has to be done; if not, the operator can %s",
+			resolve.PoolName(r.Pool), resolve.Asks(&q), why, remedy)
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/test/cases"
+)
+
+func shoot(t *testing.T, text string) *v1beta1.Shoot {
+	t.Helper()
+	return &v1beta1.Shoot{Spec: *decoded[v1beta1.ShootSpec](t, text)}
+}
+
+func shootOf(c *cases.Case, name string) *v1beta1.Shoot {
+	s := &v1beta1.Shoot{}
+	c.Decode(name, &s.Spec)
+	return s
+}
+
+func TestCheckShoot(t *testing.T) { checkShoots(t, profileOfPools(t), "testdata/shoots.txtar") }
+
+// checkShoots checks the Shoot of each case.
+func checkShoots(t *testing.T, p *profile.Profile[openstack.Image], archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		s := shootOf(c, "shoot.yaml")
+		before := s.DeepCopy()
+		report := check.Shoot(p, s, nil)
+		checkFindings(c.T(), report.Errors)
+		if len(report.Warnings) > 0 {
+			c.T().Error(report.Warnings)
+		}
+		if !reflect.DeepEqual(before, s) {
+			c.T().Error("the Shoot was changed")
+		}
+		return cases.Fold(plainly(report.Errors)...)
+	})
+}
+
+// A pool that did not change is not to blame for a profile that has moved on; one that did is.
+func TestRatchetOfShoots(t *testing.T) { ratchetShoots(t, "testdata/ratchet-shoots.txtar") }
+
+// ratchetShoots updates the Shoot of each case. One that has no update stays as it is.
+func ratchetShoots(t *testing.T, archive string) {
+	t.Helper()
+	p := profileOfPools(t)
+	cases.Run(t, archive, func(c *cases.Case) string {
+		was, is := shootOf(c, "before.yaml"), shootOf(c, "before.yaml")
+		if c.Has("after.yaml") {
+			is = shootOf(c, "after.yaml")
+		}
+		report := excused(check.Shoot(p, is, nil), check.Shoot(p, was, nil), is, was)
+		checkFindings(c.T(), report.Errors)
+		return cases.Fold(plainly(report.Errors)...)
+	})
+}

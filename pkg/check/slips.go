@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/capkit/capkit/pkg/imageselector"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// slips are the misspelt regions of a provider config, each with the region of the profile that is meant. What follows from a slip,
+// such as a flavor without an image in the region that is meant, is not told besides.
+type slips map[string]string
+
+// findSlips finds the misspelt regions of the provider config, among the first that the profile does not have, in lexical order.
+func (c *checker[R]) findSlips() {
+	c.slips, c.followed = slips{}, map[string]finding.List{}
+	speller := words.NewSpeller(c.profile.Regions())
+	for _, region := range sets.List(c.ImageRegions().Difference(sets.New(c.profile.Regions()...))) {
+		if meant := speller.Slip(region); meant != "" {
+			c.slips[region] = meant
+		}
+	}
+}
+
+// explaining returns, by slip, those of the regions that it means; under the empty name those that none means. If several slips
+// mean a region, the first in lexical order counts. Without regions it is nil.
+func (s slips) explaining(regions []string) map[string][]string {
+	if len(regions) == 0 {
+		return nil
+	}
+	known := slices.Sorted(maps.Keys(s))
+	explained := map[string][]string{}
+	for _, region := range regions {
+		slip := ""
+		if i := slices.IndexFunc(known, func(k string) bool { return s[k] == region }); i >= 0 {
+			slip = known[i]
+		}
+		explained[slip] = append(explained[slip], region)
+	}
+	return explained
+}
+
+// slipsOf returns those of the slips that are among some references.
+func slipsOf[R any](references []imageselector.Regional[R], all slips) slips {
+	if len(all) == 0 {
+		return nil
+	}
+	found := slips{}
+	for i := range references {
+		if meant, slipped := all[references[i].Region]; slipped {
+			found[references[i].Region] = meant
+		}
+	}
+	return found
+}
+
+// warnUnless adds a warning. One that follows from a slip is only told who silences that, see [finding.Finding.Instead].
+func (c *checker[R]) warnUnless(slip string, warning finding.Finding) {
+	if slip == "" {
+		c.Report.Warn(warning)
+	} else if len(c.followed[slip]) < finding.Most {
+		c.followed[slip] = append(c.followed[slip], warning)
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// What others have found wrong in a profile is named where it may be why a worker pool gets no image, and is not suggested.
+func TestFaultsOfOthers(t *testing.T) {
+	p := profileOfPools(t)
+	version, name := "spec.machineImages[0].versions[0]", "spec.machineTypes[2].name"
+	faulty := p.WithFaults(field.ErrorList{
+		field.Invalid(field.NewPath("spec", "machineTypes").Index(2).Child("name"), "bare", "not qualified"),
+		field.Invalid(field.NewPath("spec", "machineImages").Index(0).Child("versions").Index(0).Child("kubeletVersionConstraint"), "x", "no"),
+	})
+	for _, c := range []struct{ machine, version, before, after string }{
+		{"virt", "7.0.0", "would work: version 10.0.0", "would work: version 9.0.0"},
+		{"bare", "10.0.0", "would work: ", name},
+		{"arm", "10.0.0", "would work: ", version},
+		{"huge", "10.0.0", "would work: machine type virt or either", name},
+	} {
+		pool := provider.Pool{Name: "w", Image: "gl", Version: c.version, MachineType: c.machine, Region: "asia"}
+		before, after := answerTo(t, p, pool), answerTo(t, faulty, pool)
+		if before.Err == nil || after.Err == nil || before.Err.Origin != after.Err.Origin || before.Err.Field != after.Err.Field {
+			t.Errorf("%+v: %v, then %v", c, before.Err, after.Err)
+			continue
+		}
+		if !strings.Contains(before.Err.Detail, c.before) || !strings.Contains(after.Err.Detail, c.after) {
+			t.Errorf("%+v: %v, then %v", c, before.Err, after.Err)
+		}
+		for _, s := range after.Suggestions {
+			if s.Value == "bare" || s.Value == "10.0.0" || s.Value == "gl@10.0.0" {
+				t.Errorf("%+v: %v", c, after.Suggestions)
+			}
+		}
+	}
+	if p.WithFaults(nil) != p {
+		t.Error("nothing is wrong")
+	}
+}
+
+// A spec that nobody has written as it is, such as a rendered one, has no places to look at: what is wrong is said by its name.
+func TestFaultsWithoutPlaces(t *testing.T) {
+	spec := specFrom(t, "testdata/pools.yaml")
+	spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities["hypervisor"] = []string{"baremetal"}
+	spec.MachineTypes[3].Capabilities["hypervisor"] = []string{}
+	p, _ := profile.Compile(imagesOnly{}, spec, nil)
+	for machine, want := range map[string]string{
+		"bare": "the profile has an error in gl@10.0.0; repair that first",
+		"arm":  "the profile has an error in machine type arm; repair that first",
+	} {
+		r := answerTo(t, p, provider.Pool{Name: "w", Image: "gl", Version: "10.0.0", MachineType: machine, Region: "asia"})
+		if r.Err == nil || !strings.HasSuffix(r.Err.Detail, want) {
+			t.Errorf("%s: %v", machine, r.Err)
+		}
+	}
+}

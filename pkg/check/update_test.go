@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// updated compares two specs of CloudProfiles, and renders the warnings.
+func updated(t *testing.T, old, update *v1beta1.CloudProfileSpec, shoots ...use) string {
+	t.Helper()
+	was, report := profile.Compile(imagesOnly{}, old, field.NewPath("spec"))
+	is, after := profile.Compile(imagesOnly{}, update, field.NewPath("spec"))
+	if len(report.Errors)+len(after.Errors) > 0 {
+		t.Fatal(report.Errors, after.Errors)
+	}
+	warnings := effects(was, is, shoots)
+	checkFindings(t, warnings)
+	return explained(warnings)
+}
+
+// updateProfiles updates the CloudProfile of each case, which has Shoots.
+func updateProfiles(t *testing.T, archive string, shoots func(c *cases.Case) []use) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		return updated(c.T(), specOf(c, "old.yaml"), specOf(c, "new.yaml"), shoots(c)...)
+	})
+}
+
+func noShoots(*cases.Case) []use { return nil }
+
+func TestChangedChoices(t *testing.T) { updateProfiles(t, "testdata/changed-choices.txtar", noShoots) }
+
+func TestChangedChoicesBetweenVocabularies(t *testing.T) {
+	updateProfiles(t, "testdata/changed-vocabularies.txtar", noShoots)
+}
+
+// usedBy is a Shoot with one pool for each machine type, of gl@1 in europe.
+func usedBy(name string, types ...string) use {
+	u := use{Namespace: "garden-a", Name: name}
+	for _, t := range types {
+		u.Pools = append(u.Pools, provider.Pool{MachineType: t, Image: "gl", Version: "1", Region: "europe"})
+	}
+	return u
+}
+
+func TestUsesThatBreak(t *testing.T) {
+	updateProfiles(t, "testdata/uses-that-break.txtar", func(c *cases.Case) []use {
+		var shoots []use
+		for line := range strings.Lines(c.Text("shoots")) {
+			words := strings.Fields(line)
+			shoots = append(shoots, usedBy(words[0], words[1:]...))
+		}
+		return shoots
+	})
+}
+
+// A pool that had no image, or leaves it to Gardener, loses none.
+func TestUsesThatWereBroken(t *testing.T) {
+	broken := usedBy("s", "any")
+	broken.Pools[0].Version = "9"
+	open := usedBy("t", "any")
+	open.Pools[0].Image, open.Pools[0].Version = "", ""
+	other := usedBy("u", "bare")
+	other.Pools[0].Architecture = "arm64"
+	update := choosy(t)
+	update.MachineImages[0].Versions[0].Version = "2"
+	update.ProviderConfig.Raw = bytes.ReplaceAll(update.ProviderConfig.Raw, []byte(`"version":"1"`), []byte(`"version":"2"`))
+	if got := updated(t, choosy(t), update, broken, open, other); got != "" {
+		t.Error(got)
+	}
+}
+
+// choosy has an image version with two flavors, of which most machine types boot either.
+func choosy(t *testing.T) *v1beta1.CloudProfileSpec {
+	t.Helper()
+	return specFrom(t, "testdata/choosy.yaml")
+}
+
+// The same update says the same, in whatever order the Shoots come, which are not changed.
+func TestOrderOfShootsDoesNotMatter(t *testing.T) {
+	var shoots []use
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		shoots = append(shoots, usedBy(name, "bare", "any", "big"))
+	}
+	shoots[3].Namespace, shoots[4].Namespace = "garden-b", "garden-0"
+	fewer := choosy(t)
+	fewer.Regions, fewer.MachineTypes, fewer.MachineImages = fewer.Regions[:1], fewer.MachineTypes[3:], nil
+	fewer.ProviderConfig.Raw = []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig"}`)
+	want := updated(t, choosy(t), fewer, shoots...)
+	findings := strings.Split(strings.ReplaceAll(want, "\n  ", " "), "\n")
+	if len(findings) != 4 || !strings.Contains(findings[0], "garden-0/e, garden-a/a, garden-a/b, garden-a/c, garden-a/f, and 3 more") {
+		t.Error(want)
+	}
+	for range 20 {
+		shuffled := slices.Clone(shoots)
+		rand.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
+		given := slices.Clone(shuffled)
+		if diff := cmp.Diff(want, updated(t, choosy(t), fewer, shuffled...)); diff != "" {
+			t.Fatal(diff)
+		}
+		if !slices.EqualFunc(given, shuffled, func(a, b use) bool { return a.Namespace == b.Namespace && a.Name == b.Name }) {
+			t.Fatal("the Shoots were reordered")
+		}
+	}
+}
+
+func TestAnUpdateOfNothingSaysNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		spec := drawSpec(t)
+		p, _ := profile.Compile(local.Provider{}, spec, field.NewPath("spec"))
+		again, _ := profile.Compile(local.Provider{}, spec.DeepCopy(), field.NewPath("spec"))
+		var shoots []use
+		for _, image := range spec.MachineImages {
+			for _, version := range image.Versions {
+				for _, machine := range []string{"m0", "m1", "m2", "none"} {
+					pool := provider.Pool{MachineType: machine, Image: image.Name, Version: version.Version, Region: "local"}
+					shoots = append(shoots, use{Name: machine, Pools: []provider.Pool{pool}})
+				}
+			}
+		}
+		if warnings := effects(p, again, shoots); len(warnings) > 0 {
+			t.Fatal(warnings)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/namespaced"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
+)
+
+// CloudProfile reports everything that is wrong with a CloudProfile, and everything in it that is worth a
+// warning (semantics S6 to S9), ordered by path. It looks at one object alone. The profile is that of [profile.Compile].
+func CloudProfile[R any](cloud provider.Provider[R], object *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
+	at := field.NewPath("spec")
+	p, r := profile.Read(cloud, &object.Spec, at)
+	c := newChecker(p, r, at.Child("regions").String())
+	c.size(object)
+	c.workerCapabilities()
+	return p, c.withWarnings()
+}
+
+// CloudProfileUpdate reports on an update of a CloudProfile what [CloudProfile] reports on the object. stored is old, compiled.
+// Errors that old has already are warnings (semantics S10). What the update does to those who use the profile is for
+// [Effects] to say. None of the arguments is changed.
+func CloudProfileUpdate[R any](stored *profile.Profile[R], updated, old *v1beta1.CloudProfile) (*profile.Profile[R], finding.Report) {
+	p, report := CloudProfile(stored.Provider(), updated)
+	before := ratchet.Judged{Object: old, Report: stored.Faults()}
+	return p, ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before).Sorted()
+}
+
+// NamespacedCloudProfile reports everything that is wrong with a NamespacedCloudProfile whose parent is given,
+// and everything in it that is worth a warning (semantics S11), ordered by path. What is wrong with the parent is not
+// reported. Paths are those of the NamespacedCloudProfile, which is neither changed nor kept. The profile is what the two result in.
+func NamespacedCloudProfile[R any](
+	parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile,
+) (*profile.Profile[R], finding.Report) {
+	own := readNamespaced(parent, object)
+	p := Resulting(parent, object)
+	c := newChecker(p, own, "the regions of CloudProfile "+object.Spec.Parent.Name)
+	return p, c.withWarnings()
+}
+
+// NamespacedCloudProfileUpdate reports on an update of a NamespacedCloudProfile what [NamespacedCloudProfile] reports on the object.
+// Errors that old has already are warnings (semantics S10).
+func NamespacedCloudProfileUpdate[R any](
+	parent *profile.Profile[R], updated, old *v1beta1.NamespacedCloudProfile,
+) (*profile.Profile[R], finding.Report) {
+	p, report := NamespacedCloudProfile(parent, updated)
+	before := ratchet.Judged{Object: old, Report: readNamespaced(parent, old).Report}
+	return p, ratchet.Excuse(ratchet.Judged{Object: updated, Report: report}, before).Sorted()
+}
+
+// Resulting returns the profile that a NamespacedCloudProfile and its parent result in.
+func Resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) *profile.Profile[R] {
+	return namespaced.Compile(parent.Provider(), object, &v1beta1.CloudProfile{Spec: *parent.Spec()})
+}
+
+// checker looks for what is worth a warning in an object, a CloudProfile or a NamespacedCloudProfile.
+type checker[R any] struct {
+	*profile.Reading[R]
+	// profile is what the object results in.
+	profile *profile.Profile[R]
+	// regions says in messages where the regions are listed.
+	regions string
+	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.
+	slips    slips
+	followed map[string]finding.List
+}
+
+func newChecker[R any](p *profile.Profile[R], r *profile.Reading[R], regions string) *checker[R] {
+	return &checker[R]{Reading: r, profile: p, regions: regions}
+}
+
+// machine returns what a machine type supports; the zero Set if there is none of that name.
+func (c *checker[R]) machine(name string) capability.Set {
+	m, _ := c.profile.Machine(name)
+	return m.Set
+}

@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// withWarnings adds the warnings of semantics S9 that concern one profile alone, and returns the report, sorted. Those
+// about what would be chosen are left out in a broken profile: they would only repeat its errors in other words.
+func (c *checker[R]) withWarnings() finding.Report {
+	c.foreignPrefixes()
+	c.findSlips()
+	read := !c.Unread.Touches(c.At.Child("providerConfig", "machineImages"))
+	if read {
+		c.unused()
+		c.uncovered()
+		c.copied()
+	}
+	if len(c.Report.Errors) == 0 {
+		c.withoutImage()
+		c.onlyOnRequest()
+		c.differingOrders()
+	}
+	if read {
+		c.unknownRegions() // which has what follows from it
+	}
+	c.Report.End(c.At.Child("providerConfig"))
+	return c.Report.Sorted()
+}
+
+// unused warns about images and versions of the provider config that core does not list.
+func (c *checker[R]) unused() {
+	listed := sets.New[string]("") // a missing name is an error already
+	for _, image := range c.profile.Spec().MachineImages {
+		listed.Insert(image.Name)
+	}
+	list := c.At.Child("machineImages")
+	mapped := sets.New[string]()
+	for i := range c.Images {
+		mapped.Insert(c.Images[i].Name)
+	}
+	speller := words.NewSpeller(imageNames(c.Spec))
+	for _, image := range c.Images {
+		if !listed.Has(image.Name) {
+			meant := speller.Slip(image.Name)
+			if mapped.Has(meant) {
+				meant = ""
+			}
+			c.Report.Found(ruleImageUnused, field.ErrorTypeNotSupported, image.Path, image.Name,
+				"image %s is not listed in %s: nobody can use it%s", image.Name, list,
+				cmp.Or(words.DidYouMean(meant), "; list it there, or remove it here"))
+		}
+	}
+	meantBy := sync.OnceValue(c.meantBy)
+	for id, v := range profile.Mappings(c.Images) {
+		if listed.Has(id.Image) && id.Image != "" && c.profile.Version(id) == nil {
+			c.Report.Found(ruleVersionUnused, field.ErrorTypeNotSupported, v.Path, id.Version,
+				"%s is not listed in %s: nobody can use it; %s", id, list, meantBy()(id))
+		}
+	}
+}
+
+// meantBy returns what says which image version of core, of those without a mapping, an entry of the provider config may be for.
+// It is the first one that has more parts, or fewer. If there is none, it says what else can be done.
+func (c *checker[R]) meantBy() func(provider.ImageVersion) string {
+	mapped, unmapped := sets.New[provider.ImageVersion](), map[string][]string{}
+	for id := range profile.Mappings(c.Images) {
+		mapped.Insert(id)
+	}
+	for v := range c.Versions() {
+		if !mapped.Has(v.ID) {
+			unmapped[v.ID.Image] = append(unmapped[v.ID.Image], v.ID.Version)
+		}
+	}
+	finders := memoize(func(image string) func(string) int { return words.FindAlike(unmapped[image]) })
+	return func(id provider.ImageVersion) string {
+		if i := finders(id.Image)(id.Version); i >= 0 {
+			return fmt.Sprintf("if it is for %s, write that, for versions are compared as text", unmapped[id.Image][i])
+		}
+		return "list it there, or remove it here"
+	}
+}
+
+// uncovered warns about flavors that have no reference in a region of the profile, or only a fallback.
+func (c *checker[R]) uncovered() {
+	type said struct{ slip, at string }
+	warned := sets.New[said]()
+	for v := range c.Versions() {
+		flavors := c.Catalog.Flavors(v.ID.Image, v.ID.Version)
+		for i := range flavors {
+			if len(c.Report.Warnings) >= finding.Most {
+				c.Report.WarningsLeftOut = true
+				return
+			}
+			flavor := &flavors[i]
+			without := c.regionsWithout(flavor)
+			if len(without) == 0 || c.Doubtful(flavor.Path) {
+				continue
+			}
+			for slip, regions := range slipsOf(flavor.Regional, c.slips).explaining(without) {
+				warning := c.gap(v.ID, flavor, regions)
+				if id := (said{slip, warning.Field}); !warned.Has(id) { // a legacy flavor that stands for several core flavors is one to its writer
+					warned.Insert(id)
+					c.warnUnless(slip, warning)
+				}
+			}
+		}
+	}
+}
+
+// gap is the warning that a flavor has no reference in some regions, or only a fallback.
+func (c *checker[R]) gap(id provider.ImageVersion, flavor *imageselector.Flavor[R], without []string) finding.Finding {
+	regions, written := counted("region", without), c.profile.Vocabulary().Format(flavor.Capabilities)
+	if flavor.Global != nil {
+		return fault(ruleFallback, field.ErrorTypeRequired, flavor.Global.Path, nil,
+			"%s: in %s flavor %s is found by its image name only, which need not be unique; add the image ID for the region under regions", id, regions, written)
+	}
+	return fault(ruleRegionUncovered, field.ErrorTypeRequired, flavor.Path, nil,
+		"%s: flavor %s has no image in %s: worker pools there cannot use it; add one, unless that is meant", id, written, regions)
+}
+
+// regionsWithout returns the regions of the profile in which a flavor has no reference but a fallback; none if it has
+// no reference at all, which is an error.
+func (c *checker[R]) regionsWithout(flavor *imageselector.Flavor[R]) []string {
+	if flavor.Global == nil && len(flavor.Regional) == 0 || flavor.Global != nil && !flavor.Global.Fallback {
+		return nil
+	}
+	missing := profile.Without(flavor, c.profile.Regions())
+	if empty := sets.New(c.EmptyIn(flavor.Path)...); len(empty) > 0 {
+		missing = slices.DeleteFunc(missing, empty.Has) // which is an error already
+	}
+	return missing
+}
+
+// unknownRegions warns about regions of the provider config that the profile does not have, once for each.
+func (c *checker[R]) unknownRegions() {
+	unknown, known := map[string][]*field.Path{}, sets.New(c.profile.Regions()...)
+	for reference := range profile.References(c.Images) {
+		if reference.Region != "" && !known.Has(reference.Region) {
+			unknown[reference.Region] = append(unknown[reference.Region], reference.Path)
+		}
+	}
+	speller := words.NewSpeller(c.profile.Regions())
+	for _, region := range slices.Sorted(maps.Keys(unknown)) {
+		places := unknown[region]
+		references := "1 reference"
+		if len(places) > 1 {
+			references = fmt.Sprintf("%d references", len(places))
+		}
+		meant := words.DidYouMean(c.slips[region])
+		warning := fault(ruleRegionUnknown, field.ErrorTypeNotSupported, places[0].Child("name"), region,
+			"region %s is not in %s (%s): %s to it cannot be used%s", region, c.regions, words.Few(c.profile.Regions()), references, meant)
+		warning.Instead = c.followed[region]
+		warning.Suggestion = finding.Suggest(finding.ReplaceRegion, region, c.slips[region], speller.Certain(region))
+		if !c.Report.Warn(warning) {
+			return
+		}
+	}
+}
+
+// withoutImage warns about machine types that no active image version fits in some region.
+func (c *checker[R]) withoutImage() {
+	offers := c.activeOffers()
+	regionsWithout := memoize(func(machine capability.Set) map[string][]string {
+		var without []string
+		for i, region := range c.profile.Regions() {
+			if !fitsAny(machine, offers[i]) {
+				without = append(without, region)
+			}
+		}
+		return c.slips.explaining(without)
+	})
+	for i := range c.Spec.MachineTypes {
+		t := &c.Spec.MachineTypes[i]
+		if !ptr.Deref(t.Usable, true) {
+			continue
+		}
+		machine := c.machine(t.Name)
+		fitted := slices.ContainsFunc(offers, func(there sets.Set[capability.Set]) bool { return fitsAny(machine, there) })
+		for slip, regions := range regionsWithout(machine) {
+			c.warnUnless(slip, fault(ruleMachineWithoutImage, field.ErrorTypeInvalid, c.At.Child("machineTypes").Index(i), t.Name,
+				"machine type %s: %s", t.Name, c.nothingFits(t, regions, fitted)))
+		}
+	}
+}
+
+// nothingFits says that no image version fits a machine type in some regions, and what to do; fitted: some do in others.
+func (c *checker[R]) nothingFits(t *v1beta1.MachineType, regions []string, fitted bool) string {
+	if !fitted {
+		has := v1beta1.Capabilities{capability.Architecture: c.machine(t.Name).Values(capability.Architecture)}
+		if !c.profile.Vocabulary().Legacy() {
+			maps.Copy(has, t.Capabilities)
+		}
+		return fmt.Sprintf("no image version fits its %s in %s; add a flavor that does, in spec.machineImages and the provider config, or remove the machine type",
+			c.profile.Vocabulary().Format(has), counted("region", regions))
+	}
+	add := "one"
+	if len(regions) > 1 {
+		add = "one for each"
+	}
+	return fmt.Sprintf("no image version that fits it has an image in %s; add %s to the provider config", counted("region", regions), add)
+}
+
+func fitsAny(machine capability.Set, offers sets.Set[capability.Set]) bool {
+	for offer := range offers {
+		if offer.Compatible(machine) {
+			return true
+		}
+	}
+	return false
+}
+
+// memoize returns f with its results kept.
+func memoize[K comparable, V any](f func(K) V) func(K) V {
+	known := map[K]V{}
+	return func(key K) V {
+		value, done := known[key]
+		if !done {
+			value = f(key)
+			known[key] = value
+		}
+		return value
+	}
+}
+
+// counted names a few things of a kind, in the singular if there is only one: "regions a, b".
+func counted(noun string, names []string) string {
+	return words.Plural(names, noun) + " " + words.Few(names)
+}
+
+// activeOffers returns, for each region, what the flavors of active image versions support there, those of the parent
+// included.
+func (c *checker[R]) activeOffers() []sets.Set[capability.Set] {
+	all := make([]sets.Set[capability.Set], len(c.profile.Regions()))
+	for i := range all {
+		all[i] = sets.New[capability.Set]()
+	}
+	for v := range c.profile.Versions() {
+		if !v.Active() {
+			continue
+		}
+		for i, region := range c.profile.Regions() {
+			all[i].Insert(c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region)...)
+		}
+	}
+	return all
+}
+
+// differingOrders warns about image versions of which the two preference orders pick different flavors for some usable
+// machine type (semantics S5), once for each active version.
+func (c *checker[R]) differingOrders() {
+	for v := range c.Versions() {
+		if !v.Active() {
+			continue
+		}
+		offers := make([][]capability.Set, 0, len(c.profile.Regions()))
+		for _, region := range c.profile.Regions() {
+			offers = append(offers, c.profile.Catalog().Offers(v.ID.Image, v.ID.Version, region))
+		}
+		offers = slices.CompactFunc(offers, slices.Equal[[]capability.Set]) // mostly regions have the same
+		types := c.typesAmong(func(machine capability.Set) bool {
+			return slices.ContainsFunc(offers, func(there []capability.Set) bool { return c.ordersDiffer(there, machine) })
+		})
+		if len(types) > 0 {
+			c.Report.Found(ruleOrderDiffers, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
+				"%s: for machine %s the order of GEP-0033, which is used here, prefers %s; for the first, change nothing; "+
+					"for the second, narrow the capabilities of the machine type until no other fits; capkit explain shows both",
+				v.ID, counted("type", types), c.preferences(v.ID, types))
+		}
+	}
+}
+
+// preferences says which flavors of an image version the two orders pick for the first of some machine types, where they differ:
+// "flavor A, and that of the gardener library B".
+func (c *checker[R]) preferences(id provider.ImageVersion, types []string) string {
+	on := ""
+	if len(types) > 1 {
+		on = " on " + types[0]
+	}
+	for _, region := range c.profile.Regions() {
+		var picks [2]string
+		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			request := imageselector.Request{
+				Image: id.Image, Version: id.Version, Region: region, Machine: c.machine(types[0]), Worker: c.profile.Ordinary(), Order: order,
+			}
+			if chosen := c.profile.Catalog().Choose(request); chosen >= 0 {
+				picks[i] = c.profile.Vocabulary().Format(c.profile.Catalog().Flavors(id.Image, id.Version)[chosen].Capabilities)
+			}
+		}
+		if picks[0] != picks[1] {
+			return fmt.Sprintf("flavor %s%s, and that of the gardener library %s", picks[0], on, picks[1])
+		}
+	}
+	return "another flavor" + on + " than that of the gardener library"
+}
+
+// ordersDiffer reports whether the two orders pick different ones of the flavors that fit a machine type.
+func (c *checker[R]) ordersDiffer(offers []capability.Set, machine capability.Set) bool {
+	var best [2]capability.Set
+	for _, offer := range offers {
+		if !offer.Fits(machine, c.profile.Ordinary()) {
+			continue
+		}
+		for i, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+			if best[i] == (capability.Set{}) || capability.Compare(offer, best[i], machine, c.profile.Ordinary(), order).Sign < 0 {
+				best[i] = offer
+			}
+		}
+	}
+	return best[0] != best[1]
+}
+
+// typesAmong returns the usable machine types, in their order, of which a predicate holds.
+func (c *checker[R]) typesAmong(holds func(machine capability.Set) bool) []string {
+	holds = memoize(holds) // many machine types support the same
+	var types []string
+	for _, name := range c.profile.Usable() {
+		if holds(c.machine(name)) {
+			types = append(types, name)
+		}
+	}
+	return types
+}
+
+// knownPrefixes are the prefixes by which the providers named in GEP-0033, and those with a prefix of their own since,
+// mark their capabilities: the provider type with a dash (GEP-0054).
+var knownPrefixes = []string{"alicloud-", "aws-", "azure-", "gcp-", "local-", "openstack-"}
+
+// foreignPrefixes warns about registered capabilities that carry the prefix of another provider.
+func (c *checker[R]) foreignPrefixes() {
+	for i, def := range c.Spec.MachineCapabilities {
+		for _, prefix := range knownPrefixes {
+			if strings.HasPrefix(def.Name, prefix) && prefix != c.profile.Provider().Type()+"-" {
+				at := c.At.Child("machineCapabilities").Index(i).Child("name")
+				c.Report.Found(ruleForeignPrefix, field.ErrorTypeInvalid, at, def.Name,
+					"capability %s carries the prefix of provider %s, but this profile is for %s; remove it, or choose a name without the prefix of a provider",
+					def.Name, strings.TrimSuffix(prefix, "-"), c.profile.Provider().Type())
+			}
+		}
+	}
+}
+
+// SizeLimit is how many bytes an object may have that etcd stores, as long as nobody has raised its limit; GEP-0033 makes it a hard
+// limit for CloudProfiles.
+const SizeLimit = 3 << 19
+
+// size warns when a profile comes near the limit, and above it: whoever runs etcd may have raised it.
+func (c *checker[R]) size(profile *v1beta1.CloudProfile) {
+	size, state := profile.Size(), "comes near"
+	if size <= SizeLimit*3/4 {
+		return
+	}
+	if size > SizeLimit {
+		state = "is above"
+	}
+	c.Report.Warnings = append(c.Report.Warnings, fault(RuleSize, field.ErrorTypeTooLong, field.NewPath("spec"), nil,
+		"the CloudProfile has %d KiB, which %s the %d KiB that can be stored; remove expired image versions and what nobody uses",
+		size>>10, state, SizeLimit>>10))
+}
+
+func imageNames(spec *v1beta1.CloudProfileSpec) []string {
+	names := make([]string, 0, len(spec.MachineImages))
+	for i := range spec.MachineImages {
+		names = append(names, spec.MachineImages[i].Name)
+	}
+	return names
+}

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/test/cases"
+)
+
+func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
+	t.Helper()
+	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
+	if len(report.Errors) > 0 {
+		t.Fatal(report.Errors)
+	}
+	var lines []string
+	add := func(when string, list finding.List) {
+		for i, line := range brief(list) {
+			lines = append(lines, when+line+": "+list[i].Detail)
+		}
+	}
+	for _, warning := range report.Warnings {
+		add("", finding.List{warning})
+		add("instead: ", warning.Instead)
+	}
+	return lines
+}
+
+func TestWarnings(t *testing.T) { checkWarnings(t, "testdata/warnings.txtar") }
+
+// checkWarnings shows the warnings about the CloudProfile of each case, which has no errors.
+func checkWarnings(t *testing.T, archive string) {
+	t.Helper()
+	cases.Run(t, archive, func(c *cases.Case) string {
+		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
+	})
+}
+
+// What would be chosen is not worth a warning while the profile has errors.
+func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
+	s := profileNamed(t, "no-flavors")
+	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
+	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
+		t.Error(report)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for length, want := range map[int]int{1_179_000: 0, 1_180_000: 1} {
+		s := profileNamed(t, "plain")
+		bundle := strings.Repeat("x", length)
+		s.CABundle = &bundle
+		if got := warnings(t, s); len(got) != want {
+			t.Errorf("%d bytes: %v", length, got)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"encoding/json"
+	"runtime"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	apiruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+)
+
+// Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying
+// so grows with the core flavors and mappings, not with their product, which once took minutes: for four times as many
+// there is less than eight times as much to allocate. With their product it would be sixteen times as much.
+func TestManyErrorsTakeWorkInProportion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		flavors, errors int
+		versions        func(times int) []any
+	}{
+		"no flavor corresponds": {500, 500, func(times int) []any {
+			unexpected := make([]any, 0, times*500)
+			for _, flavor := range manyFlavors("arm64", times*500) {
+				unexpected = append(unexpected, object{"capabilities": flavor.Capabilities, "image": "i"})
+			}
+			return list{object{"version": "1.0.0", "capabilityFlavors": unexpected}}
+		}},
+		"many legacy entries": {2000, 500, func(times int) []any {
+			return slices.Repeat(list{object{"version": "1.0.0", "image": "i"}}, times*500)
+		}},
+	} {
+		bytes := map[int]uint64{}
+		for _, times := range []int{1, 4} {
+			spec := &v1beta1.CloudProfileSpec{
+				Type: "openstack",
+				MachineCapabilities: []v1beta1.CapabilityDefinition{
+					{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "tens", Values: hundred}, {Name: "ones", Values: hundred},
+				},
+				MachineImages: []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{{
+					ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CapabilityFlavors: manyFlavors("amd64", times*tc.flavors),
+				}}}},
+				ProviderConfig: &apiruntime.RawExtension{Raw: marshalled(t, object{
+					"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+					"machineImages": list{object{"name": "linux", "versions": tc.versions(times)}},
+				})},
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, report := profile.Compile(imagesOnly{}, spec, field.NewPath("spec"))
+			runtime.ReadMemStats(&after)
+			if len(report.Errors) < min(times*tc.errors, finding.Most) {
+				t.Errorf("%s: %d errors only", name, len(report.Errors))
+			}
+			bytes[times] = after.TotalAlloc - before.TotalAlloc
+		}
+		if bytes[4] > 8*bytes[1] {
+			t.Errorf("%s: %d bytes were allocated, and %d for four times as much", name, bytes[1], bytes[4])
+		}
+	}
+}
+
+// hundred are the values of a capability.
+var hundred = func() []string {
+	values := make([]string, 100)
+	for i := range values {
+		values[i] = strconv.Itoa(i)
+	}
+	return values
+}()
+
+// manyFlavors returns n flavors, which differ.
+func manyFlavors(architecture string, n int) []v1beta1.MachineImageFlavor {
+	flavors := make([]v1beta1.MachineImageFlavor, 0, n)
+	for i := range n {
+		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: v1beta1.Capabilities{
+			"architecture": {architecture}, "tens": {hundred[i/100]}, "ones": {hundred[i%100]},
+		}})
+	}
+	return flavors
+}
+
+func marshalled(t *testing.T, value any) []byte {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}

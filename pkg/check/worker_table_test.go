@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
+// written down from the page: special is what a pool asks for that wants the feature, usual what an image has that does
+// not declare the capability.
+type feature struct {
+	name, special, usual string
+	// always: a pool that does not want the feature asks for usual.
+	always bool
+	wanted func(pool *provider.Pool)
+}
+
+const trustedLaunch = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": {"enabled": true}}`
+
+var features = []feature{
+	{"gardener-bootType", "secure", "standard", true, func(p *provider.Pool) { p.Worker.SecureBoot = true }},
+	{"gardener-updateType", "inPlace", "rolling", true, func(p *provider.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }},
+	{"gardener-gpuSupport", "nvidia", "none", false, func(p *provider.Pool) { p.Worker.GPU = new("nvidia") }},
+	{"openstack-trustedLaunch", "enabled", "disabled", false, func(p *provider.Pool) {
+		p.Config = &runtime.RawExtension{Raw: []byte(trustedLaunch)}
+	}},
+}
+
+func (f *feature) reserved() bool { return strings.HasPrefix(f.name, "gardener-") }
+
+// values are all of a feature's, best first.
+func (f *feature) values() []string {
+	for _, d := range capability.Reserved() {
+		if d.Name == f.name {
+			return d.Values
+		}
+	}
+	return []string{f.special, f.usual}
+}
+
+// place says where a capability stands: registered, or declared in core without that, or on provider flavors only.
+type place string
+
+const (
+	registered     place = "registered"
+	inCore         place = "declared in core"
+	onProviderOnly place = "on provider flavors only"
+)
+
+// profileWith makes a profile with one flavor and one machine type, which declare the values given of one capability;
+// nil leaves it out.
+func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, inPlace bool) (*profile.Profile[openstack.Image], finding.Report) {
+	t.Helper()
+	declaring := func(values []string) v1beta1.Capabilities {
+		c := v1beta1.Capabilities{"architecture": {"amd64"}}
+		if values != nil {
+			c[f.name] = values
+		}
+		return c
+	}
+	s := &v1beta1.CloudProfileSpec{
+		Type: "openstack", Regions: []v1beta1.Region{{Name: "europe"}},
+		MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}},
+		MachineTypes:        []v1beta1.MachineType{{Name: "m", Capabilities: declaring(machine)}},
+	}
+	if at == registered {
+		s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: f.name, Values: f.values()})
+	}
+	ofCore := declaring(flavor)
+	if at == onProviderOnly {
+		ofCore = declaring(nil)
+	}
+	version := v1beta1.MachineImageVersion{
+		ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}, CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: ofCore}},
+	}
+	if inPlace {
+		version.InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: true}
+	}
+	s.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{version}}}
+	s.ProviderConfig = &runtime.RawExtension{Raw: marshalled(t, object{
+		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+		"machineImages": list{object{"name": "gl", "versions": list{object{"version": "1", "capabilityFlavors": list{
+			object{"capabilities": declaring(flavor), "regions": list{object{"name": "europe", "id": "x"}}},
+		}}}}},
+	})}
+	return profile.Compile(imagesOnly{}, s, field.NewPath("spec"))
+}
+
+// row is one line of the table.
+type row struct {
+	at              place
+	f               *feature
+	flavor, machine []string
+	requested       bool
+	// inPlace: core says that the version supports updates in place.
+	inPlace bool
+}
+
+// table returns all of them. What core does not carry machine types cannot declare, and provider capabilities are
+// carried only where they are registered.
+func table() []row {
+	var rows []row
+	for i := range features {
+		f := &features[i]
+		for _, at := range []place{registered, inCore, onProviderOnly} {
+			for _, flavor := range [][]string{nil, {f.special}, {f.usual}, {f.special, f.usual}} {
+				for _, machine := range [][]string{nil, {f.special}, {f.usual}} {
+					if at == onProviderOnly && machine != nil || !f.reserved() && at != registered && (flavor != nil || machine != nil) {
+						continue
+					}
+					for _, requested := range []bool{false, true} {
+						rows = append(rows, row{at: at, f: f, flavor: flavor, machine: machine, requested: requested})
+						if f.name == "gardener-updateType" {
+							rows = append(rows, row{at: at, f: f, flavor: flavor, machine: machine, requested: requested, inPlace: true})
+						}
+					}
+				}
+			}
+		}
+	}
+	return rows
+}
+
+// want returns the rule of the error that S3 and S4 demand, empty if the pool gets its image.
+func (r *row) want() string {
+	asked := r.f.values()
+	asks := r.requested || r.f.always
+	if r.requested {
+		asked = []string{r.f.special}
+	} else if r.f.always {
+		asked = []string{r.f.usual}
+	}
+	if asks && !r.f.reserved() && r.at != registered {
+		return "worker-capability-not-registered"
+	}
+	machine := r.machine
+	if machine == nil {
+		machine = r.f.values()
+	}
+	filledIn, supported := r.flavor, r.flavor
+	if r.flavor == nil {
+		filledIn, supported = r.f.values(), []string{r.f.usual}
+		if r.inPlace {
+			supported = []string{r.f.special, r.f.usual}
+		}
+	}
+	share := func(flavor []string) bool {
+		return slices.ContainsFunc(flavor, func(value string) bool { return slices.Contains(machine, value) && slices.Contains(asked, value) })
+	}
+	matches := r.at != registered || slices.ContainsFunc(filledIn, func(value string) bool { return slices.Contains(machine, value) })
+	switch {
+	case !matches: // a matter of flavor and machine type alone
+		return "no-image-fits"
+	case asks && !share(supported):
+		return "worker-request-unmet"
+	}
+	return ""
+}
+
+func TestWorkerCapabilitiesInFull(t *testing.T) {
+	outcomes := map[string]int{}
+	for _, r := range table() {
+		name := fmt.Sprintf("%s %s, flavor %v, machine type %v, requested %t, in place %t", r.f.name, r.at, r.flavor, r.machine, r.requested, r.inPlace)
+		t.Run(name, func(t *testing.T) {
+			p, report := profileWith(t, r.at, r.f, r.flavor, r.machine, r.inPlace)
+			if len(report.Errors) > 0 {
+				t.Fatal(report.Errors)
+			}
+			pool := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("w")}
+			if r.requested {
+				r.f.wanted(&pool)
+			}
+			want := r.want()
+			outcomes[want]++
+			for _, order := range []capability.Order{capability.GEP33, capability.Gardener} {
+				pool.Order = order
+				answer := resolve.Pool(p, pool)
+				got := ""
+				if answer.Err != nil {
+					got = answer.Err.Origin
+					checkFindings(t, finding.List{*answer.Err})
+				}
+				if got != want || (answer.Decision.Chosen == 0) != (want == "") || len(answer.Further) > 0 {
+					t.Errorf("%s: want %q, got %v (flavor %d)", order, want, answer.Err, answer.Decision.Chosen)
+				}
+			}
+		})
+	}
+	for _, outcome := range []string{"", "no-image-fits", "worker-request-unmet", "worker-capability-not-registered"} {
+		if outcomes[outcome] == 0 {
+			t.Errorf("%q never happens", outcome)
+		}
+	}
+}

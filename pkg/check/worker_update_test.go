@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/provider"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// uses has one Shoot for each wish, which is its name, and one that asks for nothing.
+func uses(wishes ...string) []use {
+	shoots := []use{{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{asking("m", "gl@1", "")}}}
+	for _, wish := range wishes {
+		shoots = append(shoots, use{Namespace: "garden-a", Name: wish, Pools: []provider.Pool{asking("m", "gl@1", wish)}})
+	}
+	return shoots
+}
+
+// Who boots another flavor than before, or none, is told so, and nobody else.
+func TestUpdatesOfWorkerCapabilities(t *testing.T) {
+	updateProfiles(t, "testdata/worker-updates.txtar", func(c *cases.Case) []use {
+		if !c.Has("wishes") {
+			return uses()
+		}
+		return uses(strings.Fields(c.Text("wishes"))...)
+	})
+}
+
+// A changed preference among flavors with a feature is told as any other is, for pools that ask for nothing special.
+func TestChangedChoicesAmongWorkerCapabilities(t *testing.T) {
+	updateProfiles(t, "testdata/worker-choices.txtar", noShoots)
+}
+
+// A pool that is refused for what it asks is not refused for an update that leaves it as it is.
+func TestRatchetOfPoolsThatAsk(t *testing.T) { ratchetShoots(t, "testdata/ratchet-pools.txtar") }
+
+// An error about a reserved capability keeps its version from being checked, so nothing may hide behind it.
+func TestRatchetOfReservedCapabilities(t *testing.T) {
+	ratchetProfiles(t, "testdata/ratchet-reserved.txtar")
+}
+
+// Which of two keys counts is not known, so the pool has to be the same.
+func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
+	p := profileOfPools(t)
+	pool := func(name, version string) *v1beta1.Shoot {
+		s := shoot(t, "{region: europe, provider: {workers: [{name: "+name+", machine: {type: virt, image: {name: gl, version: "+version+"}}}]}}")
+		s.Spec.Provider.Workers[0].ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1",
+			"kind": "WorkerConfig", "trustedLaunch": {"enabled": false}, "trustedLaunch": {"enabled": false}}`)}
+		return s
+	}
+	was := pool("w", "10.0.0")
+	for want, is := range []*v1beta1.Shoot{pool("w", "10.0.0"), pool("w", "9.0.0"), pool("x", "10.0.0")} {
+		report := excused(check.Shoot(p, is, nil), check.Shoot(p, was, nil), is, was)
+		if len(report.Errors) != min(want, 1) {
+			t.Error(want, report.Errors)
+		}
+	}
+}
+
+// The same image, of which more is said than before, is no other one.
+func TestAnImageThatIsSaidToSupportMore(t *testing.T) {
+	updateProfiles(t, "testdata/image-that-supports-more.txtar", func(*cases.Case) []use { return uses("plain") })
+}

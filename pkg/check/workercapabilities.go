@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// workerCapabilities warns about how the profile registers worker capabilities: by names that are almost theirs, or without any
+// value that worker pools ask for.
+func (c *checker[R]) workerCapabilities() {
+	at := c.At.Child("machineCapabilities")
+	for i, def := range c.Spec.MachineCapabilities {
+		if meant := c.profile.Meant(def.Name); meant != "" {
+			c.Report.Found(ruleWorkerMisspelt, field.ErrorTypeInvalid, at.Index(i).Child("name"), def.Name,
+				"%s is no worker capability of this provider, so no worker pool can ask for it%s", def.Name, words.DidYouMean(meant))
+		}
+	}
+	for d, i := range c.WorkerCapabilities() {
+		asked, values := c.valuesAsked(d.Name), c.Spec.MachineCapabilities[i].Values
+		if len(asked) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(asked, v) }) {
+			continue
+		}
+		missing, add := asked[0]+" is not registered", "it"
+		if len(asked) > 1 {
+			missing, add = "none of these is registered", "them"
+		}
+		c.Report.Found(ruleWorkerValueUnasked, field.ErrorTypeInvalid, at.Index(i).Child("values"), strings.Join(values, ", "),
+			"worker pools that ask for %s [%s] are refused, because %s; add %s to the values",
+			d.Name, strings.Join(asked, ", "), missing, add)
+	}
+}
+
+// valuesAsked returns the values of a capability that a worker pool asks for which says nothing or, if there are none,
+// those that settings ask for, sorted.
+func (c *checker[R]) valuesAsked(name string) []string {
+	ordinary := c.profile.Ask(provider.Pool{})
+	for _, q := range ordinary.Requirements {
+		if q.Capability == name {
+			return q.Values
+		}
+	}
+	asked := sets.New[string]()
+	for _, s := range c.profile.Provider().Workers().Settings() {
+		if s.Capability == name {
+			asked.Insert(s.Values...)
+		}
+	}
+	return sets.List(asked)
+}
+
+// onlyOnRequest warns about image versions that some machine type boots, but not in worker pools which ask for nothing
+// special: once for each active version that is not in preview.
+func (c *checker[R]) onlyOnRequest() {
+	defined := c.profile.Vocabulary().WorkerCapabilities()
+	for v := range c.Versions() {
+		special := c.regionsWithSpecialFlavors(v.ID, defined)
+		if len(special) == 0 || !v.Active() ||
+			helper.CurrentLifecycleClassification(v.ExpirableVersion) == v1beta1.ClassificationPreview {
+			continue
+		}
+		types := c.typesAmong(func(machine capability.Set) bool {
+			return slices.ContainsFunc(special, func(region string) bool {
+				request := imageselector.Request{Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: machine}
+				ordinary := request
+				ordinary.Worker = c.profile.Ordinary()
+				return c.profile.Boots(request) && !c.profile.Boots(ordinary)
+			})
+		})
+		if len(types) > 0 {
+			what, remedy := c.onRequest(v, types[0], special)
+			c.Report.Found(ruleOnlyOnRequest, field.ErrorTypeInvalid, c.PathOf(v), v.Version,
+				"%s: only worker pools that ask for %s can boot it on machine %s, and Gardener may choose it for others; add a flavor %s",
+				v.ID, what, counted("type", types), remedy)
+		}
+	}
+}
+
+// onRequest says what a worker pool has to ask for to boot an image version on a machine type in some of the regions, where
+// ordinary ones do not, and what to add a flavor without, and where.
+func (c *checker[R]) onRequest(v profile.Version, machineType string, regions []string) (what, remedy string) {
+	var asks, names []string
+	for _, region := range regions {
+		request := imageselector.Request{
+			Image: v.ID.Image, Version: v.ID.Version, Region: region, Machine: c.machine(machineType), Worker: c.profile.Ordinary(),
+		}
+		decision := c.profile.Catalog().Decide(request)
+		request.Worker = capability.Set{}
+		for i := range decision.Verdicts {
+			if _, fits := c.profile.Catalog().Candidate(request, i); fits {
+				asked, declared := declaredConflicts(&decision.Verdicts[i])
+				asks, names = append(asks, strings.Join(asked, " and ")), append(names, declared...)
+			}
+		}
+	}
+	if slices.Contains(asks, "") { // what excludes a flavor is not what it declares
+		return "something special", "that declares no worker capability"
+	}
+	asks, names = distinct(asks), distinct(names)
+	remedy = "without " + words.Or(names)
+	if lists := c.flavorLists(v, slices.ContainsFunc(names, c.profile.Vocabulary().IsRegistered)); len(lists) > 0 {
+		remedy += " under " + strings.Join(lists, " and ")
+	}
+	return words.Or(asks), remedy
+}
+
+// declaredConflicts returns what a flavor declares that excludes it, as "NAME [VALUES]", and the names alone.
+func declaredConflicts[R any](v *imageselector.Verdict[R]) (written, names []string) {
+	for _, c := range v.Conflicts {
+		if _, declared := v.Flavor.Capabilities[c.Capability]; declared {
+			written = append(written, fmt.Sprintf("%s [%s]", c.Capability, words.Few(c.Offer)))
+			names = append(names, c.Capability)
+		}
+	}
+	return written, names
+}
+
+// flavorLists returns where the flavors of an image version are listed in the provider config, unless that has the legacy
+// format; and in core, if they are wanted of that as well.
+func (c *checker[R]) flavorLists(v profile.Version, ofCore bool) []string {
+	var lists []string
+	if ofCore {
+		lists = append(lists, c.PathOf(v).Child("capabilityFlavors").String())
+	}
+	for id, entry := range profile.Mappings(c.Images) {
+		if id == v.ID && !entry.Legacy {
+			return append(lists, entry.Path.Child("capabilityFlavors").String())
+		}
+	}
+	return lists
+}
+
+// distinct returns names without repetitions, in the order of where they are first.
+func distinct(names []string) []string {
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return once
+}
+
+// regionsWithSpecialFlavors returns the regions in which an image version has a flavor that is not for ordinary worker
+// pools: one that declares a worker capability, of those that are defined.
+func (c *checker[R]) regionsWithSpecialFlavors(id provider.ImageVersion, defined []capability.Definition) []string {
+	declares := func(flavor imageselector.Flavor[R]) bool {
+		return slices.ContainsFunc(defined, func(d capability.Definition) bool { return flavor.Capabilities[d.Name] != nil })
+	}
+	if !slices.ContainsFunc(c.profile.Catalog().Flavors(id.Image, id.Version), declares) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.profile.Regions()), func(region string) bool {
+		return !slices.ContainsFunc(c.profile.Catalog().Offers(id.Image, id.Version, region), func(offer capability.Set) bool {
+			return !offer.Fits(c.profile.Vocabulary().All(), c.profile.Ordinary())
+		})
+	})
+}

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package plan says what an update of a CloudProfile or NamespacedCloudProfile does: to each image version, machine type
+// and region, and to the worker pools of the Shoots that use it. Every answer is that of another package: what a worker
+// pool boots and what locks a Shoot is that of package update.
+// Here they are asked about all there is, before and after the update, and what changes is sorted by its kind.
+//
+// Start reading at [Of]. [InUse] and [InUseNamespaced] are about what Gardener refuses because somebody uses it. What else
+// is refused is for the caller to find out, who knows Gardener's validation.
+//
+// The package is pure: no client, no context, no logs, and no clock but the one of Gardener's library, which says whether a
+// version has expired. It changes none of its arguments.
+package plan

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/utils/ptr"
+)
+
+// DefaultImage returns the image that Gardener fills in for a new worker pool: the image that it names, or the first of the
+// profile that has its architecture or supports its machine type; of the versions that match what it names of one, the
+// latest that is no preview, and deprecated only if all are. A worker that names an image and a whole version, or one
+// that the profile has, keeps it, whether or not the profile knows it or the filter admits it. For the rule there are only
+// the versions that the filter admits.
+//
+// It is the rule of getDefaultMachineImage (plugin/pkg/shoot/mutator), which ensureMachineImage asks about pools that are not
+// in the stored Shoot yet. DefaultImage changes none of its arguments.
+func DefaultImage(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, boots Filter) (Image, error) {
+	named := NamedImage(worker)
+	image, err := defaultImage(profile, worker, named.Name, boots)
+	if err != nil {
+		return Image{}, err
+	}
+	known := func(v v1beta1.MachineImageVersion) bool { return v.Version == named.Version }
+	if named.Name != "" && slices.ContainsFunc(image.Versions, known) {
+		return named, nil
+	}
+	parts := strings.Split(strings.TrimPrefix(named.Version, "v"), ".")
+	if len(parts) == 3 {
+		return named, nil
+	}
+	matches, err := beginning(parts)
+	if err != nil {
+		return Image{}, err
+	}
+	latest, err := latestOf(image, func(v *v1beta1.MachineImageVersion, number *semver.Version) bool {
+		return matches(number) && suits(profile, worker, v) && boots.Admits(image.Name, v.Version)
+	})
+	return Image{image.Name, latest}, err
+}
+
+// NamedImage returns what a worker names of an image; empty strings where it names nothing.
+func NamedImage(worker *v1beta1.Worker) Image {
+	image := worker.Machine.Image
+	if image == nil {
+		return Image{}
+	}
+	return Image{image.Name, ptr.Deref(image.Version, "")}
+}
+
+// DefaultKubernetes returns the version of Kubernetes that Gardener takes a Shoot to name: a whole version as it is,
+// and otherwise the latest supported one that begins with what it names; nothing is named by an empty one.
+//
+// It is the rule of defaultKubernetesVersion (plugin/pkg/shoot/mutator).
+func DefaultKubernetes(profile *v1beta1.CloudProfileSpec, version string) (string, error) {
+	parts := strings.Split(version, ".")
+	if len(parts) == 3 {
+		return version, nil
+	}
+	matches, err := beginning(parts)
+	if err != nil {
+		return "", err
+	}
+	var latest *semver.Version
+	for _, v := range profile.Kubernetes.Versions {
+		number, err := semver.NewVersion(v.Version)
+		if err != nil {
+			return "", fmt.Errorf("version %q of Kubernetes: %w", v.Version, err)
+		}
+		if v1beta1helper.VersionIsSupported(v) && matches(number) && (latest == nil || number.GreaterThan(latest)) {
+			latest = number
+		}
+	}
+	if latest == nil {
+		return "", fmt.Errorf("the profile has no supported version %s of Kubernetes", strings.Join(parts, "."))
+	}
+	return latest.String(), nil
+}
+
+// defaultImage returns the image of this name or, if it is empty, the one that Gardener takes.
+func defaultImage(
+	profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, name string, boots Filter,
+) (*v1beta1.MachineImage, error) {
+	architecture, machineType := Architecture(profile, worker), machineTypeOf(profile, worker)
+	for i := range profile.MachineImages {
+		image := &profile.MachineImages[i]
+		if name != "" {
+			if image.Name == name {
+				return image, nil
+			}
+			continue
+		}
+		for _, v := range image.Versions {
+			fits := v1beta1helper.ArchitectureSupportedByImageVersion(v, architecture, profile.MachineCapabilities) ||
+				machineType != nil && v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
+					machineType.Capabilities, v.CapabilityFlavors, profile.MachineCapabilities)
+			if fits && boots.Admits(image.Name, v.Version) {
+				return image, nil
+			}
+		}
+	}
+	if name != "" {
+		return nil, fmt.Errorf("the profile has no image %q", name)
+	}
+	return nil, fmt.Errorf("the profile has no image for architecture %s", architecture)
+}
+
+// Architecture returns the architecture that Gardener gives a worker pool: what it says or, if it says none, that of its
+// machine type, or amd64 if this is unknown or has several.
+//
+// It is the rule of defaultWorkerArchitectures (plugin/pkg/shoot/mutator).
+func Architecture(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) string {
+	if worker.Machine.Architecture != nil {
+		return *worker.Machine.Architecture
+	}
+	if machineType := machineTypeOf(profile, worker); machineType != nil {
+		if architecture := machineType.GetArchitecture(profile.MachineCapabilities); architecture != "" {
+			return architecture
+		}
+	}
+	return v1beta1constants.ArchitectureAMD64
+}
+
+func machineTypeOf(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker) *v1beta1.MachineType {
+	return v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
+}
+
+// suits reports whether a new worker pool can have a version by default.
+func suits(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, v *v1beta1.MachineImageVersion) bool {
+	definitions := profile.MachineCapabilities
+	if !v1beta1helper.ArchitectureSupportedByImageVersion(*v, Architecture(profile, worker), definitions) {
+		return false
+	}
+	machineType := machineTypeOf(profile, worker)
+	if machineType != nil && !v1beta1helper.AreCapabilitiesSupportedByImageFlavors(
+		machineType.Capabilities, v.CapabilityFlavors, definitions) {
+		return false
+	}
+	updatedInPlace := v1beta1helper.IsUpdateStrategyInPlace(worker.UpdateStrategy)
+	return !updatedInPlace || v.InPlaceUpdates != nil && v.InPlaceUpdates.Supported
+}
+
+// beginning returns what reports whether a version begins with the numbers that a worker names of one.
+func beginning(parts []string) (func(*semver.Version) bool, error) {
+	numbers := make([]uint64, 0, 2)
+	for _, part := range parts[:min(len(parts), 2)] {
+		if part == "" { // nothing is named, or nothing behind a dot
+			break
+		}
+		number, err := strconv.ParseUint(part, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no part of a version", part)
+		}
+		numbers = append(numbers, number)
+	}
+	return func(v *semver.Version) bool {
+		return (len(numbers) < 1 || v.Major() == numbers[0]) && (len(numbers) < 2 || v.Minor() == numbers[1])
+	}, nil
+}
+
+// latestOf returns the latest version of those that are taken into account and no preview; a deprecated one only if
+// there is no other.
+func latestOf(
+	image *v1beta1.MachineImage, takes func(*v1beta1.MachineImageVersion, *semver.Version) bool,
+) (string, error) {
+	var found string
+	var latest *semver.Version
+	var deprecated bool
+	for i := range image.Versions {
+		v := &image.Versions[i]
+		number, err := semver.NewVersion(v.Version)
+		if err != nil {
+			return "", fmt.Errorf("version %q of image %s: %w", v.Version, image.Name, err)
+		}
+		classification := v1beta1helper.CurrentLifecycleClassification(v.ExpirableVersion)
+		if classification == v1beta1.ClassificationPreview || !takes(v, number) {
+			continue
+		}
+		old := classification == v1beta1.ClassificationDeprecated
+		if latest == nil || deprecated && !old || deprecated == old && number.GreaterThan(latest) {
+			found, latest, deprecated = v.Version, number, old
+		}
+	}
+	if latest == nil {
+		return "", fmt.Errorf("no version of image %s fits", image.Name)
+	}
+	return found, nil
+}

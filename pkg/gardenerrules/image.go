@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules
+
+import "github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+// Image is a version of a machine image, by its names in a CloudProfile.
+type Image struct{ Name, Version string }
+
+// String returns the image as NAME@VERSION.
+func (i Image) String() string { return i.Name + "@" + i.Version }
+
+// Filter reports whether a worker pool boots a version of an image. Nil: it boots all.
+type Filter func(image, version string) bool
+
+// Admits reports whether the filter admits a version of an image.
+func (f Filter) Admits(image, version string) bool { return f == nil || f(image, version) }
+
+// ImageVersions returns the image versions of a profile. Of two with the same names it is the first.
+func ImageVersions(profile *v1beta1.CloudProfileSpec) map[Image]*v1beta1.MachineImageVersion {
+	versions := map[Image]*v1beta1.MachineImageVersion{}
+	for i := range profile.MachineImages {
+		image := &profile.MachineImages[i]
+		for k := range image.Versions {
+			if name := (Image{image.Name, image.Versions[k].Version}); versions[name] == nil {
+				versions[name] = &image.Versions[k]
+			}
+		}
+	}
+	return versions
+}

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules
+
+import (
+	"sync"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+)
+
+// Lock is the reason why Gardener refuses every update of a Shoot with a worker pool (semantics S16).
+type Lock int
+
+// The reasons.
+const (
+	// NoLock: Gardener does not refuse them.
+	NoLock Lock = iota
+	// LockedByType: the profile does not have the machine type, and Gardener answers that the service is not available.
+	LockedByType
+	// LockedByFlavors: no core flavor of the image version fits the machine type.
+	LockedByFlavors
+)
+
+// Locker finds the worker pools that lock their Shoots by one profile. It looks at each combination of machine type and
+// image version once, and is safe for concurrent use.
+type Locker struct {
+	vocabulary []v1beta1.CapabilityDefinition
+	types      map[string]*v1beta1.MachineType
+	versions   map[Image]*v1beta1.MachineImageVersion
+
+	mutex sync.Mutex
+	fits  map[combination]bool
+}
+
+// combination is what a worker pool combines.
+type combination struct {
+	machineType string
+	image       Image
+}
+
+// NewLocker returns a Locker for a profile, which must not be changed as long as the Locker is used. Of a
+// NamespacedCloudProfile that is the profile that it results in (status.cloudProfileSpec).
+func NewLocker(profile *v1beta1.CloudProfileSpec) *Locker {
+	l := &Locker{vocabulary: profile.MachineCapabilities}
+	if len(l.vocabulary) == 0 {
+		return l
+	}
+	l.fits, l.versions = map[combination]bool{}, ImageVersions(profile)
+	l.types = make(map[string]*v1beta1.MachineType, len(profile.MachineTypes))
+	for i := range profile.MachineTypes {
+		if name := profile.MachineTypes[i].Name; l.types[name] == nil {
+			l.types[name] = &profile.MachineTypes[i]
+		}
+	}
+	return l
+}
+
+// Lock returns why Gardener refuses every update of a Shoot with a worker pool that has this machine type and image
+// version; NoLock if it does not. Profiles without capabilities lock no Shoot. An image version that the profile does not
+// have is none of the reasons.
+//
+// It is the rule of validateMachineCapabilities (plugin/pkg/shoot/validator), which judges every worker pool at every
+// update, whatever the update changes, and dereferences the machine type without a check.
+func (l *Locker) Lock(machineType string, image Image) Lock {
+	if len(l.vocabulary) == 0 {
+		return NoLock
+	}
+	t := l.types[machineType]
+	if t == nil {
+		return LockedByType
+	}
+	v := l.versions[image]
+	if v == nil || l.fit(combination{machineType, image}, t, v) {
+		return NoLock
+	}
+	return LockedByFlavors
+}
+
+func (l *Locker) fit(c combination, t *v1beta1.MachineType, v *v1beta1.MachineImageVersion) bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	fits, done := l.fits[c]
+	if !done {
+		fits = v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
+		l.fits[c] = fits
+	}
+	return fits
+}

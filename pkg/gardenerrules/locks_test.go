@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	rules "github.com/capkit/capkit/pkg/gardenerrules"
+)
+
+func flavor(capabilities v1beta1.Capabilities) []v1beta1.MachineImageFlavor {
+	return []v1beta1.MachineImageFlavor{{Capabilities: capabilities}}
+}
+
+func version(name string, flavors []v1beta1.MachineImageFlavor) v1beta1.MachineImageVersion {
+	return v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: name}, CapabilityFlavors: flavors}
+}
+
+func profile() *v1beta1.CloudProfileSpec {
+	return &v1beta1.CloudProfileSpec{
+		MachineCapabilities: []v1beta1.CapabilityDefinition{
+			{Name: "architecture", Values: []string{"amd64"}}, {Name: "hypervisor", Values: []string{"baremetal", "kvm"}},
+		},
+		MachineTypes: []v1beta1.MachineType{
+			{Name: "metal", Capabilities: v1beta1.Capabilities{"hypervisor": {"baremetal"}}},
+			{Name: "metal", Capabilities: v1beta1.Capabilities{"hypervisor": {"kvm"}}},
+			{Name: "any"},
+		},
+		MachineImages: []v1beta1.MachineImage{
+			{Name: "gl", Versions: []v1beta1.MachineImageVersion{
+				version("1", nil), version("2", flavor(v1beta1.Capabilities{"hypervisor": {"kvm"}})),
+				version("3", flavor(v1beta1.Capabilities{"architecture": {"amd64"}})),
+			}},
+			{Name: "gl", Versions: []v1beta1.MachineImageVersion{
+				version("1", flavor(v1beta1.Capabilities{"hypervisor": {"kvm"}})), version("4", flavor(v1beta1.Capabilities{"hypervisor": {"kvm"}})),
+			}},
+		},
+	}
+}
+
+func TestLock(t *testing.T) {
+	legacy := profile()
+	legacy.MachineCapabilities = nil
+	for _, test := range []struct {
+		profile              *v1beta1.CloudProfileSpec
+		machineType, version string
+		want                 rules.Lock
+	}{
+		{profile(), "metal", "1", rules.NoLock}, // no flavors, the first of two
+		{profile(), "metal", "2", rules.LockedByFlavors},
+		{profile(), "metal", "3", rules.NoLock},
+		{profile(), "metal", "4", rules.LockedByFlavors},
+		{profile(), "metal", "gone", rules.NoLock},
+		{profile(), "any", "2", rules.NoLock},
+		{profile(), "gone", "2", rules.LockedByType},
+		{profile(), "gone", "gone", rules.LockedByType},
+		{legacy, "metal", "2", rules.NoLock},
+		{legacy, "gone", "2", rules.NoLock},
+	} {
+		locker := rules.NewLocker(test.profile)
+		for range 2 {
+			if got := locker.Lock(test.machineType, rules.Image{Name: "gl", Version: test.version}); got != test.want {
+				t.Errorf("%s with %s: got %d, want %d", test.machineType, test.version, got, test.want)
+			}
+		}
+	}
+}
+
+// Many worker pools, most of which are alike.
+func BenchmarkLock(b *testing.B) {
+	p := profile()
+	for i := range 2000 {
+		p.MachineImages[0].Versions = append(p.MachineImages[0].Versions,
+			version(fmt.Sprint("1.", i), flavor(v1beta1.Capabilities{"hypervisor": {"kvm"}})))
+		p.MachineTypes = append(p.MachineTypes, v1beta1.MachineType{Name: fmt.Sprint("t", i)})
+	}
+	for b.Loop() {
+		locker := rules.NewLocker(p)
+		for i := range 50000 {
+			locker.Lock(fmt.Sprint("t", i%2000), rules.Image{Name: "gl", Version: fmt.Sprint("1.", i%1999)})
+		}
+	}
+}

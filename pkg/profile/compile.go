@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Compile checks a CloudProfile's spec against its provider config, one to one (semantics S6 to S8) and by the provider's own
+// rules. It returns the compiled profile together with everything that is wrong, ordered by path. The spec stands at the path at;
+// nil if nobody has written it as it is. The profile is never nil. After errors it holds what could be understood, so that a
+// caller may go on to ask about worker pools.
+//
+// Rules that Gardener's API server enforces itself are not repeated. The profile keeps spec, which must not be changed
+// any more; Compile does not change it.
+func Compile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], finding.Report) {
+	p, r := Read(cloud, spec, at)
+	return p, r.Report.Sorted()
+}
+
+// Reading is what an object says, and what is wrong with that: a CloudProfile, or a NamespacedCloudProfile, of which it has what
+// that defines itself. It is for checks, and lives as long as they do. [Read] and [ReadNamespaced] make one.
+type Reading[R any] struct {
+	// Spec is what is written; of a NamespacedCloudProfile its own machine types, images and provider config.
+	Spec *v1beta1.CloudProfileSpec
+	// At is where Spec stands; nil if nobody has written it as it is.
+	At *field.Path
+	// Images are the provider's, as written.
+	Images []imageselector.Image[R]
+	// Catalog has the image versions that both sides have. A legacy flavor has the capabilities of the core flavor that it
+	// corresponds to (semantics S8).
+	Catalog *imageselector.Catalog[R]
+	// Unread are the places of the provider config that could not be read.
+	Unread provider.Unread
+	// Report has everything that is wrong, in no order, and the provider's warnings about its config.
+	Report finding.Report
+
+	provider   provider.Provider[R]
+	vocabulary *capability.Vocabulary
+	validator  provider.Validator
+	// core holds the image versions of Spec; of two of one name the first.
+	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
+	// regions are those of the profile that it results in.
+	regions []string
+	// inherited are the image versions that a NamespacedCloudProfile has from its parent.
+	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion
+	// eitherFormat says that an object may be written in another format than the one that its vocabulary asks for. Gardener
+	// converts a NamespacedCloudProfile to that of its parent.
+	eitherFormat bool
+	// doubtful holds the paths of the flavors in Catalog that the check refuses.
+	doubtful map[*field.Path]bool
+	// empty holds the regions for which flavors have an empty reference, by the paths of the flavors.
+	empty map[*field.Path][]string
+	// positions are those of flavors in Catalog, for each version by their paths; nil until they are needed.
+	positions map[provider.ImageVersion]map[*field.Path][]int
+}
+
+func newReading[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) *Reading[R] {
+	return &Reading[R]{
+		Spec: spec, At: at, provider: cloud, core: indexed(spec), regions: regionsOf(spec),
+		doubtful: map[*field.Path]bool{}, empty: map[*field.Path][]string{},
+	}
+}
+
+// Read is [Compile] for checks, which go on with what was read. Its report has the errors of the profile.
+func Read[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec, at *field.Path) (*Profile[R], *Reading[R]) {
+	r := newReading(cloud, spec, at)
+	vocabulary, errs := compileVocabulary(cloud, spec.MachineCapabilities, at.Child("machineCapabilities"))
+	r.vocabulary, r.Report.Errors = vocabulary, errs
+	r.checkWorkerValues()
+	r.checkMachineTypes()
+	r.decode()
+	r.validateConfig()
+	r.compare()
+	r.Report.End(at.Child("providerConfig"))
+	return newProfile(r), r
+}
+
+// ReadNamespaced reads what a NamespacedCloudProfile defines itself (semantics S11), with the vocabulary of its parent. Paths are
+// those of the NamespacedCloudProfile, which is neither changed nor kept. What it and its parent result in is for package
+// namespaced to say.
+func ReadNamespaced[R any](parent *Profile[R], object *v1beta1.NamespacedCloudProfile) *Reading[R] {
+	r := newNamespacedReading(parent.provider, object, parent.vocabulary, parent.core)
+	r.regions = parent.regions
+	r.checkMachineTypes()
+	r.decode()
+	r.compare()
+	return r
+}
+
+// newNamespacedReading returns the reading of a NamespacedCloudProfile before anything is read.
+func newNamespacedReading[R any](
+	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, vocabulary *capability.Vocabulary,
+	inherited map[provider.ImageVersion]*v1beta1.MachineImageVersion,
+) *Reading[R] {
+	spec := &v1beta1.CloudProfileSpec{
+		Type: cloud.Type(), MachineTypes: object.Spec.MachineTypes, MachineImages: object.Spec.MachineImages,
+	}
+	if provider.HasContent(object.Spec.ProviderConfig) {
+		spec.ProviderConfig = object.Spec.ProviderConfig
+	}
+	r := newReading(cloud, spec, field.NewPath("spec"))
+	r.eitherFormat, r.vocabulary, r.inherited = true, vocabulary, inherited
+	return r
+}
+
+func compileVocabulary[R any](
+	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, at *field.Path,
+) (*capability.Vocabulary, finding.List) {
+	return capability.Compile(capabilities, at, cloud.Workers().Definitions()...)
+}
+
+// compare compares core with the provider config.
+func (r *Reading[R]) compare() {
+	r.Catalog = imageselector.NewCatalog(r.vocabulary, r.withoutEmpty(r.correspond()))
+	r.checkReferences()
+}
+
+// decode reads the provider config. A NamespacedCloudProfile may do without.
+func (r *Reading[R]) decode() {
+	if r.eitherFormat && r.Spec.ProviderConfig == nil {
+		return
+	}
+	config := r.At.Child("providerConfig")
+	read, report := r.provider.Decode(r.Spec.ProviderConfig, config)
+	r.Images, r.validator, r.Unread = read.Images, read.Validator, provider.UnreadIn(report.Errors, config)
+	if r.vocabulary.Legacy() && !r.eitherFormat { // flavors do not belong there at all, which is reported
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
+	}
+	r.aboutVersions(slices.Concat(report.Errors, report.Warnings))
+	r.Report.Add(report)
+}
+
+// aboutVersions puts the image version before what a provider says about one.
+func (r *Reading[R]) aboutVersions(findings finding.List) {
+	if len(findings) == 0 {
+		return
+	}
+	names := map[string]string{} // of versions, by their paths
+	for id, version := range Mappings(r.Images) {
+		if id.Version != "" {
+			names[version.Path.String()] = id.String()
+		}
+	}
+	for i, f := range findings {
+		for path := range finding.Upward(f.Field) {
+			if name, found := names[path]; found && !strings.HasPrefix(f.Detail, name) {
+				about(name, findings[i:i+1])
+			}
+		}
+	}
+}
+
+// validateConfig asks the provider's own rules about the config of a CloudProfile.
+func (r *Reading[R]) validateConfig() {
+	config := r.At.Child("providerConfig")
+	if r.Unread.Covers(config) {
+		r.validator = nil // nothing of it is known
+	}
+	if r.validator != nil {
+		r.Report.Add(r.Unread.Silence(r.validator.ValidateCloudProfile(r.Spec, config)))
+	}
+}
+
+// checkMachineTypes checks the capabilities of machine types. Of two of one name the first counts; core refuses such a profile.
+func (r *Reading[R]) checkMachineTypes() {
+	if r.vocabulary.Legacy() {
+		return
+	}
+	registered, seen := r.vocabulary.Registered(capability.Architecture), sets.New[string]()
+	for i := range r.Spec.MachineTypes {
+		t := &r.Spec.MachineTypes[i]
+		if seen.Has(t.Name) || r.Report.Full() {
+			continue
+		}
+		seen.Insert(t.Name)
+		at := r.At.Child("machineTypes").Index(i).Child("capabilities")
+		r.Report.Errors = append(r.Report.Errors, emptyLists(r.vocabulary, "machine type "+t.Name, t.Capabilities, at)...)
+		_, declared := t.Capabilities[capability.Architecture]
+		converted := r.eitherFormat && len(t.Capabilities) == 0 // to the architecture that Gardener gives it
+		if !declared && ptr.Deref(t.Architecture, "") == "" && len(registered) > 1 && !converted {
+			r.Report.Found(ruleMachineArchitecture, field.ErrorTypeRequired, at.Child(capability.Architecture), nil,
+				"machine type %s must name its architecture, because several are registered: one of %s",
+				t.Name, words.Few(registered))
+		}
+	}
+}
+
+// emptyLists reports the capabilities that core declares with an empty list, which Gardener v1.150 accepts: nothing
+// could ever match them.
+func emptyLists(vocabulary *capability.Vocabulary, of string, declared v1beta1.Capabilities, at *field.Path) finding.List {
+	var errs finding.List
+	for _, name := range slices.Sorted(maps.Keys(declared)) {
+		if len(declared[name]) == 0 && vocabulary.IsRegistered(name) {
+			errs = append(errs, fault(ruleValueMissing, field.ErrorTypeRequired, at.Child(name), nil,
+				"%s: an empty list matches nothing: list values of %s, or leave the capability out to support all of [%s]",
+				of, name, words.Few(vocabulary.Registered(name))))
+		}
+	}
+	return errs
+}
+
+// checkWorkerValues checks the values with which the profile registers worker capabilities.
+func (r *Reading[R]) checkWorkerValues() {
+	for def, registered := range r.WorkerCapabilities() {
+		rule, at := ruleWorkerValueUnknown, r.At.Child("machineCapabilities").Index(registered).Child("values")
+		if strings.HasPrefix(def.Name, capability.ReservedPrefix) {
+			rule = ruleReservedValue
+		}
+		for i, value := range r.Spec.MachineCapabilities[registered].Values {
+			if !slices.Contains(def.Values, value) {
+				r.Report.Found(rule, field.ErrorTypeNotSupported, at.Index(i), value,
+					"worker capability %s has the values [%s]; nothing ever asks for %q: remove it, or write one of those",
+					def.Name, strings.Join(def.Values, ", "), value)
+			}
+		}
+	}
+}
+
+// WorkerCapabilities yields the worker capabilities that the object registers, each with its index in spec.machineCapabilities, of
+// two the first.
+func (r *Reading[R]) WorkerCapabilities() iter.Seq2[capability.Definition, int] {
+	return func(yield func(capability.Definition, int) bool) {
+		for _, defined := range r.vocabulary.WorkerCapabilities() {
+			i := slices.IndexFunc(r.Spec.MachineCapabilities, func(def v1beta1.CapabilityDefinition) bool { return def.Name == defined.Name })
+			if i >= 0 && !yield(defined, i) {
+				return
+			}
+		}
+	}
+}
+
+// Inherits reports whether the parent of a NamespacedCloudProfile has an image version.
+func (r *Reading[R]) Inherits(id provider.ImageVersion) bool { return r.inherited[id] != nil }
+
+// Version returns an image version as the object lists it, the first of two; nil if it does not list it.
+func (r *Reading[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
+	return r.core[id]
+}
+
+// Versions yields the image versions that the object lists, in order.
+func (r *Reading[R]) Versions() iter.Seq[Version] { return Versions(r.Spec) }
+
+// PathOf returns where an image version that the object lists stands.
+func (r *Reading[R]) PathOf(v Version) *field.Path { return v.PathIn(r.At) }
+
+// Doubtful reports whether the check refuses a flavor of the catalog, which is known by its path.
+func (r *Reading[R]) Doubtful(flavor *field.Path) bool { return r.doubtful[flavor] }
+
+// EmptyIn returns the regions for which a flavor, which is known by its path, has an empty reference. It belongs to the reading.
+func (r *Reading[R]) EmptyIn(flavor *field.Path) []string { return r.empty[flavor] }
+
+// ImageRegions returns the regions for which the provider config has images. The caller owns the set.
+func (r *Reading[R]) ImageRegions() sets.Set[string] {
+	regions := sets.New[string]()
+	for reference := range References(r.Images) {
+		regions.Insert(reference.Region)
+	}
+	return regions
+}

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Conversion is what an entry of a NamespacedCloudProfile's provider config becomes in the format of its parent
+// (semantics S11).
+type Conversion struct {
+	// Image and Version are the indices in machineImages and its versions.
+	Image, Version int
+	// Entries take the place of the version: at least one.
+	Entries []map[string]any
+}
+
+// ConvertNamespaced returns the conversions of all versions that are in another format than the parent's, in the order
+// in which they are written. capabilities, the parent's spec.machineCapabilities, decide which one that is. A version
+// stays as it is if it has errors, or if the other format cannot say the same. The object is not changed.
+func ConvertNamespaced[R any](cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile) []Conversion {
+	vocabulary, _ := compileVocabulary(cloud, capabilities, nil)
+	r := newNamespacedReading(cloud, object, vocabulary, nil)
+	r.decode()
+	r.compare()
+	var conversions []Conversion
+	for i, image := range r.Images {
+		for k := range image.Versions {
+			id := provider.ImageVersion{Image: image.Name, Version: image.Versions[k].Version}
+			if entries, possible := r.InFormatOfParent(id, &image.Versions[k]); possible && len(entries) > 0 {
+				conversions = append(conversions, Conversion{i, k, entries})
+			}
+		}
+	}
+	return conversions
+}
+
+// InFormatOfParent writes a version in the format of the parent, and reports whether that is possible. There are no
+// entries if it is in that format, or has errors.
+func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imageselector.Version[R]) ([]map[string]any, bool) {
+	if version.Legacy == r.vocabulary.Legacy() || r.Unread.Touches(version.Path) {
+		return nil, true
+	}
+	flavors, complete := r.agreedOn(id, version)
+	switch {
+	case !complete:
+		return nil, true
+	case version.Legacy && !r.listedByCore(id, flavors), !version.Legacy && r.hasReserved(id, version):
+		return nil, false
+	case version.Legacy:
+		return r.encode(version.Version, provider.FormatFlavors, flavors)
+	}
+	for i := range flavors {
+		architecture := v1beta1constants.ArchitectureAMD64
+		if named := flavors[i].Capabilities[capability.Architecture]; len(named) > 0 {
+			architecture = named[0]
+		}
+		flavors[i].Capabilities = v1beta1.Capabilities{capability.Architecture: {architecture}}
+	}
+	return r.encode(version.Version, provider.FormatLegacy, flavors)
+}
+
+// encode has the provider write a version, and reports whether it reads that as the same.
+func (r *Reading[R]) encode(
+	version string, format provider.Format, flavors []imageselector.Flavor[R],
+) ([]map[string]any, bool) {
+	written, err := r.provider.Encode(imageselector.Version[R]{
+		Version: version, Legacy: format == provider.FormatLegacy, Flavors: flavors,
+	}, format)
+	if err != nil {
+		return nil, false
+	}
+	var entries []map[string]any
+	if raw, err := json.Marshal(written); err != nil || json.Unmarshal(raw, &entries) != nil {
+		return nil, false
+	}
+	for _, entry := range entries { // null says nothing
+		maps.DeleteFunc(entry, func(_ string, value any) bool { return value == nil })
+	}
+	return entries, r.saysTheSame(entries, flavors)
+}
+
+// agreedOn returns a copy of the flavors of a version, in the order of the catalog, if core agrees with all of them.
+func (r *Reading[R]) agreedOn(id provider.ImageVersion, version *imageselector.Version[R]) ([]imageselector.Flavor[R], bool) {
+	flavors := r.Catalog.Flavors(id.Image, id.Version)
+	if r.positions == nil {
+		r.positions = map[provider.ImageVersion]map[*field.Path][]int{}
+	}
+	positions := r.positions[id]
+	if positions == nil {
+		positions = make(map[*field.Path][]int, len(flavors))
+		for i := range flavors {
+			positions[flavors[i].Path] = append(positions[flavors[i].Path], i)
+		}
+		r.positions[id] = positions
+	}
+	var chosen []int
+	for i := range version.Flavors {
+		at := version.Flavors[i].Path
+		if len(positions[at]) == 0 || r.doubtful[at] {
+			return nil, false
+		}
+		chosen = append(chosen, positions[at]...)
+	}
+	slices.Sort(chosen)
+	agreed := make([]imageselector.Flavor[R], 0, len(chosen))
+	for _, i := range chosen {
+		agreed = append(agreed, flavors[i])
+	}
+	return agreed, len(agreed) > 0
+}
+
+// listedByCore reports whether core lists these flavors: not one, say, that leaves out its architecture instead, for
+// images of several.
+func (r *Reading[R]) listedByCore(id provider.ImageVersion, flavors []imageselector.Flavor[R]) bool {
+	core := r.newCorrespondence(id, r.core[id], r.At)
+	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+		set, _ := r.vocabulary.Flavor(f.Capabilities, core.undeclaredValues, nil)
+		return core.bySet[set] == nil
+	})
+}
+
+// hasReserved reports whether a flavor says something by a capability of Gardener, for which the legacy format has no
+// place. The parent registers no other ones.
+func (r *Reading[R]) hasReserved(id provider.ImageVersion, version *imageselector.Version[R]) bool {
+	undeclared := Undeclared(r.core[id])
+	return slices.ContainsFunc(version.Flavors, func(f imageselector.Flavor[R]) bool {
+		set, _ := r.vocabulary.Flavor(f.Capabilities, undeclared, nil)
+		without, _ := r.vocabulary.Flavor(carriedOf(r.vocabulary, f.Capabilities, nil), undeclared, nil)
+		return set != without
+	})
+}
+
+// saysTheSame reports whether the provider reads entries of one version as these flavors.
+func (r *Reading[R]) saysTheSame(entries []map[string]any, flavors []imageselector.Flavor[R]) bool {
+	var kind metav1.TypeMeta
+	if json.Unmarshal(r.Spec.ProviderConfig.Raw, &kind) != nil {
+		return false
+	}
+	config, err := json.Marshal(map[string]any{
+		"apiVersion": kind.APIVersion, "kind": kind.Kind, "machineImages": []any{map[string]any{"name": "image", "versions": entries}},
+	})
+	if err != nil {
+		return false
+	}
+	read, report := r.provider.Decode(&runtime.RawExtension{Raw: config}, field.NewPath("converted"))
+	if len(report.Errors) > 0 || len(read.Images) != 1 {
+		return false
+	}
+	var again []imageselector.Flavor[R]
+	for _, version := range read.Images[0].Versions {
+		again = append(again, version.Flavors...)
+	}
+	return !slices.ContainsFunc(flavors, func(f imageselector.Flavor[R]) bool {
+		return !slices.ContainsFunc(again, func(g imageselector.Flavor[R]) bool {
+			return supportsTheSame(f.Capabilities, g.Capabilities) && sameReferences(&f, &g)
+		})
+	})
+}
+
+// supportsTheSame reports whether a flavor that was read again supports what was written. In the legacy format one
+// image may serve all architectures without a word.
+func supportsTheSame(written, again v1beta1.Capabilities) bool {
+	return sameValues(written, again) || len(again) == 0 && len(written) == 1 && written[capability.Architecture] != nil
+}
+
+func sameReferences[R any](a, b *imageselector.Flavor[R]) bool {
+	if (a.Global == nil) != (b.Global == nil) || a.Global != nil && !reflect.DeepEqual(a.Global.Ref, b.Global.Ref) {
+		return false
+	}
+	return slices.EqualFunc(a.Regional, b.Regional, func(x, y imageselector.Regional[R]) bool {
+		return x.Region == y.Region && reflect.DeepEqual(x.Ref, y.Ref)
+	})
+}

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Filled is what [FillCloudProfile] fills in for one image version.
+type Filled struct {
+	// Image and Version are the indices in spec.machineImages and its versions.
+	Image, Version int
+	// Flavors for the version's capabilityFlavors, never empty.
+	Flavors []v1beta1.MachineImageFlavor
+}
+
+// FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile
+// that have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left
+// as it is if its mapping is missing, if core and mapping would not correspond one to one, which is for
+// [ValidateCloudProfile] to report, if the field architectures says something else, or if Gardener would refuse a
+// flavor for its architectures. The spec is not changed, and the result shares nothing with it.
+func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
+	r := newReading(cloud, spec, field.NewPath("spec"))
+	r.vocabulary, _ = compileVocabulary(cloud, spec.MachineCapabilities, nil)
+	return r.fill()
+}
+
+// FillNamespacedCloudProfile returns what [FillCloudProfile] does for the versions that a NamespacedCloudProfile defines itself, with
+// the vocabulary of its parent.
+func FillNamespacedCloudProfile[R any](cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfileSpec) []Filled {
+	vocabulary, _ := compileVocabulary(cloud, parent.MachineCapabilities, nil)
+	return newNamespacedReading(cloud, object, vocabulary, indexed(parent)).fill()
+}
+
+func (r *Reading[R]) fill() []Filled {
+	var unfilled []Version
+	for v := range Versions(r.Spec) {
+		if len(v.CapabilityFlavors) == 0 && !r.Inherits(v.ID) {
+			unfilled = append(unfilled, v)
+		}
+	}
+	if r.vocabulary.Legacy() || r.Spec.ProviderConfig == nil || len(unfilled) == 0 {
+		return nil
+	}
+	r.decode()
+	provided := r.byName()
+	var filled []Filled
+	for _, v := range unfilled {
+		if entries := provided[v.ID.Image]; entries != nil {
+			if flavors := r.flavorsOf(v, entries); len(flavors) > 0 {
+				filled = append(filled, Filled{v.Image, v.Index, flavors})
+			}
+		}
+	}
+	return filled
+}
+
+// flavorsOf returns the core flavors that the entries of one version stand for, in their order; nil if they are not
+// what core could list. A single flavor that declares nothing is what core assumes anyway.
+func (r *Reading[R]) flavorsOf(v Version, entries *imageEntries[R]) []v1beta1.MachineImageFlavor {
+	flavors := r.declaredBy(v.MachineImageVersion, entries.versions[v.Version])
+	if len(flavors) == 0 || len(flavors) == 1 && len(flavors[0].Capabilities) == 0 ||
+		!r.agreesWith(v.Architectures, flavors) || slices.ContainsFunc(flavors, r.refusedByCore) {
+		return nil
+	}
+	filled := *v.MachineImageVersion
+	filled.CapabilityFlavors = flavors
+	if c := r.correspondVersion(v.ID, &filled, entries, r.At); len(c.report.Errors) > 0 {
+		return nil
+	}
+	return flavors
+}
+
+// declaredBy returns what the entries of one version declare, apart from reserved capabilities that core cannot carry;
+// none if an entry could not be read. Flavors that differ in nothing else are one.
+func (r *Reading[R]) declaredBy(version *v1beta1.MachineImageVersion, entries []*imageselector.Version[R]) []v1beta1.MachineImageFlavor {
+	var flavors []v1beta1.MachineImageFlavor
+	seen := sets.New[capability.Set]()
+	for _, entry := range entries {
+		if r.Unread.Touches(entry.Path) {
+			return nil
+		}
+		for _, flavor := range entry.Flavors {
+			declared := carriedOf(r.vocabulary, flavor.Supported(r.vocabulary), nil)
+			set, _ := r.vocabulary.Flavor(declared, Undeclared(version), nil)
+			if !seen.Has(set) {
+				seen.Insert(set)
+				flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: clone(declared)})
+			}
+		}
+	}
+	return flavors
+}
+
+// clone returns a copy of capabilities that shares nothing with them.
+func clone(capabilities v1beta1.Capabilities) v1beta1.Capabilities {
+	copied := make(v1beta1.Capabilities, len(capabilities))
+	for name, values := range capabilities {
+		copied[name] = slices.Clone(values)
+	}
+	return copied
+}
+
+// refusedByCore reports whether the API server refuses a core flavor for its architectures: it may name one at the
+// most, and has to if several are registered.
+func (r *Reading[R]) refusedByCore(flavor v1beta1.MachineImageFlavor) bool {
+	named := len(flavor.Capabilities[capability.Architecture])
+	return named > 1 || named == 0 && len(r.vocabulary.Registered(capability.Architecture)) > 1
+}
+
+// agreesWith reports whether flavors have the architectures that the deprecated field lists, if it lists any.
+func (r *Reading[R]) agreesWith(architectures []string, flavors []v1beta1.MachineImageFlavor) bool {
+	if len(architectures) == 0 {
+		return true
+	}
+	supported := sets.New[string]()
+	for _, flavor := range flavors {
+		set, _ := r.vocabulary.Set(flavor.Capabilities, nil)
+		supported.Insert(set.Values(capability.Architecture)...)
+	}
+	return supported.Equal(sets.New(architectures...))
+}

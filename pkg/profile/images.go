@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"iter"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Version is an image version as core lists it.
+type Version struct {
+	*v1beta1.MachineImageVersion
+	ID provider.ImageVersion
+	// Image and Index are the indices in spec.machineImages and its versions.
+	Image, Index int
+}
+
+// Active reports whether worker pools may still use the version.
+func (v Version) Active() bool { return helper.VersionIsActive(v.ExpirableVersion) }
+
+// PathIn returns where the version stands in a spec at a path.
+func (v Version) PathIn(spec *field.Path) *field.Path {
+	return spec.Child("machineImages").Index(v.Image).Child("versions").Index(v.Index)
+}
+
+// Versions yields the image versions that a spec lists, in order.
+func Versions(spec *v1beta1.CloudProfileSpec) iter.Seq[Version] {
+	return func(yield func(Version) bool) {
+		for i := range spec.MachineImages {
+			image := &spec.MachineImages[i]
+			for k := range image.Versions {
+				version := &image.Versions[k]
+				if !yield(Version{version, provider.ImageVersion{Image: image.Name, Version: version.Version}, i, k}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// indexed returns the image versions that a spec lists, by their names; of two of one name the first counts.
+func indexed(spec *v1beta1.CloudProfileSpec) map[provider.ImageVersion]*v1beta1.MachineImageVersion {
+	index := map[provider.ImageVersion]*v1beta1.MachineImageVersion{}
+	for v := range Versions(spec) {
+		if _, found := index[v.ID]; !found {
+			index[v.ID] = v.MachineImageVersion
+		}
+	}
+	return index
+}
+
+func regionsOf(spec *v1beta1.CloudProfileSpec) []string {
+	var regions []string
+	for _, region := range spec.Regions {
+		regions = append(regions, region.Name)
+	}
+	return regions
+}
+
+// Mappings yields the versions of a provider's images, in order. Several may have one name.
+func Mappings[R any](images []imageselector.Image[R]) iter.Seq2[provider.ImageVersion, *imageselector.Version[R]] {
+	return func(yield func(provider.ImageVersion, *imageselector.Version[R]) bool) {
+		for i := range images {
+			for k := range images[i].Versions {
+				version := &images[i].Versions[k]
+				if !yield(provider.ImageVersion{Image: images[i].Name, Version: version.Version}, version) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// References yields the references that the flavors of a provider's images have for single regions, in order.
+func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.Regional[R]] {
+	return func(yield func(*imageselector.Regional[R]) bool) {
+		for _, version := range Mappings(images) {
+			for i := range version.Flavors {
+				for k := range version.Flavors[i].Regional {
+					if !yield(&version.Flavors[i].Regional[k]) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// places returns where each image version stands, on both sides. Findings about versions of one name share them.
+func (r *Reading[R]) places() map[provider.ImageVersion][]finding.Path {
+	places := map[provider.ImageVersion][]finding.Path{}
+	for id, version := range Mappings(r.Images) {
+		places[id] = append(places[id], finding.PathOf(version.Path))
+	}
+	for v := range Versions(r.Spec) {
+		if mapped, found := places[v.ID]; found {
+			places[v.ID] = append(mapped, finding.PathOf(r.PathOf(v)))
+		}
+	}
+	return places
+}
+
+// checkReferences checks the references of all provider flavors, also of those that core does not list (semantics S6).
+func (r *Reading[R]) checkReferences() {
+	places := sync.OnceValue(r.places)
+	for id, version := range Mappings(r.Images) {
+		if r.leavesOut() { // if there is any
+			return
+		}
+		var found finding.Report
+		if len(version.Flavors) == 0 {
+			missing := finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
+			missing.Extent = places()[id]
+			found.Errors = append(found.Errors, missing)
+		}
+		for i := range version.Flavors {
+			checkFlavorReferences(r.provider, &version.Flavors[i], r.regions, &found)
+		}
+		reportUnless(r.Unread.Touches(version.Path), &r.Report, about(id.String(), found.Errors)...)
+		r.Report.ErrorsLeftOut = r.Report.ErrorsLeftOut || found.ErrorsLeftOut
+	}
+}
+
+// withoutEmpty takes the empty references out of images, which it changes: nothing could be booted by one (semantics S6).
+func (r *Reading[R]) withoutEmpty(images []imageselector.Image[R]) []imageselector.Image[R] {
+	isEmpty := func(ref R) bool { return reflect.ValueOf(&ref).Elem().IsZero() }
+	for _, version := range Mappings(images) {
+		for i := range version.Flavors {
+			flavor := &version.Flavors[i]
+			if flavor.Global != nil && isEmpty(flavor.Global.Ref) {
+				flavor.Global = nil
+			}
+			var filled []imageselector.Regional[R]
+			for _, reference := range flavor.Regional {
+				if isEmpty(reference.Ref) {
+					r.empty[flavor.Path] = append(r.empty[flavor.Path], reference.Region)
+				} else {
+					filled = append(filled, reference)
+				}
+			}
+			if len(filled) < len(flavor.Regional) {
+				flavor.Regional = filled
+			}
+		}
+	}
+	return images
+}
+
+// checkFlavorReferences checks the references of a flavor in a profile that has some regions, until the report is full.
+func checkFlavorReferences[R any](
+	cloud provider.Provider[R], flavor *imageselector.Flavor[R], regions []string, report *finding.Report,
+) {
+	if report.Full() {
+		report.ErrorsLeftOut = true // if there is any
+		return
+	}
+	if len(flavor.Regional) == 0 && flavor.Global == nil {
+		report.Errors = append(report.Errors, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+			"the flavor has no reference to an image; add "+ReferenceForm(cloud)+", or remove the flavor"))
+	}
+	if flavor.Global != nil {
+		report.Errors = append(report.Errors, finding.Of(cloud.ValidateReference(flavor.Global.Ref, flavor.Global.Path))...)
+	}
+	seen := make(map[string]*field.Path, len(flavor.Regional))
+	alone := sync.OnceValue(func() string { return only(Without(flavor, regions)) })
+	for i := range flavor.Regional {
+		if report.Full() {
+			report.ErrorsLeftOut = true // if there is any
+			return
+		}
+		r := &flavor.Regional[i]
+		first, found := seen[r.Region]
+		switch {
+		case r.Region == "":
+			missing := NameMissing(r.Path, "name", "region")
+			if len(regions) > 0 {
+				missing.Detail = "every region needs a name; write one of the profile's regions (" + words.Few(regions) + "), or remove the entry"
+			}
+			report.Errors = append(report.Errors, missing)
+		case found:
+			report.Found(ruleRegionDuplicate, field.ErrorTypeDuplicate, r.Path.Child("name"), r.Region,
+				"region %s has a reference in %s already; remove one of the two, or correct its name%s", r.Region, first, alone())
+		default:
+			seen[r.Region] = r.Path
+		}
+		for _, err := range finding.Of(cloud.ValidateReference(r.Ref, r.Path)) {
+			if err.Origin == provider.RuleReferenceMissing && r.Region != "" {
+				err.Detail = strings.Replace(err.Detail, "of the region", "of region "+r.Region, 1)
+			}
+			report.Errors = append(report.Errors, err)
+		}
+	}
+}
+
+// ReferenceForm says how a provider's references are written; "one" if it does not say so.
+func ReferenceForm[R any](cloud provider.Provider[R]) string {
+	if describer, describes := cloud.(provider.ReferenceDescriber); describes {
+		return describer.ReferenceForm()
+	}
+	return "one"
+}
+
+// Without returns those of some regions for which a flavor has no reference of their own.
+func Without[R any](flavor *imageselector.Flavor[R], regions []string) []string {
+	own := make(sets.Set[string], len(flavor.Regional))
+	for i := range flavor.Regional {
+		own.Insert(flavor.Regional[i].Region)
+	}
+	return slices.DeleteFunc(slices.Clone(regions), own.Has)
+}
+
+// only names the region without a reference, if there is only one.
+func only(regions []string) string {
+	if len(regions) != 1 {
+		return ""
+	}
+	return ": " + regions[0] + " has none"
+}

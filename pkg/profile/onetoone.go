@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images
+// that selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the
+// check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
+// count for nothing. The paths of such flavors are kept in doubtful.
+func (r *Reading[R]) correspond() []imageselector.Image[R] {
+	provided, mayBeUnread := r.byName(), sync.OnceValue(r.maybeUnreadImage)
+	usable := make([]imageselector.Image[R], 0, len(r.Spec.MachineImages))
+	for i := range r.Spec.MachineImages {
+		image := &r.Spec.MachineImages[i]
+		path := r.At.Child("machineImages").Index(i)
+		entries, found := provided[image.Name]
+		if !found && r.definesVersions(image) && !r.leavesOut() {
+			reportUnless(mayBeUnread(), &r.Report, r.imageMissing(image, path))
+		}
+		versions := make([]imageselector.Version[R], 0, len(image.Versions))
+		for k := range image.Versions {
+			version, at := &image.Versions[k], path.Child("versions").Index(k)
+			id := provider.ImageVersion{Image: image.Name, Version: version.Version}
+			if r.core[id] != version {
+				continue // core refuses the second one
+			}
+			if r.Inherits(id) && !r.redefines(version, entries) {
+				continue
+			}
+			c := r.correspondVersion(id, version, entries, at)
+			r.Report.Add(c.report)
+			if len(c.entries) > 0 {
+				versions = append(versions, imageselector.Version[R]{
+					Version: version.Version, Flavors: c.usable, Undeclared: c.undeclaredValues,
+				})
+			}
+		}
+		if found {
+			usable = append(usable, imageselector.Image[R]{Name: image.Name, Versions: versions})
+		}
+	}
+	return usable
+}
+
+// definesVersions reports whether an image of core has versions that are not the parent's, which need mappings. That it
+// has none at all core reports.
+func (r *Reading[R]) definesVersions(image *v1beta1.MachineImage) bool {
+	return slices.ContainsFunc(image.Versions, func(v v1beta1.MachineImageVersion) bool {
+		return !r.Inherits(provider.ImageVersion{Image: image.Name, Version: v.Version})
+	})
+}
+
+// redefines reports whether the object says on both sides what a version of the parent is. It should not, unless it
+// was there first; in any case that is what is rendered.
+func (r *Reading[R]) redefines(version *v1beta1.MachineImageVersion, entries *imageEntries[R]) bool {
+	return Describes(version) && entries != nil && len(entries.versions[version.Version]) > 0
+}
+
+// Describes reports whether a version of core says what it supports.
+func Describes(version *v1beta1.MachineImageVersion) bool {
+	return len(version.CapabilityFlavors)+len(version.Architectures) > 0
+}
+
+// SupportsTheSame reports whether a version that a NamespacedCloudProfile lists, and its parent as well, supports what the parent's
+// mapping of it does.
+func (r *Reading[R]) SupportsTheSame(parent *Profile[R], v Version) bool {
+	c := r.newCorrespondence(v.ID, v.MachineImageVersion, r.At)
+	mapped := sets.New[capability.Set]()
+	for _, f := range parent.catalog.Flavors(v.ID.Image, v.ID.Version) {
+		if !parent.doubtful[f.Path] {
+			set, _ := r.vocabulary.Flavor(f.Capabilities, c.undeclaredValues, nil)
+			mapped.Insert(c.asCore(f.Capabilities, set))
+		}
+	}
+	return mapped.Equal(sets.KeySet(c.bySet))
+}
+
+// reportUnless adds errors to a report, unless that is full; as silenced ones if others may explain them.
+func reportUnless(explained bool, report *finding.Report, errs ...finding.Finding) {
+	if report.Full() && len(errs) > 0 {
+		report.ErrorsLeftOut = true
+		return
+	}
+	list := &report.Errors
+	if explained {
+		list = &report.Silenced
+	}
+	*list = append(*list, errs...)
+}
+
+// imageMissing returns the error for an image of core, at the path at, which stands for those about its versions.
+func (r *Reading[R]) imageMissing(image *v1beta1.MachineImage, at *field.Path) finding.Finding {
+	list := r.At.Child("providerConfig", "machineImages")
+	missing := fault(ruleImageMissing, field.ErrorTypeRequired, at, nil,
+		"%s: the provider config has no image of that name; add it, with its versions, under %s", image.Name, list)
+	for i := range image.Versions {
+		if id := (provider.ImageVersion{Image: image.Name, Version: image.Versions[i].Version}); !r.Inherits(id) {
+			missing.Parts = append(missing.Parts, versionMissing(id, at.Child("versions").Index(i), list))
+		}
+	}
+	return missing
+}
+
+// versionMissing returns the error for an image version of core, at the path at, that belongs to the list under.
+func versionMissing(id provider.ImageVersion, at, under *field.Path) finding.Finding {
+	return fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
+		"%s: the provider config has no entry for this version; add one under %s", id, under)
+}
+
+// correspondVersion checks one version of core, which stands at the path at, with the provider's entries for its image;
+// nil if the provider config does not have the image.
+func (r *Reading[R]) correspondVersion(
+	id provider.ImageVersion, version *v1beta1.MachineImageVersion, entries *imageEntries[R], at *field.Path,
+) *correspondence[R] {
+	c := r.newCorrespondence(id, version, at)
+	if entries == nil {
+		return c
+	}
+	c.entries = entries.versions[version.Version]
+	if len(c.entries) == 0 {
+		if c.leavesOut() {
+			return c
+		}
+		missing := versionMissing(id, at, entries.images[0].Path.Child("versions"))
+		if entry := entries.meant(id.Version); entry != nil {
+			missing = fault(ruleVersionMissing, field.ErrorTypeRequired, at, nil,
+				"%s: the provider config has no entry for this version; if %s at %s is for it, write %s there, for versions are compared as text",
+				id, entry.Version, entry.Path, id.Version)
+		}
+		reportUnless(entries.mayBeUnread(), &c.report, missing)
+		return c
+	}
+	ofCore := len(c.report.Errors)
+	c.check()
+	if slices.ContainsFunc(c.entries, r.unreadIn) {
+		c.report.Silenced = slices.Concat(c.report.Errors[ofCore:], c.report.Silenced)
+		c.report.Errors = c.report.Errors[:ofCore]
+	}
+	return c
+}
+
+// meantFor returns what finds the first entry of the provider config for an image version that core does not list, and that has
+// more parts than one that is missing, or fewer; nil if there is none.
+func (r *Reading[R]) meantFor(entries *imageEntries[R]) func(version string) *imageselector.Version[R] {
+	var unlisted []*imageselector.Version[R]
+	var names []string
+	for _, image := range entries.images {
+		for i := range image.Versions {
+			if entry := &image.Versions[i]; r.core[provider.ImageVersion{Image: image.Name, Version: entry.Version}] == nil {
+				unlisted, names = append(unlisted, entry), append(names, entry.Version)
+			}
+		}
+	}
+	find := words.FindAlike(names)
+	return func(version string) *imageselector.Version[R] {
+		if i := find(version); i >= 0 {
+			return unlisted[i]
+		}
+		return nil
+	}
+}
+
+// newCorrespondence compiles the core flavors of a version.
+func (r *Reading[R]) newCorrespondence(id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path) *correspondence[R] {
+	c := newCorrespondence[R](r.vocabulary, r.eitherFormat, id, version, at)
+	c.quiet, c.doubtful = r.Report.Full(), r.doubtful
+	c.addCoreFlavors(version)
+	return c
+}
+
+// newCorrespondence returns the check of a version, which stands at the path at, before any flavor is known.
+func newCorrespondence[R any](
+	vocabulary *capability.Vocabulary, eitherFormat bool, id provider.ImageVersion, version *v1beta1.MachineImageVersion, at *field.Path,
+) *correspondence[R] {
+	n := len(version.CapabilityFlavors)
+	return &correspondence[R]{
+		vocabulary: vocabulary, name: id.String(), at: at, eitherFormat: eitherFormat,
+		undeclaredValues: Undeclared(version), carried: carriedBy(vocabulary, version),
+		bySet: make(map[capability.Set]*coreFlavor[R], n), taken: make(map[capability.Set]*imageselector.Flavor[R], n),
+		stray: map[capability.Set]*imageselector.Flavor[R]{}, fits: map[shape]fit[R]{}, doubtful: map[*field.Path]bool{},
+	}
+}
+
+// bothUpdates is what an image supports whose version core lists as fit for updates in place.
+var bothUpdates = v1beta1.Capabilities{capability.UpdateType: {capability.UpdateTypeInPlace, capability.UpdateTypeRolling}}
+
+// Undeclared returns what a version of core supports of worker capabilities that its flavors do not declare, apart
+// from what holds for all versions (semantics S3); nothing for nil. It must not be changed.
+func Undeclared(version *v1beta1.MachineImageVersion) v1beta1.Capabilities {
+	if version != nil && version.InPlaceUpdates != nil && version.InPlaceUpdates.Supported {
+		return bothUpdates
+	}
+	return nil
+}
+
+// carriedBy returns the reserved capabilities, not registered, that core declares. Gardener v1.150 refuses them.
+func carriedBy(vocabulary *capability.Vocabulary, version *v1beta1.MachineImageVersion) sets.Set[string] {
+	carried := sets.New[string]()
+	for i := range version.CapabilityFlavors {
+		for name := range version.CapabilityFlavors[i].Capabilities {
+			if onlyReserved(vocabulary, name) {
+				carried.Insert(name)
+			}
+		}
+	}
+	return carried
+}
+
+// onlyReserved reports whether a capability is a reserved one that is not registered.
+func onlyReserved(vocabulary *capability.Vocabulary, name string) bool {
+	return strings.HasPrefix(name, capability.ReservedPrefix) && !vocabulary.IsRegistered(name)
+}
+
+// imageEntries holds the provider images of one name. Several entries of one version are one (semantics S7).
+type imageEntries[R any] struct {
+	images   []*imageselector.Image[R]
+	versions map[string][]*imageselector.Version[R]
+	// meant is that of meantFor, and mayBeUnread that of maybeUnreadVersion. Many versions may ask.
+	meant       func(version string) *imageselector.Version[R]
+	mayBeUnread func() bool
+}
+
+// byName indexes the provider's images, and reports names that are used twice, or missing, unless that is because the
+// entry could not be read.
+func (r *Reading[R]) byName() map[string]*imageEntries[R] {
+	index := make(map[string]*imageEntries[R], len(r.Images))
+	for i := range r.Images {
+		image := &r.Images[i]
+		entry := index[image.Name]
+		switch {
+		case image.Name == "":
+			reportUnless(r.Unread.Touches(image.Path), &r.Report, NameMissing(image.Path, "name", "image"))
+			entry = &imageEntries[R]{versions: map[string][]*imageselector.Version[R]{}}
+		case entry != nil:
+			r.Report.Found(ruleImageDuplicate, field.ErrorTypeDuplicate, image.Path.Child("name"), image.Name,
+				"image %s is in %s already; put its versions there", image.Name, entry.images[0].Path)
+		default:
+			entry = &imageEntries[R]{versions: make(map[string][]*imageselector.Version[R], len(image.Versions))}
+			index[image.Name] = entry
+		}
+		entry.images = append(entry.images, image)
+		for k := range image.Versions {
+			version := &image.Versions[k]
+			if version.Version == "" && !r.leavesOut() {
+				missing := NameMissing(version.Path, "version", "image version")
+				reportUnless(r.Unread.Touches(version.Path), &r.Report, missing)
+			}
+			entry.versions[version.Version] = append(entry.versions[version.Version], version)
+		}
+	}
+	for _, entry := range index {
+		meant := sync.OnceValue(func() func(string) *imageselector.Version[R] { return r.meantFor(entry) })
+		entry.meant = func(version string) *imageselector.Version[R] { return meant()(version) }
+		entry.mayBeUnread = sync.OnceValue(func() bool { return r.maybeUnreadVersion(entry) })
+	}
+	return index
+}
+
+// leavesOut reports whether the report is full, for an error that is then left out.
+func (r *Reading[R]) leavesOut() bool {
+	full := r.Report.Full()
+	if full {
+		r.Report.ErrorsLeftOut = true
+	}
+	return full
+}
+
+// NameMissing returns the error for an entry, at the path at, without a name, which stands in a field of that name.
+func NameMissing(at *field.Path, name, what string) finding.Finding {
+	return fault(ruleNameMissing, field.ErrorTypeRequired, at.Child(name), nil,
+		"every %s needs a %s; write one, or remove the entry", what, name)
+}
+
+// maybeUnreadImage reports whether an image that seems to be missing may be one that could not be read: the list as a
+// whole, perhaps for a misspelt key, or an image without a name.
+func (r *Reading[R]) maybeUnreadImage() bool {
+	if !r.Unread.Any() {
+		return false
+	}
+	nameless := func(image imageselector.Image[R]) bool { return image.Name == "" && r.Unread.Touches(image.Path) }
+	return len(r.Images) == 0 || r.Unread.Covers(r.At.Child("providerConfig", "machineImages")) ||
+		slices.ContainsFunc(r.Images, nameless)
+}
+
+// maybeUnreadVersion does the same for a version of an image.
+func (r *Reading[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
+	unread := func(image *imageselector.Image[R]) bool {
+		return len(image.Versions) == 0 && r.Unread.Touches(image.Path) || r.Unread.Covers(image.Path.Child("versions"))
+	}
+	return r.Unread.Any() && (slices.ContainsFunc(entries.images, unread) || slices.ContainsFunc(entries.versions[""], r.unreadIn))
+}
+
+// unreadIn reports whether a part of a version could not be read.
+func (r *Reading[R]) unreadIn(version *imageselector.Version[R]) bool {
+	return r.Unread.Touches(version.Path)
+}

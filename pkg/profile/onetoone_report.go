@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// duplicate returns the error about a flavor that is the same as the first one.
+func (c *correspondence[R]) duplicate(
+	flavor *imageselector.Flavor[R], set capability.Set, first *imageselector.Flavor[R],
+) finding.Finding {
+	repair := "remove one of the two"
+	if len(flavor.Regional) > 0 {
+		repair += ", or put their regions together"
+	}
+	return fault(ruleFlavorDuplicate, field.ErrorTypeDuplicate, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		"%s: %s is the same flavor as %s; %s", c.name, c.format(flavor.Capabilities, set), first.Path, repair)
+}
+
+// reportUnexpected reports a provider flavor that core does not list, unless core may mean this one. The second of two
+// equal ones is a duplicate.
+func (c *correspondence[R]) reportUnexpected(flavor *imageselector.Flavor[R], set capability.Set) {
+	if c.leavesOut() {
+		return
+	}
+	if first := c.stray[set]; first != nil {
+		c.report.Errors = append(c.report.Errors, c.duplicate(flavor, set, first))
+		return
+	}
+	c.stray[set] = flavor
+	reportUnless(c.unclearCore, &c.report, c.unexpected(flavor, set))
+}
+
+func (c *correspondence[R]) unexpected(flavor *imageselector.Flavor[R], set capability.Set) finding.Finding {
+	ofCore := c.format(carriedOf(c.vocabulary, flavor.Capabilities, c.carried), c.asCore(flavor.Capabilities, set))
+	return fault(ruleFlavorUnexpected, field.ErrorTypeForbidden, flavor.Path, c.vocabulary.Format(flavor.Capabilities),
+		"%s: spec.machineImages does not list a flavor %s, only %s; add it to %s, or remove it here", c.name, ofCore, list(c.core), c.list)
+}
+
+// reportMissing reports the core flavors that no provider flavor corresponds to, except those that a flavor with errors
+// of its own may have meant. Entries without any flavor are reported for that already.
+func (c *correspondence[R]) reportMissing() {
+	if !slices.ContainsFunc(c.entries, func(e *imageselector.Version[R]) bool { return len(e.Flavors) > 0 }) {
+		return
+	}
+	where := c.entries[0].Path
+	if !c.entries[0].Legacy {
+		where = where.Child("capabilityFlavors")
+	}
+	for _, core := range c.core {
+		if core.matched || core.ambiguous || core.meant != nil || c.leavesOut() {
+			continue
+		}
+		missing := fault(ruleFlavorMissing, field.ErrorTypeRequired, core.at, nil,
+			"%s: no provider image for %s; add it under %s", c.name, c.format(core.written, core.set), where)
+		reportUnless(c.maybeMeant(core.set), &c.report, missing)
+	}
+}
+
+// maxUnclear bounds the flavors with errors of their own that are considered one by one; with more, nothing is said
+// about what is missing before those are repaired.
+const maxUnclear = 16
+
+// maybeMeant reports whether a flavor with errors of its own could be the core flavor once it is repaired.
+func (c *correspondence[R]) maybeMeant(core capability.Set) bool {
+	return len(c.unclear) > maxUnclear || slices.ContainsFunc(c.unclear, func(unclear capability.Set) bool {
+		return mayFit(unclear, core, capability.Set{})
+	})
+}
+
+// format prints capabilities as written and, where that says less, what they amount to.
+func (c *correspondence[R]) format(written v1beta1.Capabilities, set capability.Set) string {
+	short := c.vocabulary.Format(written)
+	switch full := set.String(); {
+	case len(full) < len(short): // it declares what holds anyway
+		return short + " (the same as " + full + ")"
+	case full != short:
+		return short + " (in full " + full + ")"
+	}
+	return short
+}
+
+// maxCoreFlavors is how many core flavors a message lists.
+const maxCoreFlavors = 5
+
+// list names the first few core flavors, and only looks at those: many findings may each list many.
+func list[R any](flavors []*coreFlavor[R]) string {
+	names := make([]string, 0, maxCoreFlavors)
+	for _, flavor := range flavors[:min(len(flavors), maxCoreFlavors)] {
+		names = append(names, flavor.set.String())
+	}
+	return words.JoinFirst(len(flavors), names, ", ")
+}
+
+// reportAll reports that an entry is in the wrong format, because of which the version is not checked any further. What
+// all of its entries and core say of it belongs to the finding.
+func (c *correspondence[R]) reportAll(
+	rule finding.Rule, kind field.ErrorType, entry *imageselector.Version[R], format string, args ...any,
+) {
+	if c.leavesOut() {
+		return
+	}
+	if c.extent == nil {
+		c.extent = []finding.Path{finding.PathOf(c.at)}
+		for _, entry := range c.entries {
+			c.extent = append(c.extent, finding.PathOf(entry.Path))
+		}
+	}
+	wrong := fault(rule, kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)
+	wrong.Extent = c.extent
+	c.report.Errors = append(c.report.Errors, about(c.name, finding.List{wrong})...)
+}
+
+// about puts the name of an image version before what findings say.
+func about(name string, findings finding.List) finding.List {
+	for _, err := range findings {
+		err.Detail = name + ": " + err.Detail
+	}
+	return findings
+}

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Profile is a CloudProfile, compiled: vocabulary, machine types and images. It is immutable and safe for concurrent
+// use. What it returns belongs to it and must not be changed, unless a method says otherwise. [Compile] makes one.
+type Profile[R any] struct {
+	provider   provider.Provider[R]
+	spec       *v1beta1.CloudProfileSpec
+	at         *field.Path
+	vocabulary *capability.Vocabulary
+	catalog    *imageselector.Catalog[R]
+	machines   map[string]Machine
+	// usable are the names of the machine types that can be used, in the order of the profile.
+	usable []string
+	// regions of the profile, and those that the provider config has images for.
+	regions      []string
+	imageRegions sets.Set[string]
+	// ordinary is the request of a worker pool that asks for nothing special. simple says that this is all there is to say
+	// of a pool without settings: the provider looks at its providerConfig only, and nothing of the request is unmet.
+	ordinary capability.Set
+	simple   bool
+	// core holds the image versions of core; of two of one name the first.
+	core map[provider.ImageVersion]*v1beta1.MachineImageVersion
+	// offered are the reserved capabilities that flavors of the provider config declare.
+	offered   sets.Set[string]
+	validator provider.Validator
+	// doubtful holds the paths of the flavors in the catalog that the check refuses.
+	doubtful map[*field.Path]bool
+	faults   finding.Report
+	// causes returns the errors for which worker pools may get no image; nil if there are none.
+	causes func() causes
+	// lost has, for image versions that the provider config seems to lack, where something could not be read.
+	lost map[provider.ImageVersion]string
+	// mapped are the images of the provider config as written; nil in a profile without errors.
+	mapped []imageselector.Image[R]
+}
+
+// Machine is a machine type of a profile.
+type Machine struct {
+	// Written is the machine type as the profile has it.
+	Written *v1beta1.MachineType
+	// Set is what it supports.
+	Set capability.Set
+	// Named says that it names its architecture. Otherwise a worker pool may.
+	Named bool
+}
+
+// newProfile compiles what a reading of a whole profile has.
+func newProfile[R any](r *Reading[R]) *Profile[R] {
+	p := &Profile[R]{
+		provider: r.provider, spec: r.Spec, at: r.At, vocabulary: r.vocabulary, catalog: r.Catalog, core: r.core,
+		validator: r.validator, doubtful: r.doubtful, faults: finding.Report{Errors: r.Report.Errors, Silenced: r.Report.Silenced},
+		machines: make(map[string]Machine, len(r.Spec.MachineTypes)), regions: r.regions, imageRegions: r.ImageRegions(),
+		offered: offeredBy(r.Images),
+	}
+	p.compileMachines()
+	ordinary := p.Ask(provider.Pool{})
+	p.ordinary = ordinary.Request.Worker
+	p.simple = len(ordinary.Unmet)+len(ordinary.Ignored) == 0 && !p.provider.Workers().LookAtPool()
+	if len(p.faults.Errors) > 0 {
+		p.mapped = r.Images
+		p.blame(p.faults.Errors)
+		p.findLost(r)
+	}
+	return p
+}
+
+// compileMachines compiles the machine types. Of two with one name, which core refuses, the first counts.
+func (p *Profile[R]) compileMachines() {
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if _, found := p.machines[t.Name]; found {
+			continue
+		}
+		_, declared := t.Capabilities[capability.Architecture]
+		named := declared && !p.vocabulary.Legacy() || ptr.Deref(t.Architecture, "") != ""
+		p.machines[t.Name] = Machine{Written: t, Set: p.machineSet(t, ""), Named: named}
+		if ptr.Deref(t.Usable, true) {
+			p.usable = append(p.usable, t.Name)
+		}
+	}
+}
+
+// offeredBy returns the reserved capabilities that flavors declare.
+func offeredBy[R any](images []imageselector.Image[R]) sets.Set[string] {
+	offered := sets.New[string]()
+	for _, version := range Mappings(images) {
+		for i := range version.Flavors {
+			for name := range version.Flavors[i].Capabilities {
+				if strings.HasPrefix(name, capability.ReservedPrefix) {
+					offered.Insert(name)
+				}
+			}
+		}
+	}
+	return offered
+}
+
+// Provider returns what the profile was compiled with.
+func (p *Profile[R]) Provider() provider.Provider[R] { return p.provider }
+
+// Spec returns what was compiled.
+func (p *Profile[R]) Spec() *v1beta1.CloudProfileSpec { return p.spec }
+
+// Vocabulary returns the vocabulary.
+func (p *Profile[R]) Vocabulary() *capability.Vocabulary { return p.vocabulary }
+
+// Catalog returns the image versions that core lists, with the flavors of the provider config. A legacy flavor has the
+// capabilities of the core flavor that it corresponds to (semantics S8).
+func (p *Profile[R]) Catalog() *imageselector.Catalog[R] { return p.catalog }
+
+// Validator returns the rules that the provider has besides; nil if there are none.
+func (p *Profile[R]) Validator() provider.Validator { return p.validator }
+
+// Faults returns the errors of the profile, and those that are silenced because others explain them. There are no warnings.
+func (p *Profile[R]) Faults() finding.Report { return p.faults }
+
+// Machine returns the machine type of a name, and whether there is one.
+func (p *Profile[R]) Machine(name string) (Machine, bool) {
+	m, found := p.machines[name]
+	return m, found
+}
+
+// MachineTypes returns the names of all machine types, sorted. The caller owns the slice.
+func (p *Profile[R]) MachineTypes() []string { return slices.Sorted(maps.Keys(p.machines)) }
+
+// Usable returns the names of the machine types that can be used, in the order of the profile.
+func (p *Profile[R]) Usable() []string { return p.usable }
+
+// Regions returns the regions, in the order of the profile.
+func (p *Profile[R]) Regions() []string { return p.regions }
+
+// HasRegion reports whether the profile has a region. A profile without regions, which core refuses, is taken to have every one.
+func (p *Profile[R]) HasRegion(region string) bool {
+	return len(p.regions) == 0 || slices.Contains(p.regions, region)
+}
+
+// HasImages reports whether the provider config has images for a region.
+func (p *Profile[R]) HasImages(region string) bool { return p.imageRegions.Has(region) }
+
+// Version returns an image version as core lists it, the first of two; nil if core does not list it.
+func (p *Profile[R]) Version(id provider.ImageVersion) *v1beta1.MachineImageVersion {
+	return p.core[id]
+}
+
+// Doubtful reports whether the check refuses a flavor of the catalog, which is known by its path.
+func (p *Profile[R]) Doubtful(flavor *field.Path) bool { return p.doubtful[flavor] }
+
+// Ordinary returns the request of a worker pool that asks for nothing special.
+func (p *Profile[R]) Ordinary() capability.Set { return p.ordinary }
+
+// Boots reports whether some flavor meets a request.
+func (p *Profile[R]) Boots(request imageselector.Request) bool { return p.catalog.Choose(request) >= 0 }
+
+// Offers reports whether a worker capability is registered, or declared by a flavor or a version.
+func (p *Profile[R]) Offers(name string) bool {
+	if p.vocabulary.IsRegistered(name) || p.offered.Has(name) {
+		return true
+	}
+	for _, version := range p.core {
+		if _, said := Undeclared(version)[name]; said {
+			return true
+		}
+	}
+	return false
+}
+
+// OffersTheSame reports whether the flavors of another profile declare the same reserved capabilities.
+func (p *Profile[R]) OffersTheSame(other *Profile[R]) bool { return p.offered.Equal(other.offered) }
+
+// Versions yields the image versions that core lists, in order.
+func (p *Profile[R]) Versions() iter.Seq[Version] { return Versions(p.spec) }
+
+// LeftToDefault returns the registered capabilities of which a machine type supports several values because it leaves them out
+// (semantics S2), in the order of the vocabulary.
+func (p *Profile[R]) LeftToDefault(machineType string) []string {
+	m, found := p.machines[machineType]
+	if !found {
+		return nil
+	}
+	var names []string
+	for _, def := range p.vocabulary.Definitions() {
+		_, declared := m.Written.Capabilities[def.Name]
+		if !declared && len(m.Set.Values(def.Name)) > 1 {
+			names = append(names, def.Name)
+		}
+	}
+	return names
+}
+
+// MachineFor returns what the machine type of a pool supports, and whether the profile has it.
+func (p *Profile[R]) MachineFor(pool *provider.Pool) (capability.Set, bool) {
+	m, found := p.machines[pool.MachineType]
+	if found && !m.Named && pool.Architecture != "" {
+		return p.machineSet(m.Written, pool.Architecture), true
+	}
+	return m.Set, found
+}
+
+// machineSet compiles what a machine type supports; its architecture is found in the order of semantics S2. pool is the
+// architecture that a worker pool asks for, or empty.
+func (p *Profile[R]) machineSet(t *v1beta1.MachineType, pool string) capability.Set {
+	declared := v1beta1.Capabilities{}
+	if !p.vocabulary.Legacy() {
+		maps.Copy(declared, t.Capabilities)
+	}
+	if _, found := declared[capability.Architecture]; !found {
+		only := ""
+		if registered := p.vocabulary.Registered(capability.Architecture); len(registered) == 1 {
+			only = registered[0]
+		}
+		declared[capability.Architecture] = v1beta1.CapabilityValues{
+			cmp.Or(ptr.Deref(t.Architecture, ""), pool, only, constants.ArchitectureAMD64),
+		}
+	}
+	set, _ := p.vocabulary.Set(declared, nil)
+	return set
+}

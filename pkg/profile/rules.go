@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package profile
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Rules returns the catalogue of the rules that one CloudProfile can break, those of package capability included. The caller owns it.
+func Rules() []finding.Rule {
+	return finding.On(finding.ObjectCloudProfile,
+		ruleNameMissing, ruleImageMissing, ruleVersionMissing, ruleImageDuplicate, ruleFlavorMissing, ruleFlavorUnexpected,
+		ruleFlavorDuplicate, ruleCoreFlavorDuplicate, ruleLegacyAmbiguous, ruleCapabilitiesOff, ruleRegionDuplicate,
+		ruleMachineArchitecture, ruleUnregistered, ruleValueUnregistered, ruleValueMissing, ruleValueDuplicate, ruleReservedUnknown,
+		ruleReservedValue, ruleWorkerValueUnknown)
+}
+
+// fault returns the finding of a rule, as [finding.Report.Found] does.
+func fault(
+	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
+) finding.Finding {
+	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
+}
+
+var (
+	ruleNameMissing = finding.Denies("name-missing",
+		"What a provider config lists is found by its name: images, versions, regions, floating pools and others. So none may go without.",
+		"Write the name, or remove the entry.")
+	ruleImageMissing = finding.Denies("provider-image-missing",
+		"Core lists a machine image that the provider config does not have. Worker pools with it would be admitted and never boot.",
+		"Add the image with its versions under `spec.providerConfig.machineImages`, or remove it from `spec.machineImages`.")
+	ruleVersionMissing = finding.Denies("provider-version-missing",
+		"Core lists a version of a machine image for which the provider config has no entry.",
+		"Add the version to the image in the provider config, or remove it from `spec.machineImages`.")
+	ruleImageDuplicate = finding.Denies("provider-image-duplicate",
+		"The provider config lists one image name twice.",
+		"Put the versions of the second entry into the first.")
+	ruleFlavorMissing = finding.Denies("provider-flavor-missing",
+		"Core lists a flavor of an image version, and the provider config has no image for it. Flavors correspond one to one, comparing what they support with omissions filled in: a capability that a flavor leaves out stands for all its registered values.",
+		"Add a flavor with the same capabilities to the version in the provider config, or remove the flavor from core.")
+	ruleFlavorUnexpected = finding.Denies("provider-flavor-unexpected",
+		"The provider config has a flavor that core does not list for the version, so core would never admit a worker pool on it.",
+		"Add the flavor to core, or remove it from the provider config, or make the capabilities of the two the same. Mind "+
+			"capabilities that one side leaves out.")
+	ruleFlavorDuplicate = finding.Denies("provider-flavor-duplicate",
+		"Two provider flavors of a version support exactly the same, so the choice between them would be arbitrary.",
+		"Remove one of the two, or tell them apart by a capability.")
+	ruleCoreFlavorDuplicate = finding.Denies("core-flavor-duplicate",
+		"Two core flavors of a version support exactly the same once omissions are filled in.",
+		"Remove one of the two, or tell them apart by a capability.")
+	ruleLegacyAmbiguous = finding.Denies("legacy-flavor-ambiguous",
+		"A version in the legacy format states architectures only, and core lists several flavors of one architecture for it. Which of them an image is cannot be told.",
+		"Write the version with `capabilityFlavors`, one for each core flavor. Other versions may stay in the legacy format.")
+	ruleCapabilitiesOff = finding.Denies("capabilities-not-registered",
+		"The provider config uses `capabilityFlavors` in a profile that registers no capabilities.",
+		"Register capabilities in `spec.machineCapabilities` first, or write the version in the legacy format.")
+	ruleRegionDuplicate = finding.Denies("region-duplicate",
+		"A flavor has two references for one region, or a version in the legacy format has two for one region and architecture.",
+		"Remove one of the two.")
+	ruleMachineArchitecture = finding.Denies("machine-type-architecture-missing",
+		"Several architectures are registered, so a machine type must say which one it has. Left out, it would stand for all of them.",
+		"Add `capabilities.architecture` with one value to the machine type.")
+	ruleUnregistered = finding.Denies(capability.RuleUnregistered,
+		"A flavor of the provider config uses a capability that `spec.machineCapabilities` does not register.",
+		"Register it, or correct the name.")
+	ruleValueUnregistered = finding.Denies(capability.RuleValueUnregistered,
+		"A flavor of the provider config uses a value that is not registered for its capability; or a version in the legacy format uses an unknown architecture.",
+		"Register the value, or correct it.")
+	ruleValueMissing = finding.Denies(capability.RuleValueMissing,
+		"A flavor, or a machine type, declares a capability with an empty list. It would match nothing, ever.",
+		"List the values that the image or the machine type supports, or leave the capability out if it supports all of "+
+			"them.")
+	ruleValueDuplicate = finding.Denies(capability.RuleValueDuplicate,
+		"`spec.machineCapabilities` registers a value twice for one capability, so that its rank is not clear.",
+		"Remove one of the two.")
+	ruleReservedUnknown = finding.Denies(capability.RuleReservedUnknown,
+		"A flavor of the provider config declares a capability that begins with `gardener-` and is none of Gardener's own. The prefix is reserved for these.",
+		"Correct the name, or use one without the prefix and register it. `capkit capabilities` lists the reserved ones.")
+	ruleReservedValue = finding.Denies(capability.RuleReservedValue,
+		"A reserved capability is declared, or registered, with a value that it does not have.",
+		"Use one of the values that the message lists.")
+	ruleWorkerValueUnknown = finding.Denies("worker-capability-value-unknown",
+		"`spec.machineCapabilities` registers a worker capability of the provider with a value that its extension does not know. No worker setting ever asks for it.",
+		"Use the values that the message lists. `capkit capabilities` says what each of them is for.")
+)

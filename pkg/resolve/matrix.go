@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Matrix answers for everything that a worker pool could be by one profile: each image version on each machine type in
+// each region, for each thing that it may ask for. It answers as [Explain] does, for tens of thousands of
+// combinations. It is not safe for concurrent use. [NewMatrix] makes one.
+type Matrix[R any] struct {
+	Resolver[R]
+	order     capability.Order
+	templates []Template
+	// questions are what a pool asks for on a machine type, one for each of the templates.
+	questions map[string][]profile.Question
+}
+
+// NewMatrix returns the matrix of a profile, by a preference order.
+func NewMatrix[R any](p *profile.Profile[R], order capability.Order) *Matrix[R] {
+	m := &Matrix[R]{
+		Resolver: *NewResolver(p), order: order, templates: Templates(p.Provider().Workers().Settings(), p.Offers),
+		questions: map[string][]profile.Question{},
+	}
+	for _, name := range m.MachineTypes() {
+		for i := range m.templates {
+			q := p.Ask(m.pool(Combination{MachineType: name}, i), m.templates[i].More...)
+			q.Request.Order = order
+			m.questions[name] = append(m.questions[name], q)
+		}
+	}
+	return m
+}
+
+// Requests returns how many things a worker pool may ask for. Explain and Choose know them by their indices: the first
+// is to ask for nothing special, each of the others is one setting, or a property like secure boot, whose capability the
+// profile offers.
+func (m *Matrix[R]) Requests() int { return len(m.templates) }
+
+// Settings returns what the request of an index is in itself: a property of the worker pool, or what a setting of its
+// providerConfig asks for, whose path is below the pool. Neither is set for the first.
+func (m *Matrix[R]) Settings(request int) (capability.Worker, []capability.Requirement) {
+	return m.templates[request].Worker, slices.Clone(m.templates[request].More)
+}
+
+// Requested returns what a pool on a machine type of the profile asks for with the request of an index, without what is
+// implied; nil for nothing.
+func (m *Matrix[R]) Requested(machineType string, request int) []capability.Requirement {
+	return m.questions[machineType][request].Requested()
+}
+
+// MachineTypes returns the names of all machine types, each once, in the order of the profile.
+func (m *Matrix[R]) MachineTypes() []string {
+	return Distinct(namesOf(m.Spec().MachineTypes))
+}
+
+// Regions returns the regions, each once, in the order of the profile. The caller owns the slice.
+func (m *Matrix[R]) Regions() []string { return Distinct(m.Profile.Regions()) }
+
+// Versions returns the image versions that core lists, each once, in the order of the profile. Region and machine type
+// are empty.
+func (m *Matrix[R]) Versions() []Combination {
+	var versions []Combination
+	for _, id := range Distinct(Listed(m.Profile)) {
+		versions = append(versions, Combination{Image: id.Image, Version: id.Version})
+	}
+	return versions
+}
+
+// Groups returns the names of the machine types, those together that get the same answers for every image version in
+// every region, whatever is asked for. Groups, and the machine types of each, are in the order of the profile.
+func (m *Matrix[R]) Groups() [][]string {
+	var groups [][]string
+	index, known := map[string]int{}, map[string]int{}
+	for _, name := range m.MachineTypes() {
+		var key strings.Builder
+		for _, q := range m.questions[name] {
+			text := fmt.Sprint(q.Request.Machine, q.Request.Worker, q.Reason != "")
+			for _, r := range q.Requested() {
+				text += fmt.Sprintf("%q %q %q", r.Capability, r.Values, r.Setting)
+			}
+			if _, found := known[text]; !found {
+				known[text] = len(known)
+			}
+			fmt.Fprint(&key, known[text], " ")
+		}
+		i, found := index[key.String()]
+		if !found {
+			i = len(groups)
+			index[key.String()], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], name)
+	}
+	return groups
+}
+
+// Capabilities returns what a machine type of the profile supports.
+func (m *Matrix[R]) Capabilities(machineType string) v1beta1.Capabilities {
+	machine, _ := m.Machine(machineType)
+	return machine.Set.Capabilities()
+}
+
+// Choose returns the index of the flavor that a worker pool boots which is such a combination, with the request of an
+// index; -1 if there is none.
+func (m *Matrix[R]) Choose(of Combination, request int) int {
+	return Answer(m.Profile, &m.questions[of.MachineType][request], of)
+}
+
+// ChooseBy returns what [Matrix.Choose] does by another preference order.
+func (m *Matrix[R]) ChooseBy(order capability.Order, of Combination, request int) int {
+	q := m.questions[of.MachineType][request]
+	q.Request.Order = order
+	return Answer(m.Profile, &q, of)
+}
+
+// Flavors returns the flavors of an image version, in their order. They belong to the profile and must not be changed.
+func (m *Matrix[R]) Flavors(of Combination) []imageselector.Flavor[R] {
+	return m.Catalog().Flavors(of.Image, of.Version)
+}
+
+// Supported returns what each of the flavors supports, with omissions filled in, in their order.
+func (m *Matrix[R]) Supported(of Combination) []capability.Set {
+	d := m.Catalog().Decide(imageselector.Request{Image: of.Image, Version: of.Version})
+	sets := make([]capability.Set, 0, len(d.Verdicts))
+	for i := range d.Verdicts {
+		sets = append(sets, d.Verdicts[i].Set)
+	}
+	return sets
+}
+
+// Explain answers as the function [Explain] does for a worker pool which is such a combination, with the request of an
+// index. What a providerConfig asks for is taken to be asked for; the pool has none.
+func (m *Matrix[R]) Explain(of Combination, request int) Resolution[R] {
+	return m.resolve(m.pool(of, request), true, m.templates[request].More...)
+}
+
+// Suggest returns what Explain suggests for a combination for which there is no image.
+func (m *Matrix[R]) Suggest(of Combination, request int) []Suggestion {
+	q := m.questions[of.MachineType][request]
+	if len(q.Unmet) > 0 {
+		return nil
+	}
+	q.Request.Image, q.Request.Version, q.Request.Region = of.Image, of.Version, of.Region
+	return m.suggest(m.pool(of, request), q.Request)
+}
+
+func (m *Matrix[R]) pool(of Combination, request int) provider.Pool {
+	return provider.Pool{
+		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region, Order: m.order,
+		Worker: m.templates[request].Worker,
+	}
+}

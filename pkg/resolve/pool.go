@@ -1,0 +1,350 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Resolution answers for one worker pool.
+type Resolution[R any] struct {
+	Pool provider.Pool
+	// Reference is what to boot; the zero R if no image was found.
+	Reference R
+	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
+	Machine capability.Set
+	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. They are left
+	// out by [Profile.ResolvePool] if an image was found.
+	Requirements []capability.Requirement
+	// Ignored are those of Requirements that count for nothing, because the profile does not register their capability and
+	// its definition says that it need not.
+	Ignored []capability.Requirement
+	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Profile.ResolvePool]
+	// it has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
+	// another architecture, and for a pool that asks for a capability which is not registered.
+	Decision imageselector.Decision[R]
+	// Reason says why the pool is refused as a whole; empty if flavors were looked at. [imageselector.ReasonCapability] is
+	// said of a machine type that does not have the architecture that the pool asks for, and of an image version without a
+	// flavor that core and provider config agree on.
+	Reason imageselector.Reason
+	// cause says where the profile has an error that may be why no image was found; empty if there is none.
+	cause string
+	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
+	Open bool
+	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
+	Err *finding.Finding
+	// Message is what Err says, without what would work.
+	Message string
+	// Further errors of the pool, whether or not an image was found: what is wrong with its providerConfig, in the order
+	// of the text, then capabilities that it asks for beside the one that Err is about, in the order of Requirements.
+	Further finding.List
+	// Warnings are about the pool's providerConfig, in the order of the text. Nothing else depends on what they are about.
+	Warnings finding.List
+	// Suggestions are up to three things that would work; only if nothing was found.
+	Suggestions []Suggestion
+}
+
+// Pool finds the image that a worker pool boots (semantics S3 to S6), or says why there is none and what would
+// work (S13). Admission, command line and worker controller ask it. Safe for concurrent use.
+func Pool[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
+	return Resolver[R]{Profile: p}.Pool(pool)
+}
+
+// Explain answers as [Pool] does, with the record of the choice in any case. Safe for concurrent use.
+func Explain[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
+	return Resolver[R]{Profile: p}.resolve(pool, true)
+}
+
+// Image returns what a worker pool boots, and whether it boots anything: what [Pool] answers, without its texts. Safe for
+// concurrent use.
+func Image[R any](p *profile.Profile[R], pool provider.Pool) (ref R, found bool) {
+	q := p.Ask(pool)
+	if q.Reason != "" {
+		return ref, false
+	}
+	return chosen(p, q.Request, p.Catalog().Choose(q.Request))
+}
+
+// Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
+// of its own: what [Pool] answers for it, without its texts. It is for questions about many versions:
+// what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot
+// be read, so that nobody knows what it asks for. Safe for concurrent use.
+func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version string) bool {
+	q := p.Ask(pool)
+	if len(q.Errors) > 0 {
+		return nil
+	}
+	return func(image, version string) bool {
+		request := q.Request
+		request.Image, request.Version = image, version
+		return q.Reason == "" && p.Boots(request)
+	}
+}
+
+// WhyNot says why a worker pool boots nothing, without its name and without what would work; empty if it does boot something.
+func WhyNot[R any](p *profile.Profile[R], pool provider.Pool) string {
+	pool.Name = ""
+	r := Resolver[R]{Profile: p, Mute: true}.resolve(pool, false)
+	if r.Err == nil {
+		return ""
+	}
+	return r.Err.Detail
+}
+
+// Resolver answers for worker pools. For many of them it keeps what it has found out about what would work. [NewResolver] makes
+// one that does. It is not safe for concurrent use.
+type Resolver[R any] struct {
+	*profile.Profile[R]
+	// Mute says that nobody wants to know what would work.
+	Mute bool
+	// distances between what machine types support.
+	distances map[[2]capability.Set]int
+	// versions of images that boot, by a request without a version; types by one without a machine type.
+	versions map[imageselector.Request][]*v1beta1.MachineImageVersion
+	types    map[imageselector.Request][]bootingType
+}
+
+// NewResolver returns a resolver for many worker pools.
+func NewResolver[R any](p *profile.Profile[R]) *Resolver[R] {
+	return &Resolver[R]{
+		Profile: p, distances: map[[2]capability.Set]int{},
+		versions: map[imageselector.Request][]*v1beta1.MachineImageVersion{}, types: map[imageselector.Request][]bootingType{},
+	}
+}
+
+// Pool answers as the function [Pool] does.
+func (p Resolver[R]) Pool(pool provider.Pool) Resolution[R] {
+	if request, simply := p.AskSimply(pool); simply {
+		r := Resolution[R]{Pool: pool, Machine: request.Machine}
+		if p.choose(&r, request) {
+			return r
+		}
+	}
+	return p.resolve(pool, false)
+}
+
+// choose finds the image of a pool without keeping a record, and reports whether there is one.
+func (p Resolver[R]) choose(r *Resolution[R], request imageselector.Request) bool {
+	r.Decision.Chosen = p.Catalog().Choose(request)
+	ref, found := chosen(p.Profile, request, r.Decision.Chosen)
+	if found {
+		r.Reference, r.Decision.Reference = ref, ref
+	}
+	return found
+}
+
+// chosen returns the reference of a flavor that was chosen for a request, if one was.
+func chosen[R any](p *profile.Profile[R], request imageselector.Request, flavor int) (ref R, found bool) {
+	if flavor < 0 {
+		return ref, false
+	}
+	return p.Catalog().Flavors(request.Image, request.Version)[flavor].Reference(request.Region)
+}
+
+// resolve answers for a pool that asks for more, whatever it says. It keeps the record of the choice if that is to be explained,
+// or if there is no image.
+func (p Resolver[R]) resolve(pool provider.Pool, explain bool, more ...capability.Requirement) Resolution[R] {
+	q := p.Ask(pool, more...)
+	r := Resolution[R]{
+		Pool: pool, Machine: q.Request.Machine, Requirements: q.Requirements, Ignored: q.Ignored, Reason: q.Reason,
+		Further: q.Errors, Warnings: q.Warnings, Decision: imageselector.Decision[R]{Chosen: -1},
+	}
+	errs := p.unmet(pool, q.Unmet)
+	registered := len(errs) == 0 // else nothing helps, whatever else is changed
+	switch {
+	case r.Reason == profile.ReasonUnregistered:
+		r.Err, errs = &errs[0], errs[1:]
+	case r.Reason == "" && (!p.choose(&r, q.Request) || explain):
+		r.Decision = p.Catalog().Decide(q.Request)
+		r.Reason = r.Decision.Reason
+		if r.Reason == "" && len(r.Decision.Verdicts) == 0 {
+			r.Reason = imageselector.ReasonCapability
+		}
+		r.Open = r.Reason != "" && p.leavesImage(pool)
+	}
+	r.Further = append(r.Further, errs...)
+	if r.Decision.Chosen >= 0 {
+		return r
+	}
+	if registered && !p.Mute {
+		r.Suggestions = p.suggest(pool, q.Request)
+	}
+	if r.Err == nil {
+		refusal := p.refusal(&r).In(profile.Decisive(&pool)...)
+		refusal.Detail = PoolName(pool) + refusal.Detail
+		r.Err = &refusal
+	}
+	r.Message, r.Err.Subject.Pool = r.Err.Detail, pool.Name
+	if !p.Mute {
+		r.Err.Detail += p.advice(&r, q.Request)
+	}
+	return r
+}
+
+// leavesImage reports whether a pool leaves its image, or a part of its version, to Gardener: it names none, or the
+// beginning of the version of an image.
+func (p Resolver[R]) leavesImage(pool provider.Pool) bool {
+	if pool.Image == "" {
+		return true
+	}
+	for v := range p.Versions() {
+		if v.ID.Image == pool.Image && (pool.Version == "" || strings.HasPrefix(v.Version, pool.Version+".")) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusal returns the error about a pool that gets no image, without its name and what would work.
+func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
+	id, machine := provider.ImageVersion{Image: r.Pool.Image, Version: r.Pool.Version}, r.Pool.Path.Child("machine")
+	image, version := machine.Child("image"), machine.Child("image", "version")
+	unknown := func(rule finding.Rule, at *field.Path, value, detail string) finding.Finding {
+		return finding.New(rule.Name, field.ErrorTypeNotSupported, at, value, detail)
+	}
+	switch {
+	case r.Reason == profile.ReasonUnknownMachineType:
+		return unknown(ruleUnknownMachineType, machine.Child("type"), r.Pool.MachineType,
+			"machine type "+words.Quoted(r.Pool.MachineType)+" is not in the profile"+p.misnamedType(r))
+	case !profile.Suits(r.Machine, r.Pool.Architecture):
+		has, which := r.Machine.Values(capability.Architecture), "machine type "+r.Pool.MachineType+" has"
+		if len(has) == 0 { // it leaves its architecture to the pool, and there is no such architecture
+			has, which = p.Vocabulary().Registered(capability.Architecture), "there are only machines of"
+		}
+		return fault(RuleArchitecture, field.ErrorTypeInvalid, machine.Child("architecture"), r.Pool.Architecture,
+			"the pool asks for %s, and %s architecture [%s]; write %s, or leave architecture out",
+			r.Pool.Architecture, which, words.Few(has), words.Or(has))
+	case id.Image == "":
+		return unknown(ruleUnknownImage, image, "", "no image is named")
+	case id.Version == "":
+		return unknown(ruleUnknownVersion, version, "", "no version of image "+id.Image+" is named")
+	case r.Reason == imageselector.ReasonUnknownImage:
+		return unknown(ruleUnknownImage, image.Child("name"), id.Image,
+			"image "+id.Image+" is not in the profile"+p.unmapped(r, false))
+	case r.Reason == imageselector.ReasonUnknownVersion:
+		return unknown(ruleUnknownVersion, version, id.Version,
+			"image "+id.Image+" has no version "+id.Version+" in the profile"+p.unmapped(r, true))
+	case len(r.Decision.Verdicts) == 0:
+		if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
+			return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version, "%s has no image to boot: %s", id, repairFirst(r.cause))
+		}
+		return fault(ruleNoImage, field.ErrorTypeInvalid, version, id.Version,
+			"%s has no flavor that is both in the profile's machineImages and in its provider config, so there is no image "+
+				"to boot; its operator has to make the two agree", id)
+	}
+	if culprit := p.culprit(r); culprit != nil {
+		return p.unmetRequest(r, culprit)
+	}
+	region := words.Quoted(r.Pool.Region)
+	if !p.HasRegion(r.Pool.Region) {
+		region += fmt.Sprintf(", which is not in the profile (%s%s)", words.Few(p.Regions()), meantRegion(p.Profile, r.Pool.Region))
+	}
+	return fault(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
+		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
+}
+
+// misnamedType says of a machine type that the profile lacks if one there has a wrong name.
+func (p Resolver[R]) misnamedType(r *Resolution[R]) string {
+	if r.cause = p.MisnamedType(); r.cause == "" {
+		return ""
+	}
+	return ", which has an error " + r.cause + "; repair that first"
+}
+
+// repairFirst says that the profile has to be repaired before its users can do anything.
+func repairFirst(where string) string {
+	return "the profile has an error " + where + "; repair that first"
+}
+
+// rejections says why the flavors are out, or which error of the profile may be why.
+func (p Resolver[R]) rejections(r *Resolution[R]) string {
+	if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
+		return repairFirst(r.cause)
+	}
+	rejections := make([]string, 0, len(r.Decision.Verdicts))
+	for i := range r.Decision.Verdicts {
+		rejections = append(rejections, p.Vocabulary().Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
+	}
+	return words.JoinFew(rejections, "; ")
+}
+
+// Region returns an error at the path at if the profile does not have a region, and nil if it does. A profile
+// without regions, which core refuses, is taken to have every one.
+func Region[R any](p *profile.Profile[R], region string, at *field.Path) *finding.Finding {
+	if p.HasRegion(region) {
+		return nil
+	}
+	err := fault(ruleUnknownRegion, field.ErrorTypeNotSupported, at, region,
+		"region %s is not in the profile, which has %s%s", words.Quoted(region), words.Few(p.Regions()), meantRegion(p, region))
+	return &err
+}
+
+// meantRegion asks whether one of the profile's regions was meant by another name.
+func meantRegion[R any](p *profile.Profile[R], region string) string {
+	return words.DidYouMean(words.Slip(region, p.Regions()))
+}
+
+// unmapped says that core lists the image of a pool, or its version, so that it is the provider config which lacks it: or
+// seems to, where it could not be read.
+func (p Resolver[R]) unmapped(r *Resolution[R], version bool) string {
+	for v := range p.Versions() {
+		if v.ID.Image != r.Pool.Image || version && v.Version != r.Pool.Version {
+			continue
+		}
+		lacks := "'s provider config, though core lists it"
+		if r.cause = p.LostIn(provider.ImageVersion{Image: r.Pool.Image, Version: r.Pool.Version}); r.cause != "" {
+			lacks += "; " + repairFirst(r.cause)
+		}
+		return lacks
+	}
+	return ""
+}
+
+// Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first
+// capability in conflict, what the flavor has, and what the machine type has or the worker pool asks for; or the
+// region. It is empty for a candidate.
+func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
+	v := &d.Verdicts[verdict]
+	switch v.Reason {
+	case imageselector.ReasonCapability:
+		if len(v.Conflicts) == 0 {
+			return "was compiled with another vocabulary"
+		}
+		c := v.Conflicts[0]
+		if _, written := v.Flavor.Capabilities[c.Capability]; written {
+			c.Undeclared = false // what it declares is what holds anyway
+		}
+		return rejectedFor(c)
+	case imageselector.ReasonRegion:
+		regions := make([]string, 0, len(v.Flavor.Regional))
+		for i := range v.Flavor.Regional {
+			regions = append(regions, v.Flavor.Regional[i].Region)
+		}
+		if len(regions) == 0 {
+			return "has no image anywhere"
+		}
+		return fmt.Sprintf("has no image in region %s, only in %s", words.Quoted(d.Request.Region), words.Few(regions))
+	}
+	return ""
+}
+
+// PoolName returns the beginning of a message about a worker pool; empty for one without a name.
+func PoolName(pool provider.Pool) string {
+	if pool.Name == "" {
+		return ""
+	}
+	return "worker pool " + pool.Name + ": "
+}

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Unreadable returns those of the Further errors with which it is not known what the pool asks for. Others, a field that
+// is unknown for example, leave the answer as it is.
+func (r *Resolution[R]) Unreadable() finding.List {
+	var found finding.List
+	for _, f := range r.Further {
+		if profile.Unreadable(f) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// unmet returns the errors about requirements that no image can meet, because the profile does not register them.
+func (p Resolver[R]) unmet(pool provider.Pool, requirements []capability.Requirement) finding.List {
+	var errs finding.List
+	for _, q := range requirements {
+		registers := "does not register"
+		if name := p.Misspelt(q.Capability); name != "" {
+			registers += fmt.Sprintf(" (it registers %s, which is none of this provider's)", name)
+		}
+		if p.Vocabulary().IsRegistered(q.Capability) {
+			registers = fmt.Sprintf("registers with [%s] only", words.Few(p.Vocabulary().Registered(q.Capability)))
+		}
+		leave := "leave the setting out, or "
+		if q.Implied {
+			leave = ""
+		}
+		errs = append(errs, fault(RuleRequestUnregistered, field.ErrorTypeNotSupported, SettingOf(&pool, &q), field.OmitValueType{},
+			"%s%s, which the profile %s; %shave its operator register it in spec.machineCapabilities, with the values [%s], "+
+				"and declare it on the flavors that support it, in spec.machineImages and spec.providerConfig",
+			PoolName(pool), Asks(&q), registers, leave, strings.Join(p.ValuesOf(q.Capability), ", ")).In(profile.Decisive(&pool)...))
+	}
+	return errs
+}
+
+// Asks says what asks for what: a setting, or the pool which says nothing else.
+func Asks(q *capability.Requirement) string {
+	what := fmt.Sprintf("asks for %s [%s]", q.Capability, strings.Join(q.Values, ", "))
+	if q.Implied {
+		return "it " + what + ", as it says nothing else (" + q.Setting + ")"
+	}
+	return q.Setting + " " + what
+}
+
+// others names what a pool asks for itself beside one requirement.
+func others(requirements []capability.Requirement, q *capability.Requirement) string {
+	var settings []string
+	for i := range requirements {
+		if other := &requirements[i]; other != q && !other.Implied {
+			settings = append(settings, other.Setting)
+		}
+	}
+	if len(settings) == 0 {
+		return ""
+	}
+	return " together with " + strings.Join(settings, ", ")
+}
+
+// SettingOf returns where a requirement is reported: at the setting or, if this stands nowhere, at the machine type.
+func SettingOf(pool *provider.Pool, q *capability.Requirement) *field.Path {
+	if q.Because == nil {
+		return pool.Path.Child("machine", "type")
+	}
+	return q.Because
+}
+
+// culprit returns the requirement for which a worker pool gets no image: without what it asks for there would be one.
+// It is the first requirement without which the others are met, those that the pool itself makes before those that are
+// implied; or, if there is none, the first of them. Nil: the pool would get no image in any case.
+func (p Resolver[R]) culprit(r *Resolution[R]) *capability.Requirement {
+	request := r.Decision.Request
+	request.Worker = capability.Set{}
+	if !p.Boots(request) {
+		return nil
+	}
+	for _, implied := range []bool{false, true} {
+		for i := range r.Requirements {
+			request.Worker, _ = p.Vocabulary().Request(slices.Delete(slices.Clone(r.Requirements), i, i+1))
+			if r.Requirements[i].Implied == implied && p.Boots(request) {
+				return &r.Requirements[i]
+			}
+		}
+	}
+	own := slices.IndexFunc(r.Requirements, func(q capability.Requirement) bool { return !q.Implied })
+	return &r.Requirements[max(own, 0)]
+}
+
+// unmetRequest says what lacks that for which a worker pool gets no image: its machine type, or the flavors.
+func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) finding.Finding {
+	has := r.Machine.Values(q.Capability)
+	detail := fmt.Sprintf("%s, and machine type %s has [%s]", Asks(q), r.Pool.MachineType, words.Few(has))
+	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
+		known := fmt.Sprintf(", the worker pool asks for [%s]", words.Few(q.Values)) // which the message begins with
+		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
+			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
+			others(r.Requirements, q), strings.ReplaceAll(p.rejections(r), known, ""))
+	}
+	return finding.New(ruleRequestUnmet.Name, field.ErrorTypeInvalid, SettingOf(&r.Pool, q), field.OmitValueType{}, detail)
+}
+
+// rejectedFor says in one clause, with the flavor as its subject, what a conflict is.
+func rejectedFor(c capability.Conflict) string {
+	has := fmt.Sprintf("has %s [%s]", c.Capability, words.Few(c.Offer))
+	if c.Undeclared {
+		has = "does not declare " + c.Capability
+		if len(c.Offer) > 0 {
+			has += fmt.Sprintf(", so it has [%s]", words.Few(c.Offer))
+		}
+	}
+	asked := fmt.Sprintf("the worker pool asks for [%s]", words.Few(c.Asked))
+	switch c.Cause {
+	case capability.CauseMachine:
+		return fmt.Sprintf("%s, the machine type [%s]", has, words.Few(c.Need))
+	case capability.CauseBoth:
+		return fmt.Sprintf("%s, the machine type [%s], %s", has, words.Few(c.Need), asked)
+	}
+	return has + ", " + asked
+}

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Rules returns the catalogue of the rules that a worker pool can break. The caller owns it.
+func Rules() []finding.Rule {
+	return finding.On(finding.ObjectShoot,
+		ruleUnknownImage, ruleUnknownVersion, ruleNoImage, ruleUnknownRegion, RuleArchitecture, ruleUnknownMachineType,
+		RuleRequestUnregistered, ruleRequestUnmet)
+}
+
+// fault returns the finding of a rule, as [finding.Report.Found] does.
+func fault(
+	rule finding.Rule, kind field.ErrorType, at *field.Path, value any, format string, args ...any,
+) finding.Finding {
+	return finding.New(rule.Name, kind, at, value, fmt.Sprintf(format, args...))
+}
+
+// The exported rules are those that other packages name.
+var (
+	ruleUnknownImage = finding.Denies("unknown-image",
+		"A worker pool asks for an image that the profile does not have.",
+		"Use one of the images that the message suggests.")
+	ruleUnknownVersion = finding.Denies("unknown-version",
+		"A worker pool asks for a version that the profile does not have for this image.",
+		"Use one of the versions that the message suggests.")
+	ruleNoImage = finding.Denies("no-image-fits",
+		"No flavor of the worker pool's image version fits its machine type and has an image in its region.",
+		"Use one of the versions, images or machine types that the message suggests. The message says for each flavor why "+
+			"it is out.")
+	ruleUnknownRegion = finding.Denies("unknown-region",
+		"A Shoot is for a region that its profile does not have. Gardener's admission refuses such a Shoot.",
+		"Use one of the regions that the message lists.")
+	RuleArchitecture = finding.Denies("pool-architecture-mismatch",
+		"A worker pool asks for an architecture that its machine type does not have. Gardener's admission refuses such a Shoot.",
+		"Use one of the machine types that the message suggests, or leave `machine.architecture` out.")
+	ruleUnknownMachineType = finding.Denies("unknown-machine-type",
+		"A worker pool asks for a machine type that the profile does not have.",
+		"Use one of the machine types that the message suggests.")
+	RuleRequestUnregistered = finding.Denies("worker-capability-not-registered",
+		"A worker pool asks, by a setting of its `providerConfig`, for a capability that the profile does not register. So no image can have declared it, and the pool would get one that does not do what it asks for.",
+		"The operator registers the capability in `spec.machineCapabilities` and declares it on the flavors of images that "+
+			"support it, in core and in the provider config: see docs/concepts/worker-capabilities.md. Until then, remove the setting "+
+			"from the worker pool.")
+	ruleRequestUnmet = finding.Denies("worker-request-unmet",
+		"A worker pool asks for a feature, and no flavor of its image version that fits its machine type supports it; or the machine type does not. Unlike a capability of hardware, a feature that an image does not declare is one that it does not have.",
+		"Use one of the versions, images or machine types that the message suggests, or remove the setting. If the image "+
+			"does support the feature, the operator has to declare it on its flavor.")
+)

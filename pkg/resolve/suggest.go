@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Suggestion is one change to a worker pool after which an image would be found.
+type Suggestion struct {
+	// Kind says what to change: "version", "image" or "machine-type", suggested in this order.
+	Kind string `json:"kind"`
+	// Value to change it to: a version, an image as name@version, or the name of a machine type.
+	Value string `json:"value"`
+	// remark is what a user has to know of a version: that it is deprecated, or a preview. Empty for all others.
+	remark string
+}
+
+// String returns the suggestion as messages say it: version 1592.9.0 (deprecated).
+func (s Suggestion) String() string {
+	return s.kind() + " " + s.value()
+}
+
+// kind returns what to change, in words: "machine type".
+func (s Suggestion) kind() string { return strings.ReplaceAll(s.Kind, "-", " ") }
+
+// value returns what to change it to, with the remark.
+func (s Suggestion) value() string {
+	if s.remark == "" {
+		return s.Value
+	}
+	return s.Value + " (" + s.remark + ")"
+}
+
+// maxSuggestions is how many things that would work an error names (semantics S13).
+const maxSuggestions = 3
+
+// bootingType is a usable machine type that meets a request, and what it supports.
+type bootingType struct {
+	name string
+	set  capability.Set
+}
+
+// suggest returns up to three changes that would help: first the best of each kind, then the next ones. request is what
+// the pool asks for; its Machine is the zero Set if there is no such machine type.
+func (p Resolver[R]) suggest(pool provider.Pool, request imageselector.Request) []Suggestion {
+	kinds := [][]Suggestion{p.suggestMachineTypes(pool, request)}
+	if profile.Suits(request.Machine, pool.Architecture) { // else only another machine type can help
+		versions, images := p.suggestImages(request)
+		kinds = [][]Suggestion{versions, images, kinds[0]}
+	}
+	var suggestions []Suggestion
+	for rank := range maxSuggestions {
+		for _, kind := range kinds {
+			if rank < len(kind) && len(suggestions) < maxSuggestions {
+				suggestions = append(suggestions, kind[rank])
+			}
+		}
+	}
+	return suggestions
+}
+
+// suggestImages returns the other active versions of the image asked for that fit, newest first, and the newest fitting
+// version of other images, in the profile's order.
+func (p Resolver[R]) suggestImages(request imageselector.Request) (versions, images []Suggestion) {
+	for i := range p.Spec().MachineImages {
+		image := &p.Spec().MachineImages[i]
+		if image.Name == request.Image {
+			for _, version := range p.fittingVersions(image, request) {
+				versions = append(versions, Suggestion{"version", version.Version, remarkOn(version)})
+			}
+		} else if len(images) < maxSuggestions {
+			if fitting := p.fittingVersions(image, request); len(fitting) > 0 {
+				images = append(images, Suggestion{"image", image.Name + "@" + fitting[0].Version, remarkOn(fitting[0])})
+			}
+		}
+	}
+	return versions, images
+}
+
+// remarkOn returns the classification of a version, which is active; empty for one that is supported.
+func remarkOn(version *v1beta1.MachineImageVersion) string {
+	switch c := helper.CurrentLifecycleClassification(version.ExpirableVersion); c {
+	case v1beta1.ClassificationDeprecated, v1beta1.ClassificationPreview:
+		return string(c)
+	}
+	return ""
+}
+
+// fittingVersions returns the active versions of an image that would meet a request, newest first; versions that are
+// not semantic come last.
+func (p Resolver[R]) fittingVersions(image *v1beta1.MachineImage, request imageselector.Request) []*v1beta1.MachineImageVersion {
+	request.Image, request.Version = image.Name, ""
+	key := request
+	fitting, done := p.versions[key]
+	if done {
+		return fitting
+	}
+	parsed := map[string]*semver.Version{}
+	for i := range image.Versions {
+		v := &image.Versions[i]
+		request.Version = v.Version
+		if !helper.VersionIsActive(v.ExpirableVersion) || !p.Boots(request) || p.CauseOf("", request) != "" {
+			continue
+		}
+		version, err := semver.NewVersion(v.Version)
+		if err != nil {
+			version = &semver.Version{}
+		}
+		fitting, parsed[v.Version] = append(fitting, v), version
+	}
+	slices.SortFunc(fitting, func(a, b *v1beta1.MachineImageVersion) int {
+		return cmp.Or(parsed[b.Version].Compare(parsed[a.Version]), cmp.Compare(a.Version, b.Version))
+	})
+	if p.versions != nil {
+		p.versions[key] = fitting
+	}
+	return fitting
+}
+
+// suggestMachineTypes returns usable machine types that would meet a request: first the one that is meant if that of the
+// pool is misspelt, then those of its architecture, then those that differ from it in fewer capabilities, else in the
+// profile's order.
+func (p Resolver[R]) suggestMachineTypes(pool provider.Pool, request imageselector.Request) []Suggestion {
+	meant := ""
+	if _, found := p.Machine(pool.MachineType); !found {
+		meant = p.meantType(pool.MachineType)
+	}
+	booting := p.bootingTypes(pool, request)
+	byRank := make([]ranked, 0, len(booting))
+	for _, other := range booting {
+		switch other.name {
+		case pool.MachineType:
+		case meant:
+			byRank = append(byRank, ranked{other.name, -1})
+		default:
+			byRank = append(byRank, ranked{other.name, p.differences(request.Machine, other.set)})
+		}
+	}
+	slices.SortStableFunc(byRank, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	var suggestions []Suggestion
+	for _, other := range byRank[:min(len(byRank), maxSuggestions)] {
+		suggestions = append(suggestions, Suggestion{Kind: "machine-type", Value: other.name})
+	}
+	return suggestions
+}
+
+// ranked is a machine type with its rank among the suggestions, the lowest first.
+type ranked struct {
+	name string
+	rank int
+}
+
+// meantType returns the machine type of the profile that a name was probably meant to be; empty if none.
+func (p Resolver[R]) meantType(name string) string {
+	return words.Slip(name, p.MachineTypes())
+}
+
+// meantImage returns the image of the profile that a name was probably meant to be, which may be the same; empty if none.
+func (p Resolver[R]) meantImage(name string) string { return words.Slip(name, p.imageNames()) }
+
+// imageNames returns the names of the images that core lists, in order.
+func (p Resolver[R]) imageNames() []string {
+	names := make([]string, 0, len(p.Spec().MachineImages))
+	for i := range p.Spec().MachineImages {
+		names = append(names, p.Spec().MachineImages[i].Name)
+	}
+	return names
+}
+
+// differences counts the registered capabilities of which two machine types support other values. The architecture counts
+// for more than all others together.
+func (p Resolver[R]) differences(a, b capability.Set) int {
+	count, known := p.distances[[2]capability.Set{a, b}]
+	if known {
+		return count
+	}
+	definitions := p.Vocabulary().Definitions()
+	for _, d := range definitions {
+		switch {
+		case slices.Equal(a.Values(d.Name), b.Values(d.Name)):
+		case d.Name == capability.Architecture:
+			count += len(definitions)
+		default:
+			count++
+		}
+	}
+	if p.distances != nil {
+		p.distances[[2]capability.Set{a, b}] = count
+	}
+	return count
+}
+
+// bootingTypes returns the usable machine types that would meet a request, in the profile's order.
+func (p Resolver[R]) bootingTypes(pool provider.Pool, request imageselector.Request) []bootingType {
+	request.Machine = capability.Set{}
+	key := request
+	keep := p.types != nil && pool.Architecture == ""
+	if booting, done := p.types[key]; keep && done {
+		return booting
+	}
+	var booting []bootingType
+	for _, name := range p.Usable() {
+		pool.MachineType = name
+		request.Machine, _ = p.MachineFor(&pool)
+		if profile.Suits(request.Machine, pool.Architecture) && p.Boots(request) && p.CauseOf(name, request) == "" {
+			booting = append(booting, bootingType{name, request.Machine})
+		}
+	}
+	if keep {
+		p.types[key] = booting
+	}
+	return booting
+}
+
+// advice says, to follow the error about a pool, which name was probably meant, unless that is all it takes what would work, and
+// nothing if the profile has to be repaired first.
+func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) string {
+	if r.cause != "" {
+		return ""
+	}
+	meant := ""
+	switch r.Reason {
+	case profile.ReasonUnknownMachineType:
+		if meant = p.meantType(r.Pool.MachineType); meant != "" {
+			pool := r.Pool
+			pool.MachineType = meant
+			request.Machine, _ = p.MachineFor(&pool)
+		}
+	case imageselector.ReasonUnknownImage:
+		meant = p.meantImage(r.Pool.Image)
+		request.Image = meant
+	}
+	switch work := wouldWork(r.Suggestions); {
+	case meant == "" || meant == r.Pool.Image: // which the provider config lacks
+		return work
+	case work == "" || p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
+		return words.DidYouMean(meant)
+	default:
+		return words.DidYouMean(meant) + strings.TrimPrefix(work, ";")
+	}
+}
+
+// wouldWork puts suggestions into words, to follow an error.
+func wouldWork(suggestions []Suggestion) string {
+	if len(suggestions) == 0 {
+		return ""
+	}
+	kinds, values := []string{}, map[string][]string{}
+	for _, s := range suggestions {
+		if values[s.Kind] == nil {
+			kinds = append(kinds, s.Kind)
+		}
+		values[s.Kind] = append(values[s.Kind], s.value())
+	}
+	for i, kind := range kinds {
+		kinds[i] = Suggestion{Kind: kind}.kind() + " " + words.Or(values[kind])
+	}
+	separator := "; or " // none of them is for another one
+	if len(suggestions) == 2 {
+		separator = " or "
+	}
+	return "; would work: " + strings.Join(kinds, separator)
+}

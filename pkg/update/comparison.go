@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// comparison compares what worker pools boot by two versions of a profile: those that there are, and those that there could be. It
+// answers as two calls of [resolve.Pool] would, for tens of thousands of pools. It is not safe for concurrent use.
+type comparison[R any] struct {
+	before, after *profile.Profile[R]
+	order         capability.Order
+	// pools has what is known of worker pools that are alike.
+	pools map[provider.Shape]*compared[R]
+	// flavors has, for flavors before the update and a version after it, the indices of those that they are of that.
+	flavors map[formerFlavor][]int
+	// types and versions are those that are not as they were, for Gardener's own comparison of the two.
+	types    map[string]bool
+	versions map[provider.ImageVersion]bool
+	// vocabulary says that the vocabulary is not as it was.
+	vocabulary bool
+	// images has, for those that were asked about, whether the same worker pools boot the same versions of them.
+	images map[string]bool
+}
+
+type flavorIndex struct {
+	provider.ImageVersion
+	flavor int
+}
+
+// formerFlavor is a flavor before the update, and the image version after it of which it may be one.
+type formerFlavor struct {
+	flavorIndex
+	of provider.ImageVersion
+}
+
+// compared is what an update does to what a worker pool boots.
+type compared[R any] struct {
+	Boots[R]
+	// requested is what the pool asks for after the update, without what is implied.
+	requested []capability.Requirement
+	// faulty says that the providerConfig of the pool has errors; unread, that it is not known with these what the pool asks for. It
+	// has no images then.
+	faulty, unread bool
+}
+
+func compare[R any](before, after *profile.Profile[R], order capability.Order) comparison[R] {
+	c := comparison[R]{
+		before: before, after: after, order: order,
+		pools: map[provider.Shape]*compared[R]{}, flavors: map[formerFlavor][]int{},
+		types: map[string]bool{}, versions: map[provider.ImageVersion]bool{}, images: map[string]bool{},
+	}
+	was, is := before.Spec(), after.Spec()
+	c.vocabulary = !equality.Semantic.DeepEqual(was.MachineCapabilities, is.MachineCapabilities)
+	for _, name := range after.MachineTypes() {
+		then, _ := before.Machine(name)
+		now, _ := after.Machine(name)
+		c.types[name] = !equality.Semantic.DeepEqual(then.Written, now.Written)
+	}
+	for v := range after.Versions() {
+		if after.Version(v.ID) == v.MachineImageVersion {
+			c.versions[v.ID] = !equality.Semantic.DeepEqual(before.Version(v.ID), v.MachineImageVersion)
+		}
+	}
+	return c
+}
+
+// pool returns what the update does to a worker pool that exists, whose own preference order is ignored. It is the same for pools
+// that are alike.
+func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
+	pool.Order = c.order
+	shape := c.after.Provider().Workers().ShapeOf(&pool)
+	found, done := c.pools[shape]
+	if !done {
+		was, is := c.before.Ask(pool), c.after.Ask(pool)
+		errs := slices.Concat(was.Errors, is.Errors)
+		found = &compared[R]{
+			requested: is.Requested(), faulty: len(errs) > 0, unread: slices.ContainsFunc(errs, profile.Unreadable),
+		}
+		if !found.unread {
+			found.Boots = c.decide(was, is, combinationOf(&pool), pool.Version)
+		}
+		c.pools[shape] = found
+	}
+	return found
+}
+
+// same reports whether nothing changes: neither what a new pool boots, nor what one does that exists.
+func (b *Boots[R]) same() bool {
+	equal := func(a, b *R) bool { return a == nil && b == nil || a != nil && b != nil && reflect.DeepEqual(*a, *b) }
+	return equal(b.Before, b.After) && equal(b.Before, b.Kept)
+}
+
+// sameLocks reports whether Gardener is certain to lock the Shoot of a worker pool as much as before, since what it looks at is as
+// it was.
+func (c *comparison[R]) sameLocks(pool *provider.Pool) bool {
+	_, has := c.after.Machine(pool.MachineType)
+	return has && !c.vocabulary && !c.types[pool.MachineType] &&
+		!c.versions[provider.ImageVersion{Image: pool.Image, Version: pool.Version}]
+}
+
+// sameVersions reports whether worker pools on a machine type are certain to boot the same versions of an image before and
+// after the update, whatever they ask for, and whether core says the same of these: then Gardener chooses the same among
+// them. That references are others does not matter.
+func (c *comparison[R]) sameVersions(image, machineType string) bool {
+	_, has := c.after.Machine(machineType)
+	if c.vocabulary || !has || c.types[machineType] || !c.before.OffersTheSame(c.after) {
+		return false
+	}
+	same, done := c.images[image]
+	if !done {
+		was, flavorsBefore := shapeOf(c.before, image)
+		is, flavorsAfter := shapeOf(c.after, image)
+		same = equality.Semantic.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
+		c.images[image] = same
+	}
+	return same
+}
+
+// flavorShape is what decides whether a flavor can be booted, and where.
+type flavorShape struct {
+	declared, implied v1beta1.Capabilities
+	regions           []string
+	global            bool
+}
+
+// shapeOf returns what core says of an image, and which flavors its versions have.
+func shapeOf[R any](p *profile.Profile[R], image string) (core []v1beta1.MachineImage, flavors [][]flavorShape) {
+	for i := range p.Spec().MachineImages {
+		if p.Spec().MachineImages[i].Name != image {
+			continue
+		}
+		core = append(core, p.Spec().MachineImages[i])
+		for k := range p.Spec().MachineImages[i].Versions {
+			var shapes []flavorShape
+			for _, f := range p.Catalog().Flavors(image, p.Spec().MachineImages[i].Versions[k].Version) {
+				shape := flavorShape{f.Capabilities, f.Implied, nil, f.Global != nil}
+				for _, r := range f.Regional {
+					shape.regions = append(shape.regions, r.Region)
+				}
+				shapes = append(shapes, shape)
+			}
+			flavors = append(flavors, shapes)
+		}
+	}
+	return core, flavors
+}
+
+// decide compares what two questions about a combination get, which had the version former.
+func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination, former string) Boots[R] {
+	id, formerID := provider.ImageVersion{Image: of.Image, Version: of.Version}, provider.ImageVersion{Image: of.Image, Version: former}
+	after := resolve.Answer(c.after, &is, of)
+	of.Version = former
+	before := resolve.Answer(c.before, &was, of)
+	var boots Boots[R]
+	if after >= 0 {
+		ref, _ := c.after.Catalog().Flavors(id.Image, id.Version)[after].Reference(of.Region)
+		boots.After = &ref
+	}
+	if before < 0 {
+		return boots
+	}
+	ref, _ := c.before.Catalog().Flavors(formerID.Image, formerID.Version)[before].Reference(of.Region)
+	boots.Before = &ref
+	if after >= 0 && reflect.DeepEqual(boots.Before, boots.After) {
+		boots.Kept = boots.After
+		return boots
+	}
+	boots.Kept, boots.Gone = c.kept(is.Request, formerFlavor{flavorIndex{formerID, before}, id}, ref, after)
+	if after < 0 && boots.Kept != nil { // no pool boots what a new one does not: the machine type, or what it asks for, is refused
+		boots.Kept, boots.Gone = nil, Unfit
+	}
+	return boots
+}
+
+// kept returns the reference that a flavor has after the update, if it can be booted then, or why not: a flavor is known by its
+// reference or, if no flavor has that any more, by its capabilities. Of several it is the one that is chosen after the update.
+func (c *comparison[R]) kept(request imageselector.Request, flavor formerFlavor, ref R, chosen int) (*R, Gone) {
+	flavors := c.after.Catalog().Flavors(flavor.of.Image, flavor.of.Version)
+	var indices []int
+	for i := range flavors {
+		if now, found := flavors[i].Reference(request.Region); found && reflect.DeepEqual(now, ref) {
+			indices = append(indices, i)
+		}
+	}
+	if len(indices) == 0 {
+		indices = c.sameFlavors(flavor, flavors)
+	}
+	if slices.Contains(indices, chosen) {
+		indices = []int{chosen}
+	}
+	gone := Removed
+	for _, i := range indices {
+		if now, found := c.after.Catalog().Candidate(request, i); found {
+			return &now, NotGone
+		}
+		if _, found := flavors[i].Reference(request.Region); found {
+			gone = Unfit
+		}
+	}
+	return nil, gone
+}
+
+// sameFlavors returns the indices of those flavors that a flavor before the update is after it, by its capabilities.
+func (c *comparison[R]) sameFlavors(flavor formerFlavor, flavors []imageselector.Flavor[R]) []int {
+	indices, done := c.flavors[flavor]
+	if !done {
+		was := c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.flavor].Capabilities
+		same := c.before.FlavorIn(c.after, flavor.ImageVersion, was)
+		for i := range flavors {
+			if same(flavors[i]) {
+				indices = append(indices, i)
+			}
+		}
+		c.flavors[flavor] = indices
+	}
+	return indices
+}

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package update finds out what an update of a profile does to those who use it: what they boot afterwards (semantics S14), whether
+// they are locked (S16), what Gardener's maintenance chooses for them (S15).
+//
+// Start reading at [Of]. It compares two compiled profiles, and returns facts. Words are for those who show them: the warnings of
+// admission (S9), capkit plan, and the proof that a migration changes nothing. So none of these can say what another one does
+// not. [Redirected] is for a warning about pools that there could be.
+//
+// The package is pure: no client, no context, no logs, and no clock but the one of Gardener's library.
+package update

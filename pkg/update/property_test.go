@@ -1,0 +1,257 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/test/worlds"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"pgregory.net/rapid"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/worker"
+)
+
+func compile(spec *v1beta1.CloudProfileSpec) *profile.Profile[openstack.Image] {
+	p, _ := profile.Compile(openstack.Provider{}, spec, field.NewPath("spec"))
+	return p
+}
+
+func viewOf(was, is *v1beta1.CloudProfileSpec, users []update.User) update.View[openstack.Image] {
+	return update.View[openstack.Image]{Before: compile(was), After: compile(is), Users: users, All: true}
+}
+
+// drawOrder draws the order of preference for a view.
+func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack.Image] {
+	v.Order = rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
+	return v
+}
+
+func planOf(views ...update.View[openstack.Image]) []plan.Change {
+	changes, _ := plan.Of(views...)
+	return changes
+}
+
+func drawShoots(t *rapid.T) []update.User {
+	var users []update.User
+	for _, s := range worlds.Shoots(t, 4, 3, worlds.OfProfile) {
+		users = append(users, update.User{Shoot: s, Pools: provider.PoolsOf(s)})
+	}
+	return users
+}
+
+// entry is a change without what is only text.
+type entry struct {
+	kind                                   plan.Kind
+	when                                   plan.When
+	version, machineType, region, requests string
+	from, to, pools                        string
+}
+
+func entryOf(c *plan.Change) entry {
+	return entry{c.Kind, c.When, c.Version, c.MachineType, c.Region, requestsOf(c.Requested), text(c.From), text(c.To), text(c.Pools)}
+}
+
+func requestsOf(requirements []capability.Requirement) string {
+	var settings []string
+	for _, q := range requirements {
+		if !q.Implied {
+			settings = append(settings, q.Setting)
+		}
+	}
+	return strings.Join(settings, ", ")
+}
+
+func text(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+// naive finds out what changes by asking package resolve twice about every pool that there is or could be, and the worker
+// controller about pools that exist. A region that a profile lacks counts for those that there could be.
+func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
+	cells, users := map[string]provider.Pool{}, map[string][]plan.Pool{}
+	add := func(pool provider.Pool) string {
+		pool.Order = v.Order
+		r := resolve.Explain(v.After, pool)
+		key := strings.Join([]string{pool.Version, pool.MachineType, pool.Region, requestsOf(r.Requirements)}, "/")
+		if _, found := cells[key]; !found {
+			cells[key] = pool
+		}
+		return key
+	}
+	coming := map[string]bool{} // what boots as soon as there is the region
+	for _, pool := range possible(v) {
+		key := add(pool)
+		_, had := bootsOf(v.Before, pool, false)
+		_, has := bootsOf(v.After, pool, false)
+		coming[key] = !had && has
+	}
+	for _, s := range v.Users {
+		for _, pool := range s.Pools {
+			key := add(pool)
+			users[key] = append(users[key], plan.Pool{Shoot: s.Name(), Name: pool.Name})
+		}
+	}
+	var found []entry
+	for key, pool := range cells {
+		was, had := bootsOf(v.Before, pool, len(users[key]) > 0)
+		is, has := bootsOf(v.After, pool, len(users[key]) > 0)
+		e := entry{version: pool.Version, machineType: pool.MachineType, region: pool.Region, pools: text(append([]plan.Pool{}, users[key]...))}
+		e.requests = requestsOf(resolve.Explain(v.After, pool).Requirements)
+		e.from, e.to = text(nil), text(nil)
+		if had {
+			e.from = text(was)
+		}
+		if has {
+			e.to = text(is)
+		}
+		switch {
+		case !had && !has:
+		case !had:
+			e.kind = plan.New
+			found = append(found, e)
+		case has:
+			found = append(found, otherImages(t, v, pool, e)...)
+			if coming[key] {
+				e.kind, e.from, e.pools = plan.New, text(nil), text([]plan.Pool{})
+				found = append(found, e)
+			}
+		case len(users[key]) > 0:
+			e.kind = plan.NoMachines
+			found = append(found, e)
+		default:
+			e.kind = plan.Gone
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// bootsOf returns what a pool boots, and whether it boots anything: nothing if it has yet to be created, in a region that the
+// profile lacks.
+func bootsOf(p *profile.Profile[openstack.Image], pool provider.Pool, exists bool) (openstack.Image, bool) {
+	r := resolve.Pool(p, pool)
+	return r.Reference, r.Err == nil && (exists || resolve.Region(p, pool.Region, nil) == nil)
+}
+
+// possible are the pools that there could be, asking for nothing or for one thing that is offered.
+func possible(v update.View[openstack.Image]) []provider.Pool {
+	asks := []provider.Pool{{}}
+	registered := len(v.Before.Spec().MachineCapabilities)+len(v.After.Spec().MachineCapabilities) > 0
+	if registered {
+		asks = append(asks, provider.Pool{Config: &runtime.RawExtension{Raw: []byte(worlds.Trusting)}})
+	}
+	inPlace := func(spec *v1beta1.CloudProfileSpec) bool {
+		return slices.ContainsFunc(spec.MachineImages[0].Versions, func(v v1beta1.MachineImageVersion) bool { return v.InPlaceUpdates.Supported })
+	}
+	if inPlace(v.Before.Spec()) || inPlace(v.After.Spec()) {
+		asks = append(asks, provider.Pool{Worker: capability.Worker{UpdateStrategy: v1beta1.AutoInPlaceUpdate}})
+	}
+	var pools []provider.Pool
+	for _, pool := range asks {
+		pool.Image = worlds.Image
+		for _, pool.MachineType = range worlds.OfProfile.Types {
+			for _, pool.Version = range worlds.OfProfile.Versions {
+				for _, pool.Region = range worlds.RegionNames {
+					pools = append(pools, pool)
+				}
+			}
+		}
+	}
+	return pools
+}
+
+// otherImages returns what a worker controller does for a pool that exists, and for one whose machines are replaced.
+func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool, e entry) []entry {
+	pool.Name = "w"
+	before, err := worker.NewImages(v.Before, nil).Of(worker.Question[openstack.Image]{Pool: pool, Names: []string{"class"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := worker.Class[openstack.Image]{Name: "class", Image: pool.Image, Version: pool.Version, Reference: before.Reference}
+	after, err := worker.NewImages(v.After, []worker.Record[openstack.Image]{before.Record}).Of(worker.Question[openstack.Image]{
+		Pool: pool, Names: []string{"class"}, Classes: []worker.Class[openstack.Image]{class},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []entry
+	e.kind = plan.OtherImage
+	roll, now := e, e
+	if now.when, now.to = plan.Now, text(after.Reference); now.to != now.from {
+		found = append(found, now)
+	}
+	if roll.when = plan.NextRoll; roll.to != now.to {
+		found = append(found, roll)
+	}
+	return found
+}
+
+// A plan says what two runs of select over everything say, and what the worker controller does. Some kinds are rare, so that
+// each check looks at several profiles.
+func TestPlanIsTwoRunsOfSelect(t *testing.T) {
+	seen := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		for range 6 {
+			old := worlds.Draw(t)
+			compareWithSelect(t, drawOrder(t, viewOf(old.Spec(1), old.Changed(t).Spec(1), drawShoots(t))), seen)
+		}
+	})
+	for _, kind := range []string{"locked", "no-machines", "maintenance", "other-imagenow", "other-imagenext-roll", "new", "gone"} {
+		if seen[kind] == 0 {
+			t.Errorf("never seen: %s", kind)
+		}
+	}
+}
+
+// compareWithSelect counts the kinds that it has seen.
+func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[string]int) {
+	var got []entry
+	for _, c := range planOf(v) {
+		seen[string(c.Kind)+string(c.When)]++
+		if c.Count != len(c.Pools) {
+			t.Fatalf("count %d of %v", c.Count, c.Pools)
+		}
+		if c.Kind != plan.Locked && c.Kind != plan.Maintenance {
+			got = append(got, entryOf(&c))
+		}
+	}
+	want := naive(t, v)
+	order := func(a, b entry) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(entry{})); diff != "" {
+		t.Fatalf("-want +got: %s", diff)
+	}
+}
+
+// What is merely ordered in another way changes nothing.
+func TestOrderIsNoChange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := worlds.Draw(t)
+		if changes := planOf(viewOf(w.Spec(1), w.Spec(-1), drawShoots(t))); len(changes) > 0 {
+			t.Fatalf("%+v", changes)
+		}
+	})
+}

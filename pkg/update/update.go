@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// Of returns what an update does to those who use a profile, as it is seen in each of the views: everything but what is
+// refused. The first view is that of the profile itself. What the others see in the same way is one fact. The facts belong to the
+// caller; references and requirements in them are shared and must not be changed.
+//
+// It takes time in proportion to the worker pools, of which those that are alike are looked at once; and where a view asks for
+// all, to what worker pools could be. It is pure, and may be called concurrently.
+func Of[R any](views ...View[R]) Changes[R] {
+	c := &collector[R]{
+		choices: map[choiceKey]*Choice[R]{}, gone: map[string]*TypeGone{}, locks: map[lockKey]*Lock{},
+		blocked: map[maintenance.Blocked]*Blocked{},
+	}
+	for i := range views {
+		c.view(i, &views[i])
+	}
+	c.sort()
+	return c.Changes
+}
+
+// collector collects the facts of all views.
+type collector[R any] struct {
+	Changes[R]
+	choices map[choiceKey]*Choice[R]
+	gone    map[string]*TypeGone
+	locks   map[lockKey]*Lock
+	blocked map[maintenance.Blocked]*Blocked
+}
+
+// asked is a combination with what is asked for, as JSON.
+type asked struct {
+	resolve.Combination
+	requested string
+}
+
+// choiceKey is what one choice is about.
+type choiceKey struct {
+	asked
+	// before, after and kept are JSON.
+	before, after, kept string
+	gone                Gone
+	// view is the name of the only one that sees it like this.
+	view string
+}
+
+type lockKey struct {
+	provider.ImageVersion
+	machineType string
+}
+
+// look is a look at the users of one view.
+type look[R any] struct {
+	*collector[R]
+	*View[R]
+	index int
+	comparison[R]
+	lockedBefore, lockedAfter *gardenerrules.Locker
+	was, is                   *maintenance.Forecast
+	// known has the choice of each comparison, nil if nothing changes.
+	known map[*compared[R]]*Choice[R]
+	// regional has the choices about regions that the update removes.
+	regional map[asked]*Choice[R]
+}
+
+// view collects the facts of a view.
+func (c *collector[R]) view(index int, v *View[R]) {
+	workers := v.After.Provider().Workers()
+	was := maintenance.NewForecast(v.Before.Spec(), workers, bootsBy(v.Before))
+	l := &look[R]{
+		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
+		lockedBefore: gardenerrules.NewLocker(v.Before.Spec()), lockedAfter: gardenerrules.NewLocker(v.After.Spec()),
+		was: was, is: was.After(v.After.Spec(), bootsBy(v.After)),
+		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
+	}
+	if v.All {
+		l.all()
+	}
+	owned := map[*v1beta1.NamespacedCloudProfile]own{}
+	for i := range v.Users {
+		user := &v.Users[i]
+		pools, chosen := user.Pools, user.Pools
+		if user.Child != nil {
+			o, known := owned[user.Child]
+			if !known {
+				o = ownOf(user.Child)
+				owned[user.Child] = o
+			}
+			pools = o.without(user.Pools)
+			chosen = o.following(pools)
+		}
+		for k := range pools {
+			l.pool(Pool{user.Name(), pools[k].Name, index, i, k}, &pools[k])
+		}
+		l.maintain(i, user, chosen)
+	}
+}
+
+// bootsBy returns what says what worker pools boot by a profile.
+func bootsBy[R any](p *profile.Profile[R]) func(provider.Pool) func(image, version string) bool {
+	return func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p, pool) }
+}
+
+// all collects the choices of all that worker pools could be.
+func (l *look[R]) all() {
+	for of, found := range l.combinations(l.Formerly) {
+		choice := l.choice(of.Combination, &found)
+		if of.regional && found.After == nil {
+			l.regional[asked{of.Combination, keyOf(found.requested)}] = choice
+		}
+	}
+}
+
+// pool collects what the update does to a worker pool.
+func (l *look[R]) pool(at Pool, pool *provider.Pool) {
+	if pool.Image == "" || pool.Version == "" { // it is not the profile's, or Gardener has found none
+		l.lock(at, pool, true)
+		return
+	}
+	found := l.comparison.pool(*pool)
+	l.lock(at, pool, found.Before != nil)
+	if found.faulty {
+		l.Faulty = append(l.Faulty, at)
+	}
+	if found.unread {
+		return
+	}
+	choice, done := l.known[found]
+	if !done {
+		if used := l.regional[asked{combinationOf(pool), keyOf(found.requested)}]; used != nil {
+			used.InUse = true
+		}
+		if !found.same() {
+			choice = l.choice(combinationOf(pool), found)
+			choice.InUse = true
+		}
+		l.known[found] = choice
+	}
+	if choice != nil {
+		choice.Pools = append(choice.Pools, at)
+	}
+}
+
+func combinationOf(pool *provider.Pool) resolve.Combination {
+	return resolve.Combination{
+		Image: pool.Image, Version: pool.Version, MachineType: pool.MachineType, Region: pool.Region,
+	}
+}
+
+// choice returns the choice that a comparison is, which it adds unless the profile itself, or the view, has it already.
+func (l *look[R]) choice(of resolve.Combination, found *compared[R]) *Choice[R] {
+	key := choiceKey{
+		asked:  asked{of, keyOf(found.requested)},
+		before: keyOf(found.Before), after: keyOf(found.After), kept: keyOf(found.Kept), gone: found.Gone,
+	}
+	for _, key.view = range []string{"", l.Name} {
+		if choice := l.choices[key]; choice != nil {
+			return choice
+		}
+	}
+	choice := &Choice[R]{Combination: of, View: key.view, Requested: found.requested, Boots: found.Boots}
+	l.choices[key] = choice
+	l.Choices = append(l.Choices, choice)
+	return choice
+}
+
+// keyOf returns a value as JSON.
+func keyOf(value any) string {
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+// lock collects that the machine type of a worker pool is gone, if the pool got machines before, or that its Shoot is locked
+// (semantics S16): by something for which it was not locked before.
+func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
+	if pool.MachineType == "" {
+		return // it is not the profile's
+	}
+	_, had := l.Before.Machine(pool.MachineType)
+	_, has := l.After.Machine(pool.MachineType)
+	image := gardenerrules.Image{Name: pool.Image, Version: pool.Version}
+	was, is := gardenerrules.NoLock, gardenerrules.NoLock
+	if !l.sameLocks(pool) {
+		was, is = l.lockedBefore.Lock(pool.MachineType, image), l.lockedAfter.Lock(pool.MachineType, image)
+	}
+	switch {
+	case had && !has && booted || is == gardenerrules.LockedByType && is != was:
+		gone := l.gone[pool.MachineType]
+		if gone == nil {
+			gone = &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had}
+			l.gone[pool.MachineType] = gone
+			l.Types = append(l.Types, gone)
+		}
+		gone.Pools = append(gone.Pools, at)
+	case is != gardenerrules.NoLock && is != was:
+		key := lockKey{provider.ImageVersion{Image: pool.Image, Version: pool.Version}, pool.MachineType}
+		if l.locks[key] == nil {
+			l.locks[key] = &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType}
+			l.Locks = append(l.Locks, l.locks[key])
+		}
+		l.locks[key].Pools = append(l.locks[key].Pools, at)
+	}
+}
+
+// maintain collects what maintenance chooses for the worker pools of a Shoot. Where none of them can be chosen anything else
+// than before, there is nothing to look at.
+func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
+	if !slices.ContainsFunc(pools, func(pool provider.Pool) bool {
+		return pool.Image != "" && !l.sameVersions(pool.Image, pool.MachineType)
+	}) {
+		return
+	}
+	pools = slices.Clone(pools)
+	for i := range pools {
+		if pools[i].Version == "" {
+			pools[i].Image = "" // which package maintenance leaves out
+		}
+	}
+	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools) })
+	for i, now := range l.is.Blocked(user.Shoot, pools) {
+		if now == (maintenance.Blocked{}) || now == before()[i] {
+			continue
+		}
+		blocked := l.blocked[now]
+		if blocked == nil {
+			example := pools[i]
+			example.Version = now.Image.Version
+			id := provider.ImageVersion{Image: now.Image.Name, Version: now.Image.Version}
+			blocked = &Blocked{ImageVersion: id, Instead: now.Instead, Example: example}
+			l.blocked[now] = blocked
+			l.Blocked = append(l.Blocked, blocked)
+		}
+		blocked.Pools = append(blocked.Pools, Pool{user.Name(), pools[i].Name, l.index, index, i})
+	}
+}

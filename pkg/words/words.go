@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package words helps with spelling, see [Closest] and [Slip], and puts lists and numbers into words, see [Few] and [Count].
+// It imports no other package of this module.
+package words
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxNames is how many names a message lists before it says how many more there are.
+const maxNames = 5
+
+// Few joins names for a message: the first five, and how many more there are.
+func Few(names []string) string { return JoinFew(names, ", ") }
+
+// JoinFew does the same with another separator.
+func JoinFew(clauses []string, separator string) string {
+	return JoinFirst(len(clauses), clauses[:min(len(clauses), maxNames)], separator)
+}
+
+// JoinFirst joins the first ones of n clauses, and says how many more there are.
+func JoinFirst(n int, first []string, separator string) string {
+	joined := strings.Join(first, separator)
+	if n <= len(first) {
+		return joined
+	}
+	return fmt.Sprintf("%s%sand %d more", joined, separator, n-len(first))
+}
+
+// Or joins names of which one is enough: "a", "a or b", "a, b or c".
+func Or(names []string) string { return join(names, " or ") }
+
+// And joins names that are all meant: "a", "a and b", "a, b and c".
+func And(names []string) string { return join(names, " and ") }
+
+func join(names []string, beforeLast string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + beforeLast + names[last]
+}
+
+// Plural returns the noun for as many things as there are names.
+func Plural(names []string, noun string) string {
+	if len(names) == 1 {
+		return noun
+	}
+	return noun + "s"
+}
+
+// Count returns a number of things with their noun: "1 pool", "2 pools".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Quoted returns a name as a message quotes it: as it is, or "" if it is empty.
+func Quoted(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return name
+}
+
+// Printable returns a text in which each character that is not printable is an escape sequence, as [strconv.Quote] writes it:
+// \x1b, \n, \u202e. So is each byte that is no UTF-8. All else stays as it is, backslashes and quotation marks, too. The result is
+// one line, which does nothing to a terminal.
+func Printable(text string) string { return printable(text, func(string) bool { return false }) }
+
+// PrintableLines does the same with a text of several lines: the ends of lines and tabs stay.
+func PrintableLines(text string) string {
+	return printable(text, func(rest string) bool {
+		return rest[0] == '\n' || rest[0] == '\t' || strings.HasPrefix(rest, "\r\n")
+	})
+}
+
+// printable does so but for what stays at the begin of a rest of the text.
+func printable(text string, stays func(rest string) bool) string {
+	if utf8.ValidString(text) && strings.TrimLeftFunc(text, strconv.IsPrint) == "" {
+		return text
+	}
+	var quoted strings.Builder
+	done := 0
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		if (!strconv.IsPrint(r) || r == utf8.RuneError && n == 1) && !stays(text[i:]) {
+			escape := strconv.Quote(text[i : i+n])
+			quoted.WriteString(text[done:i] + escape[1:len(escape)-1])
+			done = i + n
+		}
+		i += n
+	}
+	if done == 0 {
+		return text
+	}
+	return quoted.String() + text[done:]
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package words_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/pkg/words"
+)
+
+func TestWords(t *testing.T) {
+	six := []string{"a", "b", "c", "d", "e", "f"}
+	for got, want := range map[string]string{
+		words.Few(six):               "a, b, c, d, e, and 1 more",
+		words.Few(six[:5]):           "a, b, c, d, e",
+		words.Few(nil):               "",
+		words.JoinFew(six[:2], "; "): "a; b",
+		words.Plural(six[:1], "x"):   "x",
+		words.Plural(six, "region"):  "regions",
+		words.Quoted("name"):         "name",
+	} {
+		if got != want {
+			t.Errorf("%q instead of %q", got, want)
+		}
+	}
+	if words.Quoted("") != `""` {
+		t.Error(words.Quoted(""))
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "grün 図 🚀 \\x \"y\" \ufffd": "grün 図 🚀 \\x \"y\" \ufffd",
+		"a\x1b[31mb\u009b\a\b\r\x00\x7f\n\tc":      `a\x1b[31mb\u009b\a\b\r\x00\x7f\n\tc`,
+		"\u202e\u2066\u200b\u00a0\u3000\U000e0001": `\u202e\u2066\u200b\u00a0\u3000\U000e0001`, "\xff\xe2\x80": `\xff\xe2\x80`,
+	} {
+		if got := words.Printable(text); got != want {
+			t.Errorf("%q becomes %q, not %q", text, got, want)
+		}
+	}
+	const lines = "a\tb\r\nc\n\n"
+	if got := words.PrintableLines(lines + "\r\x1b\n"); got != lines+`\r\x1b`+"\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+// It is what strconv.Quote writes between the quotation marks, but for these and the backslash.
+func FuzzPrintable(f *testing.F) {
+	f.Add("a\x1b\xff\u202e図\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		text = strings.NewReplacer(`"`, "", `\`, "").Replace(text)
+		quoted := strconv.Quote(text)
+		if got := words.Printable(text); got != quoted[1:len(quoted)-1] {
+			t.Errorf("%q becomes %q", text, got)
+		}
+	})
+}

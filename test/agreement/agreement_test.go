@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package agreement compares what admission warns about an update of a profile with what capkit plan says of the same update.
+package agreement
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/test/webhooks"
+	"github.com/capkit/capkit/test/worlds"
+)
+
+// The consequences that an update has for a Shoot, whose only worker pool they are about.
+const (
+	locked     = "locked"
+	noMachines = "no machines"
+	otherImage = "another image"
+	blocked    = "maintenance"
+)
+
+// consequences are those of an update, by Shoots. Each may have several.
+type consequences map[string][]string
+
+func (c consequences) add(shoot, what string) {
+	if !slices.Contains(c[shoot], what) {
+		c[shoot] = append(c[shoot], what)
+		slices.Sort(c[shoot])
+	}
+}
+
+// update is one of a profile.
+type update struct {
+	kind         string
+	old, updated client.Object
+	// profile is the CloudProfile as it is stored, and child the NamespacedCloudProfile; nil if there is none.
+	profile *v1beta1.CloudProfile
+	child   *v1beta1.NamespacedCloudProfile
+	shoots  []*v1beta1.Shoot
+}
+
+const namespace = "garden-x"
+
+func cloudProfile(w *worlds.World) *v1beta1.CloudProfile {
+	profile := &v1beta1.CloudProfile{ObjectMeta: metav1.ObjectMeta{Name: "profile"}, Spec: *w.Spec(1)}
+	profile.APIVersion, profile.Kind = "core.gardener.cloud/v1beta1", "CloudProfile"
+	return profile
+}
+
+func childProfile(w *worlds.World) *v1beta1.NamespacedCloudProfile {
+	child := w.Child(namespace, "child", "profile")
+	child.APIVersion, child.Kind = "core.gardener.cloud/v1beta1", "NamespacedCloudProfile"
+	return child
+}
+
+// drawShoots draws Shoots with one worker pool each, which use a profile of a kind. As the API server has them, they name the
+// architectures that their machine types have so far.
+func drawShoots(t *rapid.T, kind, name string, of ...*worlds.World) []*v1beta1.Shoot {
+	var names []worlds.Names
+	architectures := map[string]string{}
+	for _, w := range of {
+		names = append(names, w.Names)
+		for machineType, capabilities := range w.Types {
+			architectures[machineType] = capabilities["architecture"][0]
+		}
+	}
+	shoots := worlds.Shoots(t, 2, 1, names...) // of more than five a warning names only some
+	for _, s := range shoots {
+		s.APIVersion, s.Kind = "core.gardener.cloud/v1beta1", "Shoot"
+		s.Name = strings.ToLower(kind[:1]) + s.Name
+		machine := &s.Spec.Provider.Workers[0].Machine
+		machine.Architecture = new(architectures[machine.Type])
+		s.Spec.Provider.Type = "openstack"
+		s.Spec.CloudProfile = &v1beta1.CloudProfileReference{Kind: kind, Name: name}
+		s.Spec.Maintenance = &v1beta1.Maintenance{AutoUpdate: &v1beta1.MaintenanceAutoUpdate{
+			KubernetesVersion: true, MachineImageVersion: new(rapid.Bool().Draw(t, "updates automatically")),
+		}}
+	}
+	return shoots
+}
+
+// ofProfile draws an update of a CloudProfile that is used directly.
+func ofProfile(t *rapid.T) update {
+	old := worlds.Draw(t)
+	was, is := cloudProfile(old), cloudProfile(old.Changed(t))
+	return update{"CloudProfile", was, is, was, nil, drawShoots(t, "CloudProfile", "profile", old)}
+}
+
+// ofChild draws an update of a NamespacedCloudProfile.
+func ofChild(t *rapid.T) update {
+	parent := worlds.Draw(t)
+	old := worlds.DrawChild(t, parent)
+	was, is := childProfile(old), childProfile(old.Changed(t))
+	shoots := drawShoots(t, "NamespacedCloudProfile", "child", parent, old)
+	return update{"NamespacedCloudProfile", was, is, cloudProfile(parent), was, shoots}
+}
+
+// ofParent draws an update of a CloudProfile that is used directly, and through a NamespacedCloudProfile by Shoots that use nothing
+// which that defines itself. Of other worker pools admission knows only what is the CloudProfile's.
+func ofParent(t *rapid.T) update {
+	parent := worlds.Draw(t)
+	updated, child := parent.Changed(t), worlds.DrawChild(t, parent)
+	updated.Capabilities, child.Versions = parent.Capabilities, nil
+	was := cloudProfile(parent)
+	shoots := append(drawShoots(t, "CloudProfile", "profile", parent), drawShoots(t, "NamespacedCloudProfile", "child", parent)...)
+	return update{"CloudProfile", was, cloudProfile(updated), was, childProfile(child), shoots}
+}
+
+// warnings returns what admission warns about the update.
+func (u *update) warnings(tb testing.TB) []string {
+	g := webhooks.New(u.profile)
+	g.Child = u.child
+	for _, s := range u.shoots {
+		g.Shoots = append(g.Shoots, *s)
+	}
+	handler := webhooks.Handlers(tb, openstack.Provider{}, g)["validate-"+strings.ToLower(u.kind)]
+	return handler.Handle(tb.Context(), webhooks.Request(tb, u.kind, u.updated, u.old)).Warnings
+}
+
+// change is what capkit plan prints of one, as far as this test looks at it.
+type change struct {
+	Kind, When, Version, Region string
+	From                        struct{ ID string }
+	Pools                       []struct{ Shoot string }
+}
+
+// plan returns what capkit plan says of the update.
+func (u *update) plan(tb testing.TB, folder string) []change {
+	write := func(name string, objects ...client.Object) string {
+		file := filepath.Join(folder, name)
+		var all [][]byte
+		for _, object := range objects {
+			raw, err := json.Marshal(object)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			all = append(all, raw)
+		}
+		if err := os.WriteFile(file, bytes.Join(all, []byte("\n---\n")), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		return file
+	}
+	var others []client.Object
+	if u.kind != "CloudProfile" {
+		others = append(others, u.profile)
+	} else if u.child != nil {
+		others = append(others, u.child)
+	}
+	for _, s := range u.shoots {
+		others = append(others, s)
+	}
+	args := []string{"capkit", "plan", "-o", "json", write("old.json", u.old), write("new.json", u.updated)}
+	if len(others) > 0 {
+		args = append(args, write("others.json", others...))
+	}
+	var stdout, stderr bytes.Buffer
+	if status := cli.Run(args, &bytes.Buffer{}, &stdout, &stderr, cli.For(openstack.Provider{})); status > 1 {
+		tb.Fatal(stderr.String())
+	}
+	var answer struct{ Changes []change }
+	if err := json.Unmarshal(stdout.Bytes(), &answer); err != nil {
+		tb.Fatalf("%v: %s %s", err, &stdout, &stderr)
+	}
+	return answer.Changes
+}
+
+var shootNames = regexp.MustCompile(namespace + `/[cn]shoot-[0-9]`)
+
+// warned returns the consequences that warnings name.
+func warned(tb testing.TB, warnings []string) consequences {
+	found := consequences{}
+	for _, warning := range warnings {
+		shoots := shootNames.FindAllString(warning, -1)
+		if len(shoots) == 0 {
+			continue
+		}
+		what := ""
+		for _, by := range []struct{ words, what string }{
+			{"confirmation of their deletion", locked}, {"Gardener's maintenance is going to choose", blocked},
+			{"get no new machines", noMachines}, {"boot another one", otherImage},
+		} {
+			if what == "" && strings.Contains(warning, by.words) {
+				what = by.what
+			}
+		}
+		if what == "" {
+			tb.Fatalf("a warning about Shoots: %s", warning)
+		}
+		for _, s := range shoots {
+			found.add(s, what)
+		}
+	}
+	return found
+}
+
+// planned returns the consequences that changes are. Of a Shoot that is locked admission says no more. Of another image it says something
+// if the flavor so far is gone, for which nobody can be warned while its reference is there.
+func (u *update) planned(changes []change, warned consequences) consequences {
+	found := consequences{}
+	for _, kind := range []string{locked, noMachines, blocked, otherImage} {
+		for _, c := range changes {
+			for _, pool := range c.Pools {
+				what, lockedAlready := consequenceOf(&c), slices.Contains(found[pool.Shoot], locked)
+				if what != kind || lockedAlready && what != blocked {
+					continue
+				}
+				if what == otherImage && (u.has(&c) || !slices.Contains(warned[pool.Shoot], what)) {
+					continue
+				}
+				found.add(pool.Shoot, what)
+			}
+		}
+	}
+	return found
+}
+
+func consequenceOf(c *change) string {
+	switch c.Kind + c.When {
+	case "locked":
+		return locked
+	case "no-machines":
+		return noMachines
+	case "maintenance":
+		return blocked
+	case "other-imagenow":
+		return otherImage
+	}
+	return ""
+}
+
+// has reports whether the updated profile still has the reference that a change is from, for the same version and region.
+func (u *update) has(c *change) bool {
+	of := u.profile
+	if updated, is := u.updated.(*v1beta1.CloudProfile); is {
+		of = updated
+	}
+	configs := []*runtime.RawExtension{of.Spec.ProviderConfig}
+	if child, is := u.updated.(*v1beta1.NamespacedCloudProfile); is {
+		configs = append(configs, child.Spec.ProviderConfig)
+	} else if u.child != nil {
+		configs = append(configs, u.child.Spec.ProviderConfig)
+	}
+	for _, config := range configs {
+		var read v1alpha1.CloudProfileConfig
+		if config == nil || json.Unmarshal(config.Raw, &read) != nil {
+			continue
+		}
+		for _, image := range read.MachineImages {
+			for _, v := range image.Versions {
+				regions := v.Regions
+				for _, f := range v.CapabilityFlavors {
+					regions = append(regions, f.Regions...)
+				}
+				if v.Version == c.Version && slices.ContainsFunc(regions, func(r v1alpha1.RegionIDMapping) bool {
+					return r.Name == c.Region && r.ID == c.From.ID
+				}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Admission and capkit plan name the same Shoots with the same consequences.
+func TestAdmissionAndPlanAgree(t *testing.T) {
+	seen := map[string]int{}
+	for name, draw := range map[string]func(*rapid.T) update{
+		"a CloudProfile": ofProfile, "a NamespacedCloudProfile": ofChild, "a CloudProfile with a child": ofParent,
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			rapid.Check(t, func(r *rapid.T) {
+				for range 5 { // some consequences are rare
+					u := draw(r)
+					warnings, changes := u.warnings(t), u.plan(t, folder)
+					warned := warned(t, warnings)
+					planned := u.planned(changes, warned)
+					for _, all := range warned {
+						for _, what := range all {
+							seen[what]++
+						}
+					}
+					if diff := gocmp.Diff(warned, planned); diff != "" {
+						r.Fatalf("-admission +plan: %s\n%s\n%+v", diff, strings.Join(warnings, "\n"), changes)
+					}
+				}
+			})
+		})
+	}
+	for _, what := range []string{locked, noMachines, otherImage, blocked} {
+		if seen[what] == 0 {
+			t.Errorf("never seen: %s", what)
+		}
+	}
+}

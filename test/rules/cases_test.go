@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package rules_test
+
+import (
+	"bytes"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/ratchet"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/fixtures"
+	"github.com/capkit/capkit/test/rules"
+)
+
+const root = "../.."
+
+// The kinds of cases: what the name of a case begins with. The example of a rule is refused, or warned about.
+const (
+	example   = "example"
+	refused   = "refused"
+	warned    = "warned"
+	accepted  = "accepted"
+	ratcheted = "ratcheted"
+)
+
+// elsewhere are the rules that neither lint nor the engine finds, with who does and has the test.
+var elsewhere = map[string]string{
+	"migration":           "capkit migrate",
+	"credentials-missing": "admission, which looks for them",
+	"credentials-kind":    "admission",
+	"maintenance-blocked": "admission, which asks Gardener's maintenance; test/admission runs the archive",
+}
+
+// unratcheted are the rules whose errors no update may keep, with the reason.
+var unratcheted = map[string]string{
+	"core-flavor-wrapped": unread, "duplicate-key": unread, "field-type": unread, "not-an-object": unread, "object-kind": unread,
+	"syntax": unread, "too-large": unread,
+	"gardener-core":    "Gardener says it, which has rules of its own about updates",
+	"object-duplicate": "a garden has one object of a name",
+	"profile-missing":  "who looks for the profile says it, not the engine",
+}
+
+const unread = "the API server does not read it; a provider config, which it does not look into, may keep it: see unknown-field"
+
+// TestRules runs the cases of every rule: lint judges manifests, and the engine judges updates.
+func TestRules(t *testing.T) {
+	for _, rule := range catalogue() {
+		if elsewhere[rule.Name] != "" {
+			continue
+		}
+		t.Run(rule.Name, func(t *testing.T) {
+			archive, err := rules.Read(root, rule.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := must(t)(archive.Base())
+			seen := map[string]bool{}
+			cases.Run(t, filepath.Join(rules.Dir(root), rule.Name+".txtar"), func(c *cases.Case) string {
+				kind, _, _ := strings.Cut(c.Name, ":")
+				seen[kind] = true
+				changed := base
+				if kind != example {
+					changed = must(c.T())(rules.Changed(base, c.Text(rules.Change)))
+				}
+				found := answer(c.T(), archive, kind, base, changed)
+				demand(c.T(), &rule, kind, found)
+				return cases.Fold(lines(found)...)
+			})
+			demandKinds(t, &rule, seen)
+			demand(t, &rule, accepted, answer(t, archive, accepted, base, must(t)(archive.Repaired())))
+		})
+	}
+}
+
+// TestNames finds archives and exceptions that no rule has.
+func TestNames(t *testing.T) {
+	archives, err := filepath.Glob(filepath.Join(rules.Dir(root), "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := slices.Concat(slices.Collect(maps.Keys(elsewhere)), slices.Collect(maps.Keys(unratcheted)))
+	for _, archive := range archives {
+		names = append(names, strings.TrimSuffix(filepath.Base(archive), ".txtar"))
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(catalogue(), func(r finding.Rule) bool { return r.Name == name }) {
+			t.Errorf("%s is no rule", name)
+		}
+	}
+}
+
+// catalogue returns all rules.
+func catalogue() []finding.Rule { return cli.Rules(clouds.All()...) }
+
+// must returns what fails the test if there is an error in place of a text.
+func must(t *testing.T) func(string, error) string {
+	return func(text string, err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+}
+
+// answer returns what is found in manifests, or in the update to them.
+func answer(t *testing.T, archive *rules.Archive, kind, base, changed string) []fixtures.Finding {
+	t.Helper()
+	if archive.Example() == "" || kind == ratcheted {
+		return updated(t, base, changed)
+	}
+	found, err := fixtures.Lint(strings.NewReader(changed), append([]string{"-"}, archive.Files(root)...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// demand fails the test if what is found is not what a case of the kind has.
+func demand(t *testing.T, rule *finding.Rule, kind string, found []fixtures.Finding) {
+	t.Helper()
+	has := func(severity finding.Severity, rule string) bool {
+		return slices.ContainsFunc(found, func(f fixtures.Finding) bool {
+			return f.Severity == severity && (rule == "" || f.Rule == rule)
+		})
+	}
+	ok := false
+	switch kind {
+	case example:
+		ok = has(rule.Severity, rule.Name)
+	case refused:
+		ok = has(finding.SeverityError, rule.Name)
+	case warned, ratcheted:
+		ok = has(finding.SeverityWarning, rule.Name) && !has(finding.SeverityError, "")
+	case accepted:
+		ok = len(found) == 0
+	}
+	if !ok {
+		t.Errorf("that is not %s:\n%s", kind, strings.Join(lines(found), "\n"))
+	}
+}
+
+// demandKinds fails the test if cases are missing.
+func demandKinds(t *testing.T, rule *finding.Rule, seen map[string]bool) {
+	t.Helper()
+	if !seen[example] && !seen[refused] && !seen[warned] {
+		t.Error("no case breaks the rule")
+	}
+	if !seen[accepted] {
+		t.Error("no case is accepted")
+	}
+	keeps := rule.Severity == finding.SeverityError && !rule.Online && unratcheted[rule.Name] == ""
+	if seen[ratcheted] != keeps {
+		t.Errorf("a case in which an update keeps the error: %t", seen[ratcheted])
+	}
+}
+
+func lines(found []fixtures.Finding) []string {
+	lines := make([]string, 0, len(found))
+	for _, f := range found {
+		lines = append(lines, f.String())
+	}
+	return lines
+}
+
+// updated returns what the engine finds in an update of manifests: in the object that changes.
+func updated(t *testing.T, before, after string) []fixtures.Finding {
+	t.Helper()
+	if before == after {
+		return nil
+	}
+	var found []fixtures.Finding
+	object, report := judge(read(t, before), read(t, after))
+	kind := reflect.TypeOf(object).Elem().Name()
+	about := fixtures.Document{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+	add := func(severity finding.Severity, list finding.List) {
+		for _, f := range list {
+			found = append(found, fixtures.Finding{
+				Severity: severity, Rule: f.Origin, Type: f.Type, Object: about.Object(), Field: f.Field, Message: f.Detail,
+			})
+		}
+	}
+	add(finding.SeverityError, report.Errors)
+	add(finding.SeverityWarning, report.Warnings)
+	return found
+}
+
+// garden has the objects of manifests: not more than one of each kind.
+type garden struct {
+	profile *v1beta1.CloudProfile
+	child   *v1beta1.NamespacedCloudProfile
+	shoot   *v1beta1.Shoot
+	secret  *corev1.Secret
+}
+
+func read(t *testing.T, text string) *garden {
+	t.Helper()
+	g := &garden{}
+	for document := range bytes.SplitSeq([]byte(text), []byte("\n---\n")) {
+		var head struct{ Kind string }
+		if err := yaml.Unmarshal(document, &head); err != nil {
+			t.Fatal(err)
+		}
+		var object any
+		switch head.Kind {
+		case "CloudProfile":
+			g.profile = &v1beta1.CloudProfile{}
+			object = g.profile
+		case "NamespacedCloudProfile":
+			g.child = &v1beta1.NamespacedCloudProfile{}
+			object = g.child
+		case "Shoot":
+			g.shoot = &v1beta1.Shoot{}
+			object = g.shoot
+		case "Secret":
+			g.secret = &corev1.Secret{Data: map[string][]byte{}}
+			object = g.secret
+		}
+		if err := yaml.UnmarshalStrict(document, object); err != nil {
+			t.Fatalf("%s: %v", head.Kind, err)
+		}
+	}
+	if g.secret != nil { // as the API server does
+		for key, value := range g.secret.StringData {
+			g.secret.Data[key] = []byte(value)
+		}
+	}
+	return g
+}
+
+// judge returns the object that an update changes, the first one, with what the engine says about it. Nothing else here asks the engine.
+func judge(old, updated *garden) (client.Object, finding.Report) {
+	by := cloudOf(old)
+	cloud, at := untyped(by), field.NewPath("spec")
+	var stored *profile.Profile[any]
+	var users []update.User
+	if old.profile != nil {
+		stored, _ = profile.Compile(cloud, &old.profile.Spec, at)
+	}
+	if old.shoot != nil {
+		users = []update.User{{Shoot: old.shoot, Pools: provider.PoolsOf(old.shoot)}}
+	}
+	withEffects := func(before, after *profile.Profile[any], report finding.Report) finding.Report {
+		changes := update.Of(update.View[any]{Before: before, After: after, Users: users})
+		report.Warnings = append(report.Warnings, check.Effects(before, after, &changes, true)...)
+		return report.Sorted()
+	}
+	switch {
+	case changed(old.profile, updated.profile):
+		if old.profile.Spec.Type != updated.profile.Spec.Type {
+			users := []string{"Shoot " + old.shoot.Name}
+			return updated.profile, finding.Failed(check.TypeInUse(updated.profile, old.profile, users))
+		}
+		after, report := check.CloudProfileUpdate(stored, updated.profile, old.profile)
+		return updated.profile, withEffects(stored, after, report)
+	case changed(old.child, updated.child):
+		after, report := check.NamespacedCloudProfileUpdate(stored, updated.child, old.child)
+		return updated.child, withEffects(check.Resulting(stored, old.child), after, report)
+	case changed(old.shoot, updated.shoot):
+		report := ratchet.Excuse(
+			ratchet.Judged{Object: updated.shoot, Report: check.Shoot(stored, updated.shoot, nil)},
+			ratchet.Judged{Object: old.shoot, Report: check.Shoot(stored, old.shoot, nil)})
+		if updates, validates := by.Cloud().(provider.ShootUpdateValidator); validates {
+			report.Add(updates.ValidateShootUpdate(updated.shoot, old.shoot))
+		}
+		return updated.shoot, report.Sorted()
+	}
+	_, errs := by.Cloud().(provider.CredentialsValidator).ValidateCredentials(updated.secret.Data, field.NewPath("data"))
+	return updated.secret, finding.Report{Errors: finding.Of(errs)}
+}
+
+func changed[T any](old, updated *T) bool { return !reflect.DeepEqual(old, updated) }
+
+// cloudOf returns the provider of the CloudProfile; that of OpenStack if there is none.
+func cloudOf(g *garden) cli.Provider {
+	name := "openstack"
+	if g.profile != nil {
+		name = g.profile.Spec.Type
+	}
+	all := clouds.All()
+	return all[slices.IndexFunc(all, func(p cli.Provider) bool { return p.Type() == name })]
+}
+
+// untyped returns the provider with the lists that it has besides images.
+func untyped(by cli.Provider) provider.Provider[any] {
+	if lists, extends := by.Cloud().(provider.ListExtender); extends {
+		return struct {
+			provider.Provider[any]
+			provider.ListExtender
+		}{by.Untyped(), lists}
+	}
+	return by.Untyped()
+}

@@ -78,14 +78,8 @@ type explainedFlavor struct {
 
 	// undeclared says what it supports of worker capabilities without declaring it.
 	undeclared string
-	// exclusions are the reasons why it is out, one for each that it does not go with. The first is that of Message.
-	exclusions []exclusion
-}
-
-// exclusion is a reason why a flavor is out, as a clause with the flavor as its subject.
-type exclusion struct {
-	by     capability.Cause
-	clause string
+	// rejections are the reasons why it is out. The first is that of Message.
+	rejections []resolve.Rejection
 }
 
 // explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
@@ -155,10 +149,10 @@ func explained[R any](p *profile.Profile[R], r *resolve.Resolution[R], i int) ex
 	v := &d.Verdicts[i]
 	f := explainedFlavor{
 		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(),
-		Reason: v.Reason, ExcludedBy: excluder(v), Chosen: i == d.Chosen, exclusions: exclusions(d, i),
+		Reason: v.Reason, Chosen: i == d.Chosen, rejections: resolve.Rejections(v, d.Request.Region),
 	}
-	if len(f.exclusions) > 0 {
-		f.Message = v.Set.String() + " " + f.exclusions[0].clause
+	if len(f.rejections) > 0 {
+		f.ExcludedBy, f.Message = f.rejections[0].By, v.Set.String()+" "+f.rejections[0].String()
 	}
 	if v.Effective != (capability.Set{}) {
 		f.Effective, f.undeclared = v.Effective.Capabilities(), undeclaredIn(p, r, v.Effective)
@@ -202,24 +196,6 @@ func requires[R any](r *resolve.Resolution[R], name string, implied bool) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
 		return q.Capability == name && (implied || !q.Implied)
 	})
-}
-
-// exclusions returns the reasons why a flavor is out: for each that it does not go with, the first one.
-func exclusions[R any](d *imageselector.Decision[R], i int) []exclusion {
-	if d.Verdicts[i].Reason == "" {
-		return nil
-	}
-	single := imageselector.Decision[R]{Request: d.Request, Verdicts: []imageselector.Verdict[R]{d.Verdicts[i]}}
-	v := &single.Verdicts[0]
-	all := []exclusion{{excluder(v), resolve.Rejection(&single, 0)}}
-	for _, c := range d.Verdicts[i].Conflicts {
-		v.Conflicts = []capability.Conflict{c}
-		by := excluder(v)
-		if !slices.ContainsFunc(all, func(e exclusion) bool { return e.by == by }) {
-			all = append(all, exclusion{by, resolve.Rejection(&single, 0)})
-		}
-	}
-	return all
 }
 
 // asked returns what a worker pool asks for, of capabilities that the profile registers and others.

@@ -172,12 +172,12 @@ func printFlavors(w io.Writer, e answer) {
 
 // printOutcome writes what became of a flavor.
 func printOutcome(w io.Writer, e answer, f explainedFlavor) {
-	fits, out := "fits; on this machine type", func(exclusion) string { return "out" }
+	fits, out := "fits; on this machine type", func(resolve.Rejection) string { return "out" }
 	if e.sets != nil {
-		fits, out = "fits; for this worker pool", func(x exclusion) string { return "out by the " + causes[x.by] }
+		fits, out = "fits; for this worker pool", func(r resolve.Rejection) string { return "out by the " + causes[r.By] }
 	}
-	for _, x := range f.exclusions {
-		report.Printf(w, "      %s: it %s\n", out(x), x.clause)
+	for _, r := range f.rejections {
+		report.Printf(w, "      %s: it %s\n", out(r), r)
 	}
 	if f.Reason == "" {
 		report.Printf(w, "      %s: %s\n", fits, e.format(f.Effective)+f.undeclared)
@@ -189,7 +189,7 @@ var causes = map[capability.Cause]string{
 	capability.CauseMachine: "machine type",
 	capability.CauseWorker:  "worker pool",
 	capability.CauseBoth:    "machine type and worker pool together",
-	excludedByRegion:        "region",
+	resolve.ByRegion:        "region",
 }
 
 // letter names the flavors A, B, …, Z, 27, 28, …

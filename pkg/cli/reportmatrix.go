@@ -195,11 +195,7 @@ func (s *sheet[R]) flavor(kind string, flavor *imageselector.Flavor[R], supports
 		if ref, found := flavor.Reference(region); found {
 			text = referenceText(ref)
 		} else {
-			d := imageselector.Decision[R]{
-				Request:  imageselector.Request{Region: region},
-				Verdicts: []imageselector.Verdict[R]{{Flavor: flavor, Reason: imageselector.ReasonRegion}},
-			}
-			missing = s.texts.Add(resolve.Rejection(&d, 0))
+			missing = s.texts.Add(resolve.NoImageIn(flavor, region).String())
 		}
 		f.References, f.Missing = append(f.References, text), append(f.Missing, missing)
 	}
@@ -331,11 +327,6 @@ func (a *answers[R]) look(version int) {
 	if r.Reason != "" {
 		a.out.Whole[version] = a.texts.Add(r.Message)
 	}
-	for i := range r.Decision.Verdicts {
-		if v := &r.Decision.Verdicts[i]; v.Reason == imageselector.ReasonRegion {
-			v.Reason = "" // which is said of each region
-		}
-	}
 	e := answerFrom(a.compiled.Profile, r)
 	a.asked, a.out.Settings, a.out.Asks = r.Decision.Request, settingsText(e), a.compiled.asksFor(&r)
 	if len(block.Types) == 0 {
@@ -346,9 +337,12 @@ func (a *answers[R]) look(version int) {
 		}
 	}
 	for i, f := range e.Flavors {
+		if f.ExcludedBy == resolve.ByRegion { // which is said of each region
+			f.Reason, f.rejections = "", nil
+		}
 		o := page.Outcome{Lines: a.texts.AddLines(written(func(w *bytes.Buffer) { printOutcome(w, e, f) }))}
-		if len(f.exclusions) > 0 {
-			o.Clause = a.texts.Add(f.exclusions[0].clause)
+		if len(f.rejections) > 0 {
+			o.Clause = a.texts.Add(f.rejections[0].String())
 		}
 		key := v.Flavors[i].Key
 		a.out.Outcomes[key], a.known[key] = o, true

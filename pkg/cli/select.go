@@ -117,20 +117,6 @@ type rejected struct {
 	text string
 }
 
-// excludedByRegion stands beside the causes of a conflict of capabilities.
-const excludedByRegion = capability.Cause(imageselector.ReasonRegion)
-
-// excluder returns what the flavor of a verdict does not go with; empty for a candidate.
-func excluder[R any](v *imageselector.Verdict[R]) capability.Cause {
-	switch {
-	case v.Reason == imageselector.ReasonRegion:
-		return excludedByRegion
-	case len(v.Conflicts) > 0:
-		return v.Conflicts[0].Cause
-	}
-	return ""
-}
-
 // answerFrom turns a resolution into what is printed.
 func answerFrom[R any](p *profile.Profile[R], r resolve.Resolution[R]) answer {
 	a := answer{
@@ -209,15 +195,12 @@ func whole[R any](p *profile.Profile[R], r *resolve.Resolution[R]) rejected {
 // rejectedFlavor is the entry of a flavor, the one with the index i.
 func rejectedFlavor[R any](p *profile.Profile[R], d *imageselector.Decision[R], i int) rejected {
 	v := &d.Verdicts[i]
-	entry := rejected{
-		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: excluder(v),
-		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + resolve.Rejection(d, i),
+	first := resolve.Rejections(v, d.Request.Region)[0]
+	return rejected{
+		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: first.By,
+		Capability: first.Conflict.Capability, Flavor: first.Conflict.Offer, Machine: first.Conflict.Need, Worker: first.Conflict.Asked,
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + first.String(),
 	}
-	if len(v.Conflicts) > 0 {
-		first := &v.Conflicts[0]
-		entry.Capability, entry.Flavor, entry.Machine, entry.Worker = first.Capability, first.Offer, first.Need, first.Asked
-	}
-	return entry
 }
 
 // declared keeps a flavor that declares nothing an empty object in JSON.

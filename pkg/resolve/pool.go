@@ -253,7 +253,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		region += fmt.Sprintf(", which is not in the profile (%s%s)", words.Few(p.Regions()), meantRegion(p.Profile, r.Pool.Region))
 	}
 	return fault(ruleNoImage, field.ErrorTypeInvalid, machine.Child("type"), r.Pool.MachineType,
-		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r))
+		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r, nil))
 }
 
 // misnamedType says of a machine type that the profile lacks if one there has a wrong name.
@@ -267,18 +267,6 @@ func (p Resolver[R]) misnamedType(r *Resolution[R]) string {
 // repairFirst says that the profile has to be repaired before its users can do anything.
 func repairFirst(where string) string {
 	return "the profile has an error " + where + "; repair that first"
-}
-
-// rejections says why the flavors are out, or which error of the profile may be why.
-func (p Resolver[R]) rejections(r *Resolution[R]) string {
-	if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
-		return repairFirst(r.cause)
-	}
-	rejections := make([]string, 0, len(r.Decision.Verdicts))
-	for i := range r.Decision.Verdicts {
-		rejections = append(rejections, p.Vocabulary().Format(r.Decision.Verdicts[i].Flavor.Capabilities)+" "+Rejection(&r.Decision, i))
-	}
-	return words.JoinFew(rejections, "; ")
 }
 
 // Region returns an error at the path at if the profile does not have a region, and nil if it does. A profile
@@ -309,34 +297,6 @@ func (p Resolver[R]) unmapped(r *Resolution[R], version bool) string {
 			lacks += "; " + repairFirst(r.cause)
 		}
 		return lacks
-	}
-	return ""
-}
-
-// Rejection says in one clause, with the flavor as its subject, why the flavor of a verdict is out: the first
-// capability in conflict, what the flavor has, and what the machine type has or the worker pool asks for; or the
-// region. It is empty for a candidate.
-func Rejection[R any](d *imageselector.Decision[R], verdict int) string {
-	v := &d.Verdicts[verdict]
-	switch v.Reason {
-	case imageselector.ReasonCapability:
-		if len(v.Conflicts) == 0 {
-			return "was compiled with another vocabulary"
-		}
-		c := v.Conflicts[0]
-		if _, written := v.Flavor.Capabilities[c.Capability]; written {
-			c.Undeclared = false // what it declares is what holds anyway
-		}
-		return rejectedFor(c)
-	case imageselector.ReasonRegion:
-		regions := make([]string, 0, len(v.Flavor.Regional))
-		for i := range v.Flavor.Regional {
-			regions = append(regions, v.Flavor.Regional[i].Region)
-		}
-		if len(regions) == 0 {
-			return "has no image anywhere"
-		}
-		return fmt.Sprintf("has no image in region %s, only in %s", words.Quoted(d.Request.Region), words.Few(regions))
 	}
 	return ""
 }

@@ -110,29 +110,9 @@ func (p Resolver[R]) unmetRequest(r *Resolution[R], q *capability.Requirement) f
 	has := r.Machine.Values(q.Capability)
 	detail := fmt.Sprintf("%s, and machine type %s has [%s]", Asks(q), r.Pool.MachineType, words.Few(has))
 	if slices.ContainsFunc(has, func(value string) bool { return slices.Contains(q.Values, value) }) {
-		known := fmt.Sprintf(", the worker pool asks for [%s]", words.Few(q.Values)) // which the message begins with
 		detail = fmt.Sprintf("%s, and no flavor of %s@%s for machine type %s in region %s has that%s: %s",
 			Asks(q), r.Pool.Image, r.Pool.Version, r.Pool.MachineType, words.Quoted(r.Pool.Region),
-			others(r.Requirements, q), strings.ReplaceAll(p.rejections(r), known, ""))
+			others(r.Requirements, q), p.rejections(r, q))
 	}
 	return finding.New(ruleRequestUnmet.Name, field.ErrorTypeInvalid, SettingOf(&r.Pool, q), field.OmitValueType{}, detail)
-}
-
-// rejectedFor says in one clause, with the flavor as its subject, what a conflict is.
-func rejectedFor(c capability.Conflict) string {
-	has := fmt.Sprintf("has %s [%s]", c.Capability, words.Few(c.Offer))
-	if c.Undeclared {
-		has = "does not declare " + c.Capability
-		if len(c.Offer) > 0 {
-			has += fmt.Sprintf(", so it has [%s]", words.Few(c.Offer))
-		}
-	}
-	asked := fmt.Sprintf("the worker pool asks for [%s]", words.Few(c.Asked))
-	switch c.Cause {
-	case capability.CauseMachine:
-		return fmt.Sprintf("%s, the machine type [%s]", has, words.Few(c.Need))
-	case capability.CauseBoth:
-		return fmt.Sprintf("%s, the machine type [%s], %s", has, words.Few(c.Need), asked)
-	}
-	return has + ", " + asked
 }

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// ByRegion stands beside the causes of a conflict: the flavor has no image in the region.
+const ByRegion = capability.Cause(imageselector.ReasonRegion)
+
+// Rejection is one reason why a flavor is excluded. [Rejections] returns those of a flavor.
+type Rejection struct {
+	// By says what excludes the flavor; empty for one that was compiled with another vocabulary.
+	By capability.Cause
+	// Conflict is the capability in conflict. It is the zero Conflict if there is none, as for ByRegion.
+	Conflict capability.Conflict
+	// Region is where the flavor has no image, and Regions where it has, in its order. Both are for ByRegion.
+	Region  string
+	Regions []string
+}
+
+// Rejections returns why the flavor of a verdict about a region is excluded: for each cause the first conflict, in the order of
+// the vocabulary, so that the first rejection is the one that decides. Nil: the flavor is a candidate. The caller owns the slice.
+func Rejections[R any](v *imageselector.Verdict[R], region string) []Rejection {
+	switch {
+	case v.Reason == imageselector.ReasonRegion:
+		return []Rejection{NoImageIn(v.Flavor, region)}
+	case v.Reason == "":
+		return nil
+	case len(v.Conflicts) == 0:
+		return []Rejection{{}}
+	}
+	var rejections []Rejection
+	for _, c := range v.Conflicts {
+		if slices.ContainsFunc(rejections, func(r Rejection) bool { return r.By == c.Cause }) {
+			continue
+		}
+		if _, written := v.Flavor.Capabilities[c.Capability]; written {
+			c.Undeclared = false // what it declares is what holds anyway
+		}
+		rejections = append(rejections, Rejection{By: c.Cause, Conflict: c})
+	}
+	return rejections
+}
+
+// NoImageIn returns why a flavor without an image in a region is excluded there.
+func NoImageIn[R any](flavor *imageselector.Flavor[R], region string) Rejection {
+	r := Rejection{By: ByRegion, Region: region}
+	for i := range flavor.Regional {
+		r.Regions = append(r.Regions, flavor.Regional[i].Region)
+	}
+	return r
+}
+
+// String returns the reason in one clause, with the flavor as its subject: what the flavor has, and what the machine type has or
+// the worker pool asks for.
+func (r Rejection) String() string {
+	switch {
+	case r.By == "":
+		return "was compiled with another vocabulary"
+	case r.By == ByRegion && len(r.Regions) == 0:
+		return "has no image anywhere"
+	case r.By == ByRegion:
+		return fmt.Sprintf("has no image in region %s, only in %s", words.Quoted(r.Region), words.Few(r.Regions))
+	}
+	c := r.Conflict
+	clause := fmt.Sprintf("has %s [%s]", c.Capability, words.Few(c.Offer))
+	if c.Undeclared {
+		clause = "does not declare " + c.Capability
+		if len(c.Offer) > 0 {
+			clause += fmt.Sprintf(", so it has [%s]", words.Few(c.Offer))
+		}
+	}
+	if c.Cause != capability.CauseWorker {
+		clause += fmt.Sprintf(", the machine type [%s]", words.Few(c.Need))
+	}
+	if c.Cause != capability.CauseMachine && c.Asked != nil {
+		clause += fmt.Sprintf(", the worker pool asks for [%s]", words.Few(c.Asked))
+	}
+	return clause
+}
+
+// rejections says why the flavors are excluded, or which error of the profile may be why. What known asks for is not repeated; it
+// may be nil.
+func (p Resolver[R]) rejections(r *Resolution[R], known *capability.Requirement) string {
+	if r.cause = p.CauseOf(r.Pool.MachineType, r.Decision.Request); r.cause != "" {
+		return repairFirst(r.cause)
+	}
+	rejections := make([]string, 0, len(r.Decision.Verdicts))
+	for i := range r.Decision.Verdicts {
+		v := &r.Decision.Verdicts[i]
+		first := Rejections(v, r.Pool.Region)[0]
+		if c := &first.Conflict; known != nil && c.Capability == known.Capability && slices.Equal(c.Asked, known.Values) {
+			c.Asked = nil
+		}
+		rejections = append(rejections, p.Vocabulary().Format(v.Flavor.Capabilities)+" "+first.String())
+	}
+	return words.JoinFew(rejections, "; ")
+}

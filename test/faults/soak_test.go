@@ -313,9 +313,13 @@ func (s *soak) measure() {
 // enoughSizes is how many sizes of a process can be judged: those of some minutes.
 const enoughSizes = 120
 
+// mostGrowth is how much a replica may grow by without a leak. One that the API server does not talk to yet, because its connections are to the other one, has 80 MiB;
+// under load it has 110, with garbage up to 190.
+const mostGrowth = 64 << 20
+
 // growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long
-// enough the sizes after the first quarter of its life are split in two: the median of the later half may be a fifth larger than that
-// of the earlier one.
+// enough the sizes after the first quarter of its life are split in two. The median of the later half may be a fifth larger than that
+// of the earlier one, or larger by mostGrowth.
 func (s *soak) growth() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -335,7 +339,7 @@ func (s *soak) growth() []string {
 		life = life[len(life)/4:]
 		earlier, later := middle(life[:len(life)/2]), middle(life[len(life)/2:])
 		GinkgoWriter.Printf("a replica that lived for %d looks had %d MiB, then %d MiB\n", len(life), earlier>>20, later>>20)
-		if later > earlier+earlier/5 {
+		if later > earlier+max(earlier/5, mostGrowth) {
 			problems = append(problems, fmt.Sprintf("a replica grew from %d to %d MiB", earlier>>20, later>>20))
 		}
 	}

@@ -7,7 +7,7 @@
 // into the status of NamespacedCloudProfiles, with the command that serves them.
 //
 // It is the only package that serves webhooks and talks to an API server. It contains no rule about images: package
-// consistency says what is right, package ratchet what an update may keep, and package render what is rendered. This
+// check says what is right, package ratchet what an update may keep, and package render what is rendered. This
 // package fetches what they need and puts what they found into a response. Start reading at webhooks.go, the table of
 // all webhooks; an extension author calls [NewCommand] and needs nothing else.
 package admission

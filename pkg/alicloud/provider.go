@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package alicloud is the Provider for AliCloud: an image ID for each region. It converts the wire format of pkg/apis/alicloud
-// and says what only that format can get wrong; everything else is consistency's. Worker pools have no config of their own, so
+// and says what only that format can get wrong; everything else is for package check. Worker pools have no config of their own, so
 // that no setting asks for an image.
 package alicloud
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package aws is the Provider for AWS: an Amazon Machine Image (AMI) for each region. It converts the wire format of
-// pkg/apis/aws and says what only that format can get wrong; everything else is consistency's. It is the small example of a
+// pkg/apis/aws and says what only that format can get wrong; everything else is for package check. It is the small example of a
 // real provider. worker.go has what worker pools can ask for.
 package aws
 

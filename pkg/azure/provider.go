@@ -4,7 +4,7 @@
 
 // Package azure is the Provider for Azure: one image for each flavor, named in one of four ways, the same in every region. It
 // converts the wire format of pkg/apis/azure. What only that format can get wrong is in references.go, about images, and in
-// rules.go, about the rest; settings.go says what worker pools ask for. Everything else is consistency's.
+// rules.go, about the rest; settings.go says what worker pools ask for. Everything else is for package check.
 package azure
 
 import (

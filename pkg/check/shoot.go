@@ -91,7 +91,7 @@ func NeedsScope[R any](p *profile.Profile[R], shoot *v1beta1.Shoot) bool {
 	return ok && len(shoot.Spec.Provider.Workers) > 0 && scoped.NeedsScope(shoot)
 }
 
-// lacksRegion reports whether some flavor is out for no other reason than that it has no image in the region.
+// lacksRegion reports whether some flavor is excluded for the region alone.
 func lacksRegion[R any](r *resolve.Resolution[R]) bool {
 	return slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
 		return v.Reason == imageselector.ReasonRegion

@@ -18,7 +18,7 @@ import (
 )
 
 // The stable names of the rules that are about manifests as files, and about objects among others. The rules about
-// images are consistency's.
+// images are those of package check.
 const (
 	ruleObjectKind        = "object-kind"
 	ruleObjectDuplicate   = "object-duplicate"

@@ -144,7 +144,7 @@ func answerFrom[R any](p *profile.Profile[R], r resolve.Resolution[R]) answer {
 	return a
 }
 
-// reasonWorkerConfig stands beside the reasons of packages consistency and imageselector.
+// reasonWorkerConfig stands beside the reasons of packages profile and imageselector.
 const reasonWorkerConfig imageselector.Reason = "worker-config"
 
 // refuseFor turns an answer that has an image into a refusal if the worker's providerConfig, which the user calls by a name, has

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gcp is the Provider for Google Cloud: one image of Compute Engine for each flavor, the same in every region. It
-// converts the wire format of pkg/apis/gcp and says what only that format can get wrong; everything else is consistency's.
+// converts the wire format of pkg/apis/gcp and says what only that format can get wrong; everything else is for package check.
 package gcp
 
 import (

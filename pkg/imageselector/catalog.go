@@ -109,7 +109,7 @@ type Regional[R any] struct {
 type Global[R any] struct {
 	Ref R
 	// Fallback is set if booting from this reference works but is discouraged: an OpenStack image name, say, which need
-	// not be unique, where an image ID would be. It changes no decision; consistency warns about it.
+	// not be unique, where an image ID would be. It changes no decision; package check warns about it.
 	Fallback bool
 	// Path is where the user wrote the reference.
 	Path *field.Path

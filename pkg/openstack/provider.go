@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package openstack is the Provider for OpenStack: image IDs per region, with an image name as fallback. It converts the
-// wire format of pkg/apis/openstack and says what only that format can get wrong; everything else is consistency's.
+// wire format of pkg/apis/openstack and says what only that format can get wrong; everything else is for package check.
 package openstack
 
 import (

@@ -26,8 +26,8 @@ type Filled struct {
 
 // FillCloudProfile returns the core flavors that follow from the provider config for image versions of a CloudProfile
 // that have none (semantics S12), in the order of the profile; none if it registers no capabilities. A version is left
-// as it is if its mapping is missing, if core and mapping would not correspond one to one, which is for
-// [ValidateCloudProfile] to report, if the field architectures says something else, or if Gardener would refuse a
+// as it is if its mapping is missing, if core and mapping would not correspond one to one, which
+// [Read] reports, if the field architectures says something else, or if Gardener would refuse a
 // flavor for its architectures. The spec is not changed, and the result shares nothing with it.
 func FillCloudProfile[R any](cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) []Filled {
 	r := newReading(cloud, spec, field.NewPath("spec"))

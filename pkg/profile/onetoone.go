@@ -23,7 +23,7 @@ import (
 // correspond checks core's image versions and the provider's images one to one (semantics S8). It returns the images
 // that selection works with, in core's order: the flavors that both sides have. Selection is more tolerant than the
 // check (S7): the references of a flavor that is there twice are added up, and names that the vocabulary does not know
-// count for nothing. The paths of such flavors are kept in doubtful.
+// are ignored. The paths of such flavors are kept in doubtful.
 func (r *Reading[R]) correspond() []imageselector.Image[R] {
 	provided, mayBeUnread := r.byName(), sync.OnceValue(r.maybeUnreadImage)
 	usable := make([]imageselector.Image[R], 0, len(r.Spec.MachineImages))
@@ -299,7 +299,7 @@ func (r *Reading[R]) maybeUnreadImage() bool {
 		slices.ContainsFunc(r.Images, nameless)
 }
 
-// maybeUnreadVersion does the same for a version of an image.
+// maybeUnreadVersion reports whether a version of an image that seems to be missing may be one that could not be read.
 func (r *Reading[R]) maybeUnreadVersion(entries *imageEntries[R]) bool {
 	unread := func(image *imageselector.Image[R]) bool {
 		return len(image.Versions) == 0 && r.Unread.Touches(image.Path) || r.Unread.Covers(image.Path.Child("versions"))

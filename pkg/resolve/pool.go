@@ -26,13 +26,13 @@ type Resolution[R any] struct {
 	Reference R
 	// Machine is what the pool's machine type supports; the zero Set if the profile does not have it.
 	Machine capability.Set
-	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. They are left
-	// out by [Profile.ResolvePool] if an image was found.
+	// Requirements are what the pool asks for: the reserved capabilities first, then those of the provider. [Pool] leaves
+	// them out for a pool without settings that gets an image.
 	Requirements []capability.Requirement
-	// Ignored are those of Requirements that count for nothing, because the profile does not register their capability and
+	// Ignored are those of Requirements that are ignored, because the profile does not register their capability and
 	// its definition says that it need not.
 	Ignored []capability.Requirement
-	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Profile.ResolvePool]
+	// Decision is the record of the choice, or of why there is none. Of an image that was found by [Pool]
 	// it has no more than the index of the flavor. It is empty, with Chosen -1, for a machine type that is unknown or of
 	// another architecture, and for a pool that asks for a capability which is not registered.
 	Decision imageselector.Decision[R]
@@ -44,7 +44,7 @@ type Resolution[R any] struct {
 	cause string
 	// Open says that the pool leaves its image, or a part of the version, to Gardener's own admission.
 	Open bool
-	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is out, and what would work.
+	// Err is nil if an image was found. Otherwise it names the pool, why each flavor is excluded, and what would work.
 	Err *finding.Finding
 	// Message is what Err says, without what would work.
 	Message string
@@ -81,7 +81,7 @@ func Image[R any](p *profile.Profile[R], pool provider.Pool) (ref R, found bool)
 // Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
 // of its own: what [Pool] answers for it, without its texts. It is for questions about many versions:
 // what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot
-// be read, so that nobody knows what it asks for. Safe for concurrent use.
+// be read, so that it is unknown what it asks for. Safe for concurrent use.
 func Boots[R any](p *profile.Profile[R], pool provider.Pool) func(image, version string) bool {
 	q := p.Ask(pool)
 	if len(q.Errors) > 0 {
@@ -256,7 +256,7 @@ func (p Resolver[R]) refusal(r *Resolution[R]) finding.Finding {
 		"no image fits machine type %s with %s in region %s: %s", r.Pool.MachineType, id, region, p.rejections(r, nil))
 }
 
-// misnamedType says of a machine type that the profile lacks if one there has a wrong name.
+// misnamedType continues the error about an unknown machine type if one of the profile has a wrong name.
 func (p Resolver[R]) misnamedType(r *Resolution[R]) string {
 	if r.cause = p.MisnamedType(); r.cause == "" {
 		return ""

@@ -101,7 +101,7 @@ func (s *Images[R]) Of(q Question[R]) (Image[R], error) {
 
 // Error says why there is no image for a worker pool.
 type Error struct {
-	// Reason is one of those of packages imageselector and consistency: the profile lacks the image, its version, the
+	// Reason is one of those of packages imageselector and profile: the profile lacks the image, its version, the
 	// machine type, or a capability that the pool asks for; no flavor fits; those that fit have no image in the region.
 	// Empty: the pool's providerConfig cannot be read.
 	Reason imageselector.Reason

@@ -313,8 +313,8 @@ func (s *soak) measure() {
 // enoughSizes is how many sizes of a process can be judged: those of some minutes.
 const enoughSizes = 120
 
-// mostGrowth is how much a replica may grow by without a leak. One that the API server does not talk to yet, because its connections are to the other one, has 80 MiB;
-// under load it has 110, with garbage up to 190.
+// mostGrowth is how much a replica may grow by without a leak. One that the API server does not talk to yet, because its connections
+// are to the other one, has 80 MiB; under load it has 110, and up to 190 with garbage.
 const mostGrowth = 64 << 20
 
 // growth returns what is wrong with the memory of replicas. They may use no more than in floods. Of each process that lived long

@@ -42,7 +42,7 @@ func All() []Component {
 		if slices.Contains(without, cloud.Type()) {
 			continue
 		}
-		_, credentials := cloud.Cloud().(provider.CredentialsValidator)
+		_, credentials := provider.As[provider.CredentialsValidator](cloud)
 		all = append(all, Component{
 			Type: cloud.Type(), Title: title(cloud.Type()), Beside: cloud.Type() != OpenStack.Type, Credentials: credentials,
 		})

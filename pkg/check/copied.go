@@ -59,7 +59,7 @@ type copiedReference struct {
 // copied warns about references that stand for two architectures, once for each flavor, and about those for two releases of an
 // image, once for each pair of versions. What a parent lists comes first.
 func (c *checker[R]) copied() {
-	if sharer, shares := c.profile.Provider().(provider.ReferenceSharer); shares && sharer.SharesReferences() {
+	if sharer, shares := provider.As[provider.ReferenceSharer](c.profile.Provider()); shares && sharer.SharesReferences() {
 		return
 	}
 	known := &copies{seen: map[string][]referenceUse{}}

@@ -103,7 +103,7 @@ func (n *namespacedChecker[R]) checkConfigFields() {
 		return // reported as unreadable
 	}
 	own := []string{"machineImages"}
-	if extender, ok := n.parent.Provider().(provider.ListExtender); ok {
+	if extender, ok := provider.As[provider.ListExtender](n.parent.Provider()); ok {
 		for _, list := range extender.NamespacedLists() {
 			own = append(own, list.Field)
 			n.checkEntries(list, fields[list.Field])

@@ -15,7 +15,6 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
@@ -100,7 +99,7 @@ type otherChoice struct {
 }
 
 // reasoningOf turns a resolution into the record of its decision.
-func reasoningOf[R any](p *profile.Profile[R], r *resolve.Resolution[R]) *reasoning {
+func reasoningOf(p anyProfile, r *resolve.Resolution[any]) *reasoning {
 	d := &r.Decision
 	e := &reasoning{
 		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
@@ -144,7 +143,7 @@ func (e *reasoning) forget(workers provider.Workers) {
 	}
 }
 
-func explained[R any](p *profile.Profile[R], r *resolve.Resolution[R], i int) explainedFlavor {
+func explained(p anyProfile, r *resolve.Resolution[any], i int) explainedFlavor {
 	d := &r.Decision
 	v := &d.Verdicts[i]
 	f := explainedFlavor{
@@ -162,7 +161,7 @@ func explained[R any](p *profile.Profile[R], r *resolve.Resolution[R], i int) ex
 
 // undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
 // for, unless that counts for nothing, and of the registered ones that it does not ask for.
-func undeclaredIn[R any](p *profile.Profile[R], r *resolve.Resolution[R], set capability.Set) (text string) {
+func undeclaredIn(p anyProfile, r *resolve.Resolution[any], set capability.Set) (text string) {
 	declared := set.Capabilities()
 	var asked, unasked []string
 	for _, q := range r.Requirements {
@@ -192,7 +191,7 @@ func valuesOf(set capability.Set, name string) string {
 }
 
 // requires reports whether the worker pool asks for a capability; by implication does only count if implied is true.
-func requires[R any](r *resolve.Resolution[R], name string, implied bool) bool {
+func requires(r *resolve.Resolution[any], name string, implied bool) bool {
 	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
 		return q.Capability == name && (implied || !q.Implied)
 	})

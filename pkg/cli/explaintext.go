@@ -15,7 +15,6 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/imageselector"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
@@ -84,7 +83,7 @@ type setsRow struct{ capability, values, machine, worker string }
 // sets returns a row for each capability that is registered, and for each other one that matters: a flavor or the
 // machine type declares it, or the worker pool asks for it other than by implication. It returns nil if no worker
 // capability is registered or matters, as in most profiles.
-func sets[R any](p *profile.Profile[R], r *resolve.Resolution[R]) []setsRow {
+func sets(p anyProfile, r *resolve.Resolution[any]) []setsRow {
 	v := p.Vocabulary()
 	var rows []setsRow
 	for _, def := range v.Definitions() {
@@ -110,9 +109,9 @@ func sets[R any](p *profile.Profile[R], r *resolve.Resolution[R]) []setsRow {
 }
 
 // declares reports whether a flavor or the machine type declares a capability that is not registered.
-func declares[R any](r *resolve.Resolution[R], name string) bool {
+func declares(r *resolve.Resolution[any], name string) bool {
 	_, declared := r.Machine.Capabilities()[name]
-	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[R]) bool {
+	return declared || slices.ContainsFunc(r.Decision.Verdicts, func(v imageselector.Verdict[any]) bool {
 		_, found := v.Flavor.Capabilities[name]
 		return found
 	})
@@ -120,7 +119,7 @@ func declares[R any](r *resolve.Resolution[R], name string) bool {
 
 // rowOf describes a capability. It has no values if it is a capability of the provider that is not registered. What the worker
 // pool asks for in vain, because the profile does not offer it, is marked.
-func rowOf[R any](v *capability.Vocabulary, r *resolve.Resolution[R], name string, values []string) setsRow {
+func rowOf(v *capability.Vocabulary, r *resolve.Resolution[any], name string, values []string) setsRow {
 	row := setsRow{capability: name, values: strings.Join(values, ", "), machine: "unknown"}
 	switch supported := r.Machine.Values(name); {
 	case values == nil:

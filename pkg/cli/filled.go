@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // What becomes of the images that a Shoot leaves to Gardener.
@@ -41,7 +42,7 @@ func filledIn(p anyProfile, shoot *v1beta1.Shoot) (*v1beta1.Shoot, []filling) {
 			continue
 		}
 		worker := &stored.Spec.Provider.Workers[i]
-		image, err := filledImage(p, worker, stored.Spec.Kubernetes.Version, p.Boots(pool))
+		image, err := filledImage(p, worker, stored.Spec.Kubernetes.Version, resolve.Boots(p, pool))
 		fillings[i] = filling{err == nil && image != maintenance.Image{Name: pool.Image, Version: pool.Version}, err}
 		if fillings[i].done {
 			setImage(&filled.Spec.Provider.Workers[i], image)
@@ -75,7 +76,7 @@ func asStored(p anyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 	stored := shoot.DeepCopy()
 	gardener.SetDefaults(stored)
 	fillKubernetes := func(version *string) {
-		if found, err := gardenerrules.DefaultKubernetes(p.spec(), *version); err == nil {
+		if found, err := gardenerrules.DefaultKubernetes(p.Spec(), *version); err == nil {
 			*version = found
 		}
 	}
@@ -85,7 +86,7 @@ func asStored(p anyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 		if worker.Kubernetes != nil && worker.Kubernetes.Version != nil {
 			fillKubernetes(worker.Kubernetes.Version)
 		}
-		architecture := gardenerrules.Architecture(p.spec(), worker)
+		architecture := gardenerrules.Architecture(p.Spec(), worker)
 		worker.Machine.Architecture = &architecture
 	}
 	return stored
@@ -97,9 +98,9 @@ func filledImage(
 	p anyProfile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
 ) (maintenance.Image, error) {
 	if boots == nil {
-		return maintenance.Default(p.spec(), worker, nil)
+		return maintenance.Default(p.Spec(), worker, nil)
 	}
-	return maintenance.Filled(p.spec(), worker, kubernetes, boots)
+	return maintenance.Filled(p.Spec(), worker, kubernetes, boots)
 }
 
 // setImage gives a worker an image, of which it may have had a part.
@@ -118,7 +119,7 @@ func sayFilledIn(p anyProfile, shoot *v1beta1.Shoot, fillings []filling, errs fi
 		if fillings[i] == (filling{}) {
 			continue
 		}
-		a, about := p.resolve(pool), fillings[i].about(&pool)
+		a, about := answerTo(p, pool), fillings[i].about(&pool)
 		k := slices.IndexFunc(errs, func(f finding.Finding) bool { return a.refused != nil && a.isSaidBy(f) })
 		switch {
 		case k >= 0:
@@ -148,7 +149,7 @@ func storedShoot(p anyProfile, shoot *v1beta1.Shoot) *v1beta1.Shoot {
 		if !leavesImage(*worker) {
 			continue
 		}
-		if image, err := filledImage(p, worker, stored.Spec.Kubernetes.Version, p.Boots(pool)); err == nil {
+		if image, err := filledImage(p, worker, stored.Spec.Kubernetes.Version, resolve.Boots(p, pool)); err == nil {
 			setImage(worker, image)
 		}
 	}

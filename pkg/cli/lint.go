@@ -194,8 +194,8 @@ func (g *garden) lintProfile(s *source[v1beta1.CloudProfile]) {
 	g.error(s.manifest, errs...)
 	switch {
 	case provider != nil:
-		compiled, report := provider.check(object)
-		s.compiled = compiled.withFaults(errs)
+		compiled, report := check.CloudProfile(provider, object)
+		s.compiled = compiled.WithFaults(errs)
 		g.report(s.manifest, withSize(report, object))
 	case object.Spec.Type != "": // core reports that one
 		fault := g.unknownProvider(object.Spec.Type, "spec.type")
@@ -237,7 +237,7 @@ func (g *garden) lintNamespaced(s *source[v1beta1.NamespacedCloudProfile]) {
 	object := g.storedNamespaced(s, inGarden)
 	var report finding.Report
 	if p, _ := g.compile(parent, ""); p != nil {
-		report = p.checkNamespaced(object)
+		_, report = check.NamespacedCloudProfile(p, object)
 	}
 	g.error(s.manifest, g.validateNamespaced(object, inGarden, report.Errors.Errors())...)
 	g.report(s.manifest, report)
@@ -251,7 +251,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	p, fault := g.profileOf(s.object)
 	spec := &v1beta1.CloudProfileSpec{}
 	if fault == nil {
-		spec = p.spec()
+		spec = p.Spec()
 	}
 	errs, warnings := gardener.ValidateShootIn(s.object, spec)
 	g.error(s.manifest, errs...)
@@ -259,7 +259,7 @@ func (g *garden) lintShoot(s *source[v1beta1.Shoot]) {
 	switch {
 	case fault == nil:
 		shoot, fillings := filledIn(p, s.object)
-		report := p.ValidateShoot(shoot, g.domain)
+		report := check.Shoot(p, shoot, g.domain)
 		g.error(s.manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
 		g.report(s.manifest, report)
 	case fault.Origin == ruleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already

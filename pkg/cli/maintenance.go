@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 type maintenanceFlags struct {
@@ -152,21 +153,21 @@ type maintainer struct {
 func maintainers(after time.Duration) func(anyProfile) *maintainer {
 	known := map[*v1beta1.CloudProfileSpec]*maintainer{}
 	return func(p anyProfile) *maintainer {
-		if known[p.spec()] == nil {
-			later := maintenance.After(p.spec(), after)
-			by := maintenance.NewMaintainer(later, p.madeBy().Workers())
-			known[p.spec()] = &maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
+		if known[p.Spec()] == nil {
+			later := maintenance.After(p.Spec(), after)
+			by := maintenance.NewMaintainer(later, p.Provider().Workers())
+			known[p.Spec()] = &maintainer{p, later, by, map[provider.Shape]string{}, map[provider.Shape]bool{}}
 		}
-		return known[p.spec()]
+		return known[p.Spec()]
 	}
 }
 
 // whyNot says why a worker pool boots nothing.
 func (m *maintainer) whyNot(pool provider.Pool) string {
-	shape := m.profile.madeBy().Workers().ShapeOf(&pool)
+	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	reason, done := m.known[shape]
 	if !done {
-		reason = m.profile.whyNot(pool)
+		reason = resolve.WhyNot(m.profile, pool)
 		m.known[shape] = reason
 	}
 	return reason
@@ -174,11 +175,11 @@ func (m *maintainer) whyNot(pool provider.Pool) string {
 
 // further returns what is wrong with a worker pool besides that it boots nothing.
 func (m *maintainer) further(pool provider.Pool) field.ErrorList {
-	shape := m.profile.madeBy().Workers().ShapeOf(&pool)
+	shape := m.profile.Provider().Workers().ShapeOf(&pool)
 	if m.sound[shape] {
 		return nil
 	}
-	further := m.profile.further(pool).Errors() // with the paths of this pool
+	further := resolve.Pool(m.profile, pool).Further.Errors() // with the paths of this pool
 	m.sound[shape] = len(further) == 0
 	return further
 }
@@ -191,7 +192,7 @@ func (g *garden) maintain(
 	if p == nil {
 		return
 	}
-	if errs := gardener.ValidateKubernetesIn(s.object, p.spec()); len(errs) > 0 {
+	if errs := gardener.ValidateKubernetesIn(s.object, p.Spec()); len(errs) > 0 {
 		g.error(s.manifest, errs...)
 		return
 	}
@@ -199,7 +200,7 @@ func (g *garden) maintain(
 	m := &shootMaintenance{maintainer: later(p), name: s.name, shoot: shoot}
 	for i, pool := range provider.PoolsOf(shoot) {
 		g.error(s.manifest, m.further(pool)...)
-		m.boots = append(m.boots, p.Boots(pool))
+		m.boots = append(m.boots, resolve.Boots(p, pool))
 		if worker := &shoot.Spec.Provider.Workers[i]; leavesImage(*worker) {
 			m.fill(worker, m.boots[i], webhook)
 		}

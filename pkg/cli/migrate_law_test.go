@@ -251,14 +251,14 @@ func booted(t *testing.T, cloud cli.Provider, text string) map[string]any {
 	if err := yaml.UnmarshalStrict([]byte(text), object); err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
-	for _, f := range profile.FillCloudProfile(cloud.Untyped(), &object.Spec) {
+	for _, f := range profile.FillCloudProfile(cloud, &object.Spec) {
 		object.Spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 	}
 	for i := range object.Spec.MachineTypes {
 		m := &object.Spec.MachineTypes[i]
 		m.Architecture = ptr.To(ptr.Deref(m.Architecture, "amd64"))
 	}
-	compiled, report := profile.Compile(cloud.Untyped(), &object.Spec, field.NewPath("spec"))
+	compiled, report := profile.Compile(cloud, &object.Spec, field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatalf("%v in\n%s", report.Errors, text)
 	}

@@ -119,7 +119,7 @@ func (m *migration) migrateProfile(s *source[v1beta1.CloudProfile]) {
 	if m.options.Fold != nil {
 		input.FoldsBelow = slices.ContainsFunc(m.namespaced.all, func(n *source[v1beta1.NamespacedCloudProfile]) bool {
 			return !n.live && m.parentOf(n) == s &&
-				migrate.FoldsAny(cloud.Untyped(), migrate.Input{Raw: n.manifest.JSON, Parent: &s.object.Spec}, m.options.Fold)
+				migrate.FoldsAny(cloud, migrate.Input{Raw: n.manifest.JSON, Parent: &s.object.Spec}, m.options.Fold)
 		})
 	}
 	m.become(s.manifest, "CloudProfile "+s.name, cloud, input)
@@ -154,9 +154,9 @@ func (m *migration) become(o *manifest.Object, profile string, cloud Provider, i
 	var errs field.ErrorList
 	var err error
 	if m.back {
-		result, errs, err = migrate.Back(cloud.Untyped(), input)
+		result, errs, err = migrate.Back(cloud, input)
 	} else {
-		result, errs, err = migrate.Forward(cloud.Untyped(), input, m.options)
+		result, errs, err = migrate.Forward(cloud, input, m.options)
 	}
 	if err != nil {
 		errs = append(errs, problem(migrate.Rule, field.ErrorTypeInvalid, "", nil, "%v", err))

@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 )
 
 // How migrate proves that Gardener accepts what it has made, and that nobody boots anything else: by what plan says.
@@ -91,7 +92,9 @@ func (m *migration) updated(now *garden) *garden {
 // proveUpdate reports what the update of a manifest does, and returns the garden after it.
 func (m *migration) proveUpdate(u *profileUpdate, now, after *garden, o *manifest.Object) *garden {
 	u.before, u.after = now, after
-	u.renamed = func(p Provider, v *view) formerly { return m.options.Formerly(p.Untyped(), v.old.spec(), v.new.spec()) }
+	u.renamed = func(before, after anyProfile) func(resolve.Combination) (string, bool) {
+		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
+	}
 	planned, err := u.plan()
 	m.findings = append(m.findings, now.findings...)
 	if err != nil {

@@ -173,13 +173,13 @@ func (m *migration) eachUser(
 func cannotMove(p anyProfile, pool provider.Pool, version string) string {
 	to := pool
 	to.Version = version
-	_, image := v1beta1helper.DetermineMachineImageForName(&v1beta1.CloudProfile{Spec: *p.spec()}, pool.Image)
+	_, image := v1beta1helper.DetermineMachineImageForName(&v1beta1.CloudProfile{Spec: *p.Spec()}, pool.Image)
 	for _, v := range image.Versions {
 		if v.Version == version && v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
 			return fmt.Sprintf("worker pool %s cannot have %s@%s, which has expired", pool.Name, pool.Image, version)
 		}
 	}
-	was, is := p.resolve(pool), p.resolve(to)
+	was, is := answerTo(p, pool), answerTo(p, to)
 	if was.selected != nil && is.selected != nil && reflect.DeepEqual(was.Reference, is.Reference) {
 		return ""
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -159,62 +159,58 @@ type profileUpdate struct {
 	order      capability.Order
 	profile    *change[v1beta1.CloudProfile]
 	namespaced *change[v1beta1.NamespacedCloudProfile]
-	// renamed returns, for what a view compares, which versions have had another name; nil if none has.
-	renamed func(Provider, *view) formerly
+	// renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
+	renamed func(before, after anyProfile) func(resolve.Combination) (version string, counts bool)
 }
 
 // change is an object before and after its update.
 type change[T any] struct{ old, updated *source[T] }
 
+// view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
+func (u *profileUpdate) view(name string, before, after anyProfile, shoots []plan.Shoot) update.View[any] {
+	v := update.View[any]{Name: name, Before: before, After: after, Users: plan.UsersOf(shoots), Order: u.order, All: true}
+	if u.renamed != nil {
+		v.Formerly = u.renamed(before, after)
+	}
+	return v
+}
+
 // plan returns what the update does. The error says why that cannot be told.
 func (u *profileUpdate) plan() (*planned, error) {
-	var p Provider
-	var views []view
-	var refused []plan.Change
-	var err error
-	if u.profile != nil {
-		p, views, refused, err = u.ofProfile()
-	} else {
-		p, views, refused, err = u.ofNamespaced()
+	of := u.ofProfile
+	if u.profile == nil {
+		of = u.ofNamespaced
 	}
+	views, refused, err := of()
 	if err != nil {
 		return nil, err
 	}
-	changes := append([]plan.Change{}, refused...)
-	if p != nil {
-		for i := range views {
-			views[i].order = u.order
-			if u.renamed != nil {
-				views[i].formerly = u.renamed(p, &views[i])
-			}
-		}
-		found, unread := p.plan(views)
-		changes = append(changes, found...)
-		for _, pool := range unread {
-			u.findUnread(&views[pool.View], pool)
-		}
+	found, unread := plan.Of(views...)
+	for _, pool := range unread {
+		u.findUnread(&views[pool.View], pool)
 	}
+	changes := slices.Concat([]plan.Change{}, refused, found)
 	plan.Sort(changes)
 	return &planned{Profile: u.name, Changes: changes, Summary: plan.Summarize(changes), kind: u.kind}, nil
 }
 
-// ofProfile returns the views of an update of a CloudProfile, and what is refused about it. The provider is nil if there is
-// nothing else to say.
-func (u *profileUpdate) ofProfile() (Provider, []view, []plan.Change, error) {
+// ofProfile returns the views of an update of a CloudProfile, and what is refused about it. There are no views if that is all there
+// is to say.
+func (u *profileUpdate) ofProfile() ([]update.View[any], []plan.Change, error) {
 	old, updated := u.profile.old, u.profile.updated
 	u.findUnknown()
 	children := u.children()
 	if old.object.Spec.Type != updated.object.Spec.Type {
 		refused, err := u.retyped(children)
-		return nil, nil, refused, err
+		return nil, refused, err
 	}
 	was, fault := u.before.compile(old, "spec.type")
 	is, also := u.after.compile(updated, "spec.type")
 	if fault = errorOf(fault, also); fault != nil {
-		return nil, nil, nil, fmt.Errorf("CloudProfile %s: %s", u.name, fault.Detail)
+		return nil, nil, fmt.Errorf("CloudProfile %s: %s", u.name, fault.Detail)
 	}
-	views := []view{{old: was, new: is, shoots: u.shoots("CloudProfile", u.name, was)}}
-	all := slices.Clone(views[0].shoots)
+	all := u.shoots("CloudProfile", u.name, was)
+	views := []update.View[any]{u.view("", was, is, all)}
 	var objects []*v1beta1.NamespacedCloudProfile
 	for _, child := range children {
 		was, fault := u.before.compileNamespaced(child, "spec.providerConfig")
@@ -223,47 +219,49 @@ func (u *profileUpdate) ofProfile() (Provider, []view, []plan.Change, error) {
 			u.before.error(child.manifest, fault)
 			continue
 		}
-		v := view{name: child.name, old: was, new: is, shoots: u.shoots("NamespacedCloudProfile", child.name, was)}
-		views, all, objects = append(views, v), append(all, v.shoots...), append(objects, child.object)
+		shoots := u.shoots("NamespacedCloudProfile", child.name, was)
+		views, objects = append(views, u.view(child.name, was, is, shoots)), append(objects, child.object)
+		all = slices.Concat(all, shoots)
 	}
 	u.noteRegions(is, all)
 	stored, storedOld := u.after.stored(updated), u.before.stored(old)
 	refused := byGardener(withHints(stored, gardener.ValidateUpdate(stored, storedOld)))
-	refused = append(refused, byAdmission(is.madeBy().checkUpdate(was, stored, storedOld))...)
+	_, report := check.CloudProfileUpdate(was, stored, storedOld)
+	refused = append(refused, byAdmission(report)...)
 	refused = append(refused, inUse(plan.InUse(stored, storedOld, objects, all))...)
-	return is.madeBy(), views, refused, nil
+	return views, refused, nil
 }
 
 // ofNamespaced does so for a NamespacedCloudProfile.
-func (u *profileUpdate) ofNamespaced() (Provider, []view, []plan.Change, error) {
+func (u *profileUpdate) ofNamespaced() ([]update.View[any], []plan.Change, error) {
 	old, updated := u.namespaced.old, u.namespaced.updated
 	parent, reference := u.before.parentOf(updated), updated.object.Spec.Parent
 	switch {
 	case parent == nil:
-		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
+		return nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
 			"give its manifest as well", words.Quoted(reference.Name), u.name)
 	case parent.object == nil:
-		return nil, nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, cannot be read", reference.Name, u.name)
+		return nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, cannot be read", reference.Name, u.name)
 	}
 	above, fault := u.before.compile(parent, "spec.type")
 	if fault != nil {
-		return nil, nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
+		return nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
 	}
 	inGarden := u.before.stored(parent)
 	stored, storedOld := u.after.storedNamespaced(updated, inGarden), u.before.storedNamespaced(old, inGarden)
 	was, fault := u.before.compileNamespaced(old, "")
 	is, also := u.after.compileNamespaced(updated, "")
 	if fault = errorOf(fault, also); fault != nil {
-		return nil, nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.name, fault.Detail)
+		return nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.name, fault.Detail)
 	}
-	report := above.checkNamespacedUpdate(stored, storedOld)
+	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
 	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
 	refused := byGardener(withHints(stored, gardener.ValidateNamespacedUpdate(stored, storedOld, inGarden,
 		func(err *field.Error) bool { return repeats(err, own) })))
-	views := []view{{old: was, new: is, shoots: u.shoots("NamespacedCloudProfile", u.name, was)}}
+	shoots := u.shoots("NamespacedCloudProfile", u.name, was)
 	refused = append(refused, byAdmission(report)...)
-	refused = append(refused, inUse(plan.InUseNamespaced(stored, storedOld, inGarden, views[0].shoots))...)
-	return is.madeBy(), views, refused, nil
+	refused = append(refused, inUse(plan.InUseNamespaced(stored, storedOld, inGarden, shoots))...)
+	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
 }
 
 func errorOf(errs ...*field.Error) *field.Error {
@@ -296,10 +294,9 @@ func (u *profileUpdate) retyped(children []*source[v1beta1.NamespacedCloudProfil
 }
 
 // findUnread makes findings of what is wrong with the providerConfig of a worker pool.
-func (u *profileUpdate) findUnread(v *view, unread update.Pool) {
-	shoot := v.shoots[unread.User]
-	pool := provider.PoolsOf(shoot.Object)[unread.Index]
-	u.before.error(u.before.shoots.byName[shoot.Name].manifest, v.old.resolve(pool).further.Errors()...)
+func (u *profileUpdate) findUnread(v *update.View[any], unread update.Pool) {
+	user := &v.Users[unread.User]
+	u.before.error(u.before.shoots.byName[user.Name()].manifest, resolve.Pool(v.Before, user.Pools[unread.Index]).Further.Errors()...)
 }
 
 // byGardener makes changes of what Gardener's validation refuses.

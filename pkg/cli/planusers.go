@@ -12,6 +12,7 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -81,7 +82,7 @@ func (u *profileUpdate) findUnknown() {
 // Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
 func (u *profileUpdate) noteRegions(updated anyProfile, shoots []plan.Shoot) {
 	for _, region := range u.profile.old.object.Spec.Regions {
-		if updated.CheckRegion(region.Name, nil) == nil {
+		if resolve.Region(updated, region.Name, nil) == nil {
 			continue
 		}
 		var names []string

@@ -30,7 +30,7 @@ import (
 func (g *garden) filled(s *source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
 	object := s.object.DeepCopy()
 	if provider := g.providers[object.Spec.Type]; provider != nil {
-		fillIn(object.Spec.MachineImages, provider.fill(&s.object.Spec))
+		fillIn(object.Spec.MachineImages, profile.FillCloudProfile(provider, &s.object.Spec))
 	}
 	return object
 }
@@ -78,7 +78,7 @@ func (g *garden) storedNamespaced(
 	object := s.object.DeepCopy()
 	gardener.SetDefaults(object)
 	if provider := g.providers[parent.Spec.Type]; provider != nil {
-		fillIn(object.Spec.MachineImages, provider.fillNamespaced(object, &parent.Spec))
+		fillIn(object.Spec.MachineImages, profile.FillNamespacedCloudProfile(provider, object, &parent.Spec))
 	}
 	return object
 }
@@ -90,8 +90,8 @@ func (g *garden) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *f
 	if provider == nil {
 		return nil, g.unknownProvider(spec.Type, at)
 	}
-	compiled, errs := provider.compile(spec, root)
-	if errs > 0 {
+	compiled, found := profile.Compile(provider, spec, root)
+	if errs := len(found.Errors); errs > 0 {
 		g.notes = append(g.notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
 			who, report.Count(errs, "error")))
 	}
@@ -269,7 +269,7 @@ func (g *garden) profileNamed(name string) (anyProfile, error) {
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
 		if _, fault = g.compile(s, ""); fault == nil { // which notes the errors that it has in a garden, with the defaults there
-			p, _ = g.providers[s.object.Spec.Type].compile(&g.filled(s).Spec, field.NewPath("spec"))
+			p, _ = profile.Compile(g.providers[s.object.Spec.Type], &g.filled(s).Spec, field.NewPath("spec"))
 		}
 	case err != nil:
 		kind := "CloudProfile"

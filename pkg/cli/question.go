@@ -206,7 +206,7 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 	}
 	pool := flags.pool
 	pool.Order = order
-	g.noteNoLongerOffered(p.spec(), &pool)
+	g.noteNoLongerOffered(p.Spec(), &pool)
 	if flags.given("gpu") {
 		pool.Worker.GPU = &flags.gpu
 		if !slices.Contains(gpuTypes, flags.gpu) {
@@ -215,17 +215,17 @@ func askByFlags(g *garden, flags *poolFlags, order capability.Order, stdin io.Re
 				strings.Join(gpuTypes, ", "), flags.gpu, words.DidYouMean(words.InCase(flags.gpu, gpuTypes))))
 		}
 	}
-	config, fault, err := g.workerConfig(flags, stdin, p.madeBy())
+	config, fault, err := g.workerConfig(flags, stdin, p.Provider())
 	if err != nil {
 		return a, err
 	}
 	if config != nil {
 		pool.Config = &runtime.RawExtension{Raw: config.JSON}
 	}
-	a = p.resolve(pool)
+	a = answerTo(p, pool)
 	g.noteFurther(config, a.further.Errors())
-	a.refuseFor("the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault, p.madeBy().Workers())
-	if unknown := p.CheckRegion(pool.Region, nil); unknown != nil {
+	a.refuseFor("the worker's providerConfig (--worker-config "+flags.workerConfig+")", fault, p.Provider().Workers())
+	if unknown := resolve.Region(p, pool.Region, nil); unknown != nil {
 		if a.refused != nil && len(a.Suggestions) == 0 && flags.output == "text" {
 			a.mistake = "The " + unknown.Detail
 		} else {
@@ -275,13 +275,13 @@ func (g *garden) askShoot(s *source[v1beta1.Shoot], order capability.Order) iter
 		shoot, fillings := filledIn(p, s.object)
 		for i, pool := range provider.PoolsOf(shoot) {
 			pool.Order = order
-			a := p.resolve(pool)
+			a := answerTo(p, pool)
 			a.Shoot, a.Defaulted = s.name, fillings[i].done
 			if a.refused != nil && fillings[i].err != nil {
 				a.explain(fillings[i].about(&pool))
 			}
 			g.error(s.manifest, a.further.Errors()...)
-			a.refuseFor("the worker's providerConfig", duplicateKey(s.manifest, &pool, p), p.madeBy().Workers())
+			a.refuseFor("the worker's providerConfig", duplicateKey(s.manifest, &pool, p), p.Provider().Workers())
 			if !yield(a) {
 				return
 			}
@@ -298,7 +298,7 @@ func (g *garden) profileToAsk(s *source[v1beta1.Shoot]) anyProfile {
 	}
 	p, fault := g.profileOf(s.object)
 	if fault == nil {
-		if unknown := p.CheckRegion(s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+		if unknown := resolve.Region(p, s.object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
 			fault = unknown.Error
 		}
 	}
@@ -323,7 +323,7 @@ func (g *garden) leaveOut(provider string) {
 
 // duplicateKey says that a worker pool's providerConfig has a key twice; empty if workers ask for nothing by it.
 func duplicateKey(o *manifest.Object, pool *provider.Pool, p anyProfile) string {
-	if len(p.madeBy().Workers().Settings()) == 0 {
+	if len(p.Provider().Workers().Settings()) == 0 {
 		return ""
 	}
 	return o.DuplicateKey(pool.Path.Child("providerConfig").String())

@@ -151,5 +151,5 @@ func (g *garden) renderSpec(
 	if provider == nil {
 		return namespaced.Merge(object, synced), nil
 	}
-	return provider.render(object, synced)
+	return namespaced.Render(provider, object, synced)
 }

@@ -95,8 +95,8 @@ func (c *command) runReport(ctx context.Context, args []string, flags *reportFla
 
 // namedProfile is a profile with its name, as [NAMESPACE/]NAME.
 type namedProfile struct {
-	name string
-	anyProfile
+	name     string
+	compiled anyProfile
 }
 
 // profilesToReport returns the profiles to report on: the one that the flag names or, without it, all but those that are
@@ -165,7 +165,7 @@ func (c *command) reportData(g *garden, profiles []namedProfile, order capabilit
 	answering := c.terminal.begin("asking about all combinations", 0)
 	answer := reported{Profiles: []reportedProfile{}}
 	for _, p := range profiles {
-		answer.Profiles = append(answer.Profiles, reportedProfile{p.name, slices.AppendSeq([]cell{}, p.cells(order))})
+		answer.Profiles = append(answer.Profiles, reportedProfile{p.name, slices.AppendSeq([]cell{}, cells(p.compiled, order))})
 	}
 	found := c.lintAll(g, &flags.checkFlags, nil)
 	answering.end()
@@ -196,7 +196,7 @@ func (c *command) reportPage(g *garden, profiles []namedProfile, order capabilit
 	var texts page.Texts
 	r := page.Report{Version: thisVersion().Version, Profiles: []page.Profile{}}
 	for _, p := range profiles {
-		sheet := p.sheet(p.name, order, &texts)
+		sheet := sheetOf(p.name, p.compiled, order, &texts)
 		sheet.Inputs = g.inputsOf(p.name, flags.inputs)
 		r.Profiles = append(r.Profiles, sheet)
 	}

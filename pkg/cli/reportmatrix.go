@@ -38,8 +38,8 @@ type cell struct {
 }
 
 // cells yields the answers for each image version, machine type, region and request, in this order.
-func (p compiledProfile[R]) cells(order capability.Order) iter.Seq[cell] {
-	m := resolve.NewMatrix(p.Profile, order)
+func cells(p anyProfile, order capability.Order) iter.Seq[cell] {
+	m := resolve.NewMatrix(p, order)
 	types, regions := m.MachineTypes(), m.Regions()
 	return func(yield func(cell) bool) {
 		for _, of := range m.Versions() {
@@ -56,7 +56,7 @@ func (p compiledProfile[R]) cells(order capability.Order) iter.Seq[cell] {
 	}
 }
 
-func cellOf[R any](m *resolve.Matrix[R], of resolve.Combination, request int) cell {
+func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
 	c := cell{
 		Image: of.Image, Version: of.Version, MachineType: of.MachineType, Region: of.Region,
 		Requested: m.Requested(of.MachineType, request),
@@ -72,10 +72,10 @@ func cellOf[R any](m *resolve.Matrix[R], of resolve.Combination, request int) ce
 	return c
 }
 
-// sheet returns the answers as a page has them, whose texts are added to texts.
-func (p compiledProfile[R]) sheet(name string, order capability.Order, texts *page.Texts) page.Profile {
-	s := &sheet[R]{
-		Matrix: resolve.NewMatrix(p.Profile, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
+// sheetOf returns the answers of a profile of a name as a page has them, whose texts are added to texts.
+func sheetOf(name string, p anyProfile, order capability.Order, texts *page.Texts) page.Profile {
+	s := &sheet{
+		Matrix: resolve.NewMatrix(p, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
 		kinds: map[string]int{}, keys: map[string]int{}, preferences: map[page.Preference]int{},
 	}
 	if order == capability.Gardener {
@@ -94,10 +94,10 @@ func (p compiledProfile[R]) sheet(name string, order capability.Order, texts *pa
 }
 
 // sheet makes a [page.Profile].
-type sheet[R any] struct {
-	*resolve.Matrix[R]
+type sheet struct {
+	*resolve.Matrix[any]
 	out          page.Profile
-	compiled     compiledProfile[R]
+	compiled     anyProfile
 	texts        *page.Texts
 	order, other capability.Order
 	versions     []version
@@ -113,9 +113,9 @@ type version struct {
 	supported []capability.Set
 }
 
-func (s *sheet[R]) addGroups() {
+func (s *sheet) addGroups() {
 	unusable := map[string]bool{}
-	for _, t := range s.compiled.spec().MachineTypes {
+	for _, t := range s.compiled.Spec().MachineTypes {
 		unusable[t.Name] = !ptr.Deref(t.Usable, true)
 	}
 	for _, types := range s.Groups() {
@@ -139,9 +139,9 @@ func indexOf[K comparable](known map[K]int, key K) (index int, isNew bool) {
 	return index, !found
 }
 
-func (s *sheet[R]) addVersions() {
+func (s *sheet) addVersions() {
 	states := map[[2]string]string{}
-	for _, image := range slices.Backward(s.compiled.spec().MachineImages) {
+	for _, image := range slices.Backward(s.compiled.Spec().MachineImages) {
 		for _, v := range slices.Backward(image.Versions) { // of two of one name the first counts
 			states[[2]string{image.Name, v.Version}] = stateOf(v.ExpirableVersion)
 		}
@@ -169,10 +169,10 @@ func stateOf(v v1beta1.ExpirableVersion) string {
 
 // kindOf tells image versions apart about which explain shows other capabilities: by the worker capabilities that are not
 // registered and that their flavors declare.
-func (s *sheet[R]) kindOf(flavors []imageselector.Flavor[R]) string {
+func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
 	var kind strings.Builder
 	for _, d := range s.Vocabulary().WorkerCapabilities() {
-		declares := func(f imageselector.Flavor[R]) bool {
+		declares := func(f imageselector.Flavor[any]) bool {
 			_, declared := f.Capabilities[d.Name]
 			return declared
 		}
@@ -183,7 +183,7 @@ func (s *sheet[R]) kindOf(flavors []imageselector.Flavor[R]) string {
 	return kind.String()
 }
 
-func (s *sheet[R]) flavor(kind string, flavor *imageselector.Flavor[R], supports capability.Set) page.Flavor {
+func (s *sheet) flavor(kind string, flavor *imageselector.Flavor[any], supports capability.Set) page.Flavor {
 	declared := s.Vocabulary().Format(flavor.Capabilities)
 	f := page.Flavor{
 		Declared: s.texts.Add(declared), Supports: s.texts.Add(s.Vocabulary().Format(supports.Capabilities())),
@@ -203,11 +203,11 @@ func (s *sheet[R]) flavor(kind string, flavor *imageselector.Flavor[R], supports
 }
 
 // request returns the answers for a request.
-func (s *sheet[R]) request(request int) page.Request {
+func (s *sheet) request(request int) page.Request {
 	worker, more := s.Settings(request)
 	r := page.Request{Flag: explainFlag(worker, more), Answers: []page.Answers{}}
 	if len(more) > 0 {
-		r.Config = page.Lines(configAsking(s.compiled.provider.Workers(), more[0]))
+		r.Config = page.Lines(configAsking(s.compiled.Provider().Workers(), more[0]))
 	}
 	var settings []string
 	for _, q := range append(worker.Requirements(nil), more...) {
@@ -217,7 +217,7 @@ func (s *sheet[R]) request(request int) page.Request {
 	}
 	r.Label = strings.Join(settings, ", ")
 	for g := range s.out.Groups {
-		a := &answers[R]{sheet: s, request: request, types: s.out.Groups[g].Types}
+		a := &answers{sheet: s, request: request, types: s.out.Groups[g].Types}
 		r.Answers = append(r.Answers, a.all())
 	}
 	return r
@@ -240,7 +240,7 @@ func explainFlag(worker capability.Worker, more []capability.Requirement) string
 
 // asksFor returns the settings by which a worker pool asks for something that counts, in words: an empty list, never nil, if
 // there are none.
-func (p compiledProfile[R]) asksFor(r *resolve.Resolution[R]) []string {
+func asksFor(p anyProfile, r *resolve.Resolution[any]) []string {
 	asks := []string{}
 	for _, q := range r.Requirements {
 		if !q.Implied && !p.Vocabulary().Ignores(q) {
@@ -250,21 +250,21 @@ func (p compiledProfile[R]) asksFor(r *resolve.Resolution[R]) []string {
 	return asks
 }
 
-// asked implements [profile].
-func (p compiledProfile[R]) asked(pool provider.Pool) (asks []string, boots string) {
-	if p.Boots(pool) == nil {
+// asksAndBoots returns what a worker pool asks for and boots, as [page.Pools] has it.
+func asksAndBoots(p anyProfile, pool provider.Pool) (asks []string, boots string) {
+	if resolve.Boots(p, pool) == nil {
 		return nil, ""
 	}
-	r := resolve.Explain(p.Profile, pool)
+	r := resolve.Explain(p, pool)
 	if r.Err == nil {
 		boots = referenceText(r.Reference)
 	}
-	return p.asksFor(&r), boots
+	return asksFor(p, &r), boots
 }
 
 // answers are those of a group of machine types, for one request.
-type answers[R any] struct {
-	*sheet[R]
+type answers struct {
+	*sheet
 	out     page.Answers
 	request int
 	types   []string
@@ -274,7 +274,7 @@ type answers[R any] struct {
 }
 
 // all returns the answers.
-func (a *answers[R]) all() page.Answers {
+func (a *answers) all() page.Answers {
 	a.out = page.Answers{
 		Blocks: make([]page.Block, len(a.kinds)), Outcomes: make([]page.Outcome, len(a.keys)),
 		Pairs: map[string]int{}, Other: map[int]int{}, Whole: map[int]int{}, Asks: []string{},
@@ -306,7 +306,7 @@ func (a *answers[R]) all() page.Answers {
 }
 
 // at returns the combination of an image version with the first of the machine types, in the first region.
-func (a *answers[R]) at(version int) resolve.Combination {
+func (a *answers) at(version int) resolve.Combination {
 	of := a.versions[version].Combination
 	of.MachineType = a.types[0]
 	if len(a.sheet.out.Regions) > 0 {
@@ -316,7 +316,7 @@ func (a *answers[R]) at(version int) resolve.Combination {
 }
 
 // look takes down what explain says of an image version, as far as that is not known of others.
-func (a *answers[R]) look(version int) {
+func (a *answers) look(version int) {
 	v := &a.sheet.out.Versions[version]
 	block := &a.out.Blocks[v.Kind]
 	news := func(f page.Flavor) bool { return !a.known[f.Key] }
@@ -327,8 +327,8 @@ func (a *answers[R]) look(version int) {
 	if r.Reason != "" {
 		a.out.Whole[version] = a.texts.Add(r.Message)
 	}
-	e := answerFrom(a.compiled.Profile, r)
-	a.asked, a.out.Settings, a.out.Asks = r.Decision.Request, settingsText(e), a.compiled.asksFor(&r)
+	e := answerFrom(a.compiled, r)
+	a.asked, a.out.Settings, a.out.Asks = r.Decision.Request, settingsText(e), asksFor(a.compiled, &r)
 	if len(block.Types) == 0 {
 		*block = page.Block{Sides: e.sets != nil}
 		for _, e.MachineType = range a.types {
@@ -350,7 +350,7 @@ func (a *answers[R]) look(version int) {
 }
 
 // compare takes down the comparisons that decide what an image version boots in a region.
-func (a *answers[R]) compare(version, region int) {
+func (a *answers) compare(version, region int) {
 	v, best := &a.sheet.out.Versions[version], -1
 	for next := range v.Flavors {
 		f := &v.Flavors[next]
@@ -372,7 +372,7 @@ func (a *answers[R]) compare(version, region int) {
 	}
 }
 
-func (a *answers[R]) preference(p capability.Preference) int {
+func (a *answers) preference(p capability.Preference) int {
 	preference := page.Preference{Message: a.texts.Add(decided(p, page.Winner)), Sign: p.Sign}
 	i, isNew := indexOf(a.preferences, preference)
 	if isNew {

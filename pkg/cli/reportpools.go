@@ -134,10 +134,10 @@ func (a poolsAsked) of(p anyProfile, s *source[v1beta1.Shoot], maintained []main
 			asked = append(asked, askedPool{})
 			continue
 		}
-		key := askedShape{p.spec(), p.madeBy().Workers().ShapeOf(&pool)}
+		key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
 		known, found := a.known[key]
 		if !found {
-			known.asks, known.boots = p.asked(pool)
+			known.asks, known.boots = asksAndBoots(p, pool)
 			a.known[key] = known
 		}
 		asked = append(asked, known)

@@ -47,10 +47,10 @@ func Rules(providers ...Provider) []finding.Rule {
 		if p.Workers().KnownUpTo() != "" {
 			delete(without, provider.RuleWorkerFieldUnknown)
 		}
-		if _, extends := p.Cloud().(provider.ListExtender); extends {
+		if _, extends := provider.As[provider.ListExtender](p); extends {
 			delete(without, check.RuleEntryDuplicate.Name)
 		}
-		if describer, describes := p.Cloud().(provider.RuleDescriber); describes {
+		if describer, describes := provider.As[provider.RuleDescriber](p); describes {
 			own = append(own, describer.Rules()...)
 		}
 	}

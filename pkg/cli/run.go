@@ -15,6 +15,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // unversioned is the version of a program that was linked without one.
@@ -63,7 +64,7 @@ func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...
 	var faults []error
 	for _, p := range providers {
 		c.providers[p.Type()] = p
-		faults = append(faults, p.faults())
+		faults = append(faults, provider.Check(p))
 	}
 	name := programName(args)
 	c.name = name

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 
@@ -117,8 +118,19 @@ type rejected struct {
 	text string
 }
 
+// answerTo answers for a worker pool.
+func answerTo(p anyProfile, pool provider.Pool) answer {
+	a := answerFrom(p, resolve.Explain(p, pool))
+	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
+	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
+	if (pool.Path != nil || pool.Config != nil) && !inPlace {
+		a.RollingUpdate = p.Provider().Workers().Rolling(pool)
+	}
+	return a
+}
+
 // answerFrom turns a resolution into what is printed.
-func answerFrom[R any](p *profile.Profile[R], r resolve.Resolution[R]) answer {
+func answerFrom(p anyProfile, r resolve.Resolution[any]) answer {
 	a := answer{
 		Pool:  r.Pool.Name,
 		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
@@ -178,7 +190,7 @@ func (a *answer) explain(more string) {
 }
 
 // whole is the entry of a pool that is refused without a look at flavors.
-func whole[R any](p *profile.Profile[R], r *resolve.Resolution[R]) rejected {
+func whole(p anyProfile, r *resolve.Resolution[any]) rejected {
 	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
 	switch {
 	case r.Err.Origin == resolve.RuleArchitecture.Name:
@@ -193,7 +205,7 @@ func whole[R any](p *profile.Profile[R], r *resolve.Resolution[R]) rejected {
 }
 
 // rejectedFlavor is the entry of a flavor, the one with the index i.
-func rejectedFlavor[R any](p *profile.Profile[R], d *imageselector.Decision[R], i int) rejected {
+func rejectedFlavor(p anyProfile, d *imageselector.Decision[any], i int) rejected {
 	v := &d.Verdicts[i]
 	first := resolve.Rejections(v, d.Request.Region)[0]
 	return rejected{

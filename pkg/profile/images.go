@@ -210,7 +210,7 @@ func checkFlavorReferences[R any](
 
 // ReferenceForm says how a provider's references are written; "one" if it does not say so.
 func ReferenceForm[R any](cloud provider.Provider[R]) string {
-	if describer, describes := cloud.(provider.ReferenceDescriber); describes {
+	if describer, describes := provider.As[provider.ReferenceDescriber](cloud); describes {
 		return describer.ReferenceForm()
 	}
 	return "one"

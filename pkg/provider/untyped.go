@@ -6,6 +6,7 @@ package provider
 
 import (
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -15,11 +16,27 @@ import (
 )
 
 // Untyped returns a provider whose references may be of any type, so that providers of several clouds can stand in one list.
-// Tests of what holds for all of them need that. It does and says what the provider does, and none of what that can do besides.
-// A reference that it is given has to be one of the provider's: another one is an error of Encode and of ValidateReference.
+// It does and says what the provider does; [As] finds what that can do besides. A reference of it has the type R, or is nil for the
+// zero R. One of another type is an error of Encode and of ValidateReference.
 func Untyped[R any](cloud Provider[R]) Provider[any] { return untyped[R]{cloud} }
 
+// As returns what a provider, or its validator, can do besides, and whether it can: an interface of this package, such as
+// [ListExtender]. It looks into the provider of [Untyped], and into whatever else has a method Unwrap that returns a provider.
+func As[T any](of any) (T, bool) {
+	if able, is := of.(T); is {
+		return able, true
+	}
+	if wrapper, wraps := of.(interface{ Unwrap() any }); wraps {
+		return As[T](wrapper.Unwrap())
+	}
+	var none T
+	return none, false
+}
+
 type untyped[R any] struct{ cloud Provider[R] }
+
+// Unwrap returns the provider itself.
+func (u untyped[R]) Unwrap() any { return u.cloud }
 
 // Type implements [Provider].
 func (u untyped[R]) Type() string { return u.cloud.Type() }
@@ -34,7 +51,7 @@ func (u untyped[R]) Decode(raw *runtime.RawExtension, at *field.Path) (Config[an
 	for _, image := range config.Images {
 		versions := make([]imageselector.Version[any], 0, len(image.Versions))
 		for i := range image.Versions {
-			version, _ := convertVersion(&image.Versions[i], func(ref R) (any, error) { return ref, nil })
+			version, _ := convertVersion(&image.Versions[i], anyOf[R])
 			versions = append(versions, version)
 		}
 		images = append(images, imageselector.Image[any]{Name: image.Name, Versions: versions, Path: image.Path})
@@ -60,10 +77,18 @@ func (u untyped[R]) ValidateReference(ref any, at *field.Path) field.ErrorList {
 	return u.cloud.ValidateReference(typed, at)
 }
 
+// anyOf returns a reference without its type; nil for the zero R.
+func anyOf[R any](ref R) (any, error) {
+	if reflect.ValueOf(&ref).Elem().IsZero() {
+		return nil, nil
+	}
+	return ref, nil
+}
+
 // reference returns a reference as what it is.
 func reference[R any](ref any) (R, error) {
 	typed, is := ref.(R)
-	if !is {
+	if !is && ref != nil {
 		return typed, fmt.Errorf("a reference is a %T, and not a %T", typed, ref)
 	}
 	return typed, nil

@@ -48,7 +48,7 @@ func Config[R any](
 		return nil, nil
 	}
 	var lists []provider.List
-	if extender, ok := cloud.(provider.ListExtender); ok {
+	if extender, ok := provider.As[provider.ListExtender](cloud); ok {
 		lists = extender.NamespacedLists()
 	}
 	own, err := read(config, lists)

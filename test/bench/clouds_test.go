@@ -65,7 +65,7 @@ func exampleOf(tb testing.TB, cloud cli.Provider) *v1beta1.CloudProfile {
 // newOfCloud makes a profile that a cloud has; of OpenStack it is the generated one itself.
 func newOfCloud(tb testing.TB, cloud cli.Provider, p *generated) *ofCloud {
 	tb.Helper()
-	o := &ofCloud{cloud: cloud.Untyped(), spec: p.spec}
+	o := &ofCloud{cloud: cloud, spec: p.spec}
 	if cloud.Type() != p.spec.Type {
 		o.spec = p.spec.DeepCopy()
 		o.spec.Type = cloud.Type()

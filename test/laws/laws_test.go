@@ -55,7 +55,7 @@ func TestRoundTrips(t *testing.T) {
 		if complete := filepath.Join(root, "pkg/apis", cloud.Type()); exists(complete) {
 			folders = append(folders, complete)
 		}
-		providertest.Laws(t, cloud.Untyped(), providertest.Configs(t, configKind(cloud), folders...)...)
+		providertest.Laws(t, cloud, providertest.Configs(t, configKind(cloud), folders...)...)
 	})
 }
 
@@ -74,11 +74,11 @@ func TestForeignReferences(t *testing.T) {
 		for i := range version.Flavors {
 			alone := version
 			alone.Flavors = version.Flavors[i : i+1]
-			if _, err := cloud.Untyped().Encode(alone, provider.FormatFlavors); err == nil {
+			if _, err := cloud.Encode(alone, provider.FormatFlavors); err == nil {
 				t.Error("it is encoded")
 			}
 		}
-		if errs := cloud.Untyped().ValidateReference(foreign, field.NewPath("a")); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal {
+		if errs := cloud.ValidateReference(foreign, field.NewPath("a")); len(errs) != 1 || errs[0].Type != field.ErrorTypeInternal {
 			t.Error(errs)
 		}
 	})
@@ -140,7 +140,7 @@ func resolved(t *testing.T, cloud cli.Provider, raw []byte) (answers map[string]
 	if err := json.Unmarshal(raw, object); err != nil {
 		t.Fatal(err)
 	}
-	profile, report := check.CloudProfile(cloud.Untyped(), object)
+	profile, report := check.CloudProfile(cloud, object)
 	answers, broken = map[string]string{}, map[string]int{}
 	for _, f := range slices.Concat(report.Errors, report.Warnings) {
 		broken[f.Origin]++
@@ -216,7 +216,7 @@ func TestPartsOfConfigs(t *testing.T) {
 			}
 			without(t, object.Spec.ProviderConfig.Raw, func(config []byte) {
 				object.Spec.ProviderConfig = &runtime.RawExtension{Raw: config}
-				_, report := check.CloudProfile(cloud.Untyped(), object)
+				_, report := check.CloudProfile(cloud, object)
 				for _, f := range slices.Concat(report.Errors, report.Warnings) {
 					if f.Origin == "" || f.Detail == "" || f.Type == field.ErrorTypeInternal || !finding.Above("spec", f.Field) {
 						t.Errorf("%s: %s\n%s", name, f, config)
@@ -316,7 +316,7 @@ func references(t *testing.T, cloud cli.Provider, manifest string) []string {
 	if err := yaml.Unmarshal([]byte(manifest), &object); err != nil {
 		t.Fatal(err)
 	}
-	config, report := cloud.Untyped().Decode(&object.Spec.ProviderConfig, field.NewPath("config"))
+	config, report := cloud.Decode(&object.Spec.ProviderConfig, field.NewPath("config"))
 	if len(report.Errors) > 0 || len(config.Images) == 0 {
 		t.Fatalf("%d images, %v", len(config.Images), report.Errors)
 	}

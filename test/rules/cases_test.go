@@ -251,7 +251,7 @@ func read(t *testing.T, text string) *garden {
 // judge returns the object that an update changes, the first one, with what the engine says about it. Nothing else here asks the engine.
 func judge(old, updated *garden) (client.Object, finding.Report) {
 	by := cloudOf(old)
-	cloud, at := untyped(by), field.NewPath("spec")
+	cloud, at := by, field.NewPath("spec")
 	var stored *profile.Profile[any]
 	var users []update.User
 	if old.profile != nil {
@@ -280,12 +280,13 @@ func judge(old, updated *garden) (client.Object, finding.Report) {
 		report := ratchet.Excuse(
 			ratchet.Judged{Object: updated.shoot, Report: check.Shoot(stored, updated.shoot, nil)},
 			ratchet.Judged{Object: old.shoot, Report: check.Shoot(stored, old.shoot, nil)})
-		if updates, validates := by.Cloud().(provider.ShootUpdateValidator); validates {
+		if updates, validates := provider.As[provider.ShootUpdateValidator](by); validates {
 			report.Add(updates.ValidateShootUpdate(updated.shoot, old.shoot))
 		}
 		return updated.shoot, report.Sorted()
 	}
-	_, errs := by.Cloud().(provider.CredentialsValidator).ValidateCredentials(updated.secret.Data, field.NewPath("data"))
+	credentials, _ := provider.As[provider.CredentialsValidator](by)
+	_, errs := credentials.ValidateCredentials(updated.secret.Data, field.NewPath("data"))
 	return updated.secret, finding.Report{Errors: finding.Of(errs)}
 }
 
@@ -299,15 +300,4 @@ func cloudOf(g *garden) cli.Provider {
 	}
 	all := clouds.All()
 	return all[slices.IndexFunc(all, func(p cli.Provider) bool { return p.Type() == name })]
-}
-
-// untyped returns the provider with the lists that it has besides images.
-func untyped(by cli.Provider) provider.Provider[any] {
-	if lists, extends := by.Cloud().(provider.ListExtender); extends {
-		return struct {
-			provider.Provider[any]
-			provider.ListExtender
-		}{by.Untyped(), lists}
-	}
-	return by.Untyped()
 }

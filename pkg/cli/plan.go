@@ -189,7 +189,7 @@ func (u *profileUpdate) plan() (*planned, error) {
 	for _, pool := range unread {
 		u.findUnread(&views[pool.View], pool)
 	}
-	changes := slices.Concat([]plan.Change{}, refused, found)
+	changes := append([]plan.Change{}, slices.Concat(refused, found)...)
 	plan.Sort(changes)
 	return &planned{Profile: u.name, Changes: changes, Summary: plan.Summarize(changes), kind: u.kind}, nil
 }

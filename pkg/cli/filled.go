@@ -97,7 +97,7 @@ func filledImage(
 	p anyProfile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
 ) (maintenance.Image, error) {
 	if boots == nil {
-		return maintenance.Default(p.spec(), worker, nil)
+		return gardenerrules.DefaultImage(p.spec(), worker, nil)
 	}
 	return maintenance.Filled(p.spec(), worker, kubernetes, boots)
 }

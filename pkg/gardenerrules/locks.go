@@ -9,6 +9,8 @@ import (
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/memo"
 )
 
 // Lock is the reason why Gardener refuses every update of a Shoot with a worker pool (semantics S16).
@@ -82,10 +84,7 @@ func (l *Locker) Lock(machineType string, image Image) Lock {
 func (l *Locker) fit(c combination, t *v1beta1.MachineType, v *v1beta1.MachineImageVersion) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	fits, done := l.fits[c]
-	if !done {
-		fits = v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
-		l.fits[c] = fits
-	}
-	return fits
+	return memo.Get(l.fits, c, func() bool {
+		return v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
+	})
 }

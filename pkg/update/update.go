@@ -72,8 +72,8 @@ type look[R any] struct {
 	*View[R]
 	index int
 	comparison[R]
-	lockedBefore, lockedAfter *gardenerrules.Locker
-	was, is                   *maintenance.Forecast
+	// was and is say what maintenance chooses, and what is locked, before and after the update.
+	was, is *maintenance.Maintainer
 	// known has the choice of each comparison, nil if nothing changes.
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
@@ -83,11 +83,9 @@ type look[R any] struct {
 // view collects the facts of a view.
 func (c *collector[R]) view(index int, v *View[R]) {
 	workers := v.After.Provider().Workers()
-	was := maintenance.NewForecast(v.Before.Spec(), workers, bootsBy(v.Before))
 	l := &look[R]{
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
-		lockedBefore: gardenerrules.NewLocker(v.Before.Spec()), lockedAfter: gardenerrules.NewLocker(v.After.Spec()),
-		was: was, is: was.After(v.After.Spec(), bootsBy(v.After)),
+		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
 	}
 	if v.All {
@@ -198,7 +196,7 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	image := gardenerrules.Image{Name: pool.Image, Version: pool.Version}
 	was, is := gardenerrules.NoLock, gardenerrules.NoLock
 	if !l.sameLocks(pool) {
-		was, is = l.lockedBefore.Lock(pool.MachineType, image), l.lockedAfter.Lock(pool.MachineType, image)
+		was, is = l.was.Lock(pool.MachineType, image), l.is.Lock(pool.MachineType, image)
 	}
 	switch {
 	case had && !has && booted || is == gardenerrules.LockedByType && is != was:
@@ -233,8 +231,8 @@ func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 			pools[i].Image = "" // which package maintenance leaves out
 		}
 	}
-	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools) })
-	for i, now := range l.is.Blocked(user.Shoot, pools) {
+	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, bootsBy(l.Before)) })
+	for i, now := range l.is.Blocked(user.Shoot, pools, bootsBy(l.After)) {
 		if now == (maintenance.Blocked{}) || now == before()[i] {
 			continue
 		}

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
 	},
 	"pkg/update": {
-		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules",
+		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
@@ -56,8 +56,9 @@ var mayImport = map[string][]string{
 	"pkg/logging":        {},
 	"pkg/render":         {"pkg/profile", "pkg/provider", "pkg/strictjson"},
 	"pkg/namespaced":     {"pkg/provider", "pkg/render", "pkg/profile"},
-	"pkg/gardenerrules":  {},
-	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules"},
+	"pkg/gardenerrules":  {"pkg/memo"},
+	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
+	"pkg/memo":           {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -78,11 +79,11 @@ var mayImport = map[string][]string{
 
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/logging", "pkg/words",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words",
 	},
 	"pkg/cli": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/cli/...",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/cli/...",
 		"example", "pkg/words",
 	},
 	"pkg/cli/clouds":   {anything},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -96,11 +97,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		user := &v.Users[i]
 		pools, chosen := user.Pools, user.Pools
 		if user.Child != nil {
-			o, known := owned[user.Child]
-			if !known {
-				o = ownOf(user.Child)
-				owned[user.Child] = o
-			}
+			o := memo.Get(owned, user.Child, func() own { return ownOf(user.Child) })
 			pools = o.without(user.Pools)
 			chosen = o.following(pools)
 		}
@@ -114,16 +111,6 @@ func (c *collector[R]) view(index int, v *View[R]) {
 // bootsBy returns what says what worker pools boot by a profile.
 func bootsBy[R any](p *profile.Profile[R]) func(provider.Pool) func(image, version string) bool {
 	return func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p, pool) }
-}
-
-// all collects the choices of all that worker pools could be.
-func (l *look[R]) all() {
-	for of, found := range l.combinations(l.Formerly) {
-		choice := l.choice(of.Combination, &found)
-		if of.regional && found.After == nil {
-			l.regional[asked{of.Combination, keyOf(found.requested)}] = choice
-		}
-	}
 }
 
 // pool collects what the update does to a worker pool.
@@ -140,17 +127,17 @@ func (l *look[R]) pool(at Pool, pool *provider.Pool) {
 	if found.unread {
 		return
 	}
-	choice, done := l.known[found]
-	if !done {
+	choice := memo.Get(l.known, found, func() *Choice[R] {
 		if used := l.regional[asked{combinationOf(pool), keyOf(found.requested)}]; used != nil {
 			used.InUse = true
 		}
-		if !found.same() {
-			choice = l.choice(combinationOf(pool), found)
-			choice.InUse = true
+		if found.same() {
+			return nil
 		}
-		l.known[found] = choice
-	}
+		choice := l.choice(combinationOf(pool), found)
+		choice.InUse = true
+		return choice
+	})
 	if choice != nil {
 		choice.Pools = append(choice.Pools, at)
 	}
@@ -200,20 +187,18 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	}
 	switch {
 	case had && !has && booted || is == gardenerrules.LockedByType && is != was:
-		gone := l.gone[pool.MachineType]
-		if gone == nil {
-			gone = &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had}
-			l.gone[pool.MachineType] = gone
-			l.Types = append(l.Types, gone)
-		}
+		gone := memo.Get(l.gone, pool.MachineType, func() *TypeGone {
+			l.Types = append(l.Types, &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had})
+			return l.Types[len(l.Types)-1]
+		})
 		gone.Pools = append(gone.Pools, at)
 	case is != gardenerrules.NoLock && is != was:
 		key := lockKey{provider.ImageVersion{Image: pool.Image, Version: pool.Version}, pool.MachineType}
-		if l.locks[key] == nil {
-			l.locks[key] = &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType}
-			l.Locks = append(l.Locks, l.locks[key])
-		}
-		l.locks[key].Pools = append(l.locks[key].Pools, at)
+		lock := memo.Get(l.locks, key, func() *Lock {
+			l.Locks = append(l.Locks, &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType})
+			return l.Locks[len(l.Locks)-1]
+		})
+		lock.Pools = append(lock.Pools, at)
 	}
 }
 
@@ -236,15 +221,13 @@ func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 		if now == (maintenance.Blocked{}) || now == before()[i] {
 			continue
 		}
-		blocked := l.blocked[now]
-		if blocked == nil {
+		blocked := memo.Get(l.blocked, now, func() *Blocked {
 			example := pools[i]
 			example.Version = now.Image.Version
 			id := provider.ImageVersion{Image: now.Image.Name, Version: now.Image.Version}
-			blocked = &Blocked{ImageVersion: id, Instead: now.Instead, Example: example}
-			l.blocked[now] = blocked
-			l.Blocked = append(l.Blocked, blocked)
-		}
+			l.Blocked = append(l.Blocked, &Blocked{ImageVersion: id, Instead: now.Instead, Example: example})
+			return l.Blocked[len(l.Blocked)-1]
+		})
 		blocked.Pools = append(blocked.Pools, Pool{user.Name(), pools[i].Name, l.index, index, i})
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -138,6 +139,7 @@ func (c *component[R]) correct(
 		return nil, err
 	}
 	pools, by := provider.PoolsOf(shoot), sync.OnceValue(func() written { return writtenBy(shoot) })
+	maintainer := maintenance.NewMaintainer(compiled.Spec(), compiled.Provider().Workers())
 	var corrections []correction
 	for _, s := range suspects[:min(len(suspects), maxSuspects(compiled.Spec()))] {
 		if err := ctx.Err(); err != nil {
@@ -145,7 +147,7 @@ func (c *component[R]) correct(
 		}
 		worker, pool := &shoot.Spec.Provider.Workers[s.index], pools[s.index]
 		chosen := maintenance.Image{Name: pool.Image, Version: pool.Version}
-		refused := maintenance.Refused(compiled.Spec(), chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
+		refused := maintainer.Refused(chosen, worker, s.old, shoot.Spec.Kubernetes.Version)
 		boots := resolve.Boots(compiled, pool)
 		if boots == nil || boots(chosen.Name, chosen.Version) && refused == "" {
 			continue
@@ -153,7 +155,7 @@ func (c *component[R]) correct(
 		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
 		if s.old != nil {
 			found.was = *s.old.Machine.Image.Version
-			found.to = maintained(compiled.Spec(), old, shoot, s.old, worker, boots)
+			found.to = maintained(maintainer, old, shoot, s.old, worker, &pool, boots)
 		} else {
 			found.to = defaulted(compiled.Spec(), shoot, by, worker, boots)
 		}
@@ -180,9 +182,10 @@ func maxSuspects(profile *v1beta1.CloudProfileSpec) int {
 // maintained returns the image that a worker gets in place of the one that maintenance has chosen; the zero Image if that
 // works.
 func maintained(
-	profile *v1beta1.CloudProfileSpec, old, shoot *v1beta1.Shoot, before, worker *v1beta1.Worker, boots maintenance.Filter,
+	maintainer *maintenance.Maintainer, old, shoot *v1beta1.Shoot, before, worker *v1beta1.Worker, pool *provider.Pool,
+	boots maintenance.Filter,
 ) maintenance.Image {
-	update, replaced := maintenance.Replace(profile, old, shoot, before, worker, boots)
+	update, replaced := maintainer.Replace(old, shoot, before, worker, pool, boots)
 	if !replaced {
 		return maintenance.Image{}
 	}
@@ -191,8 +194,8 @@ func maintained(
 	}
 }
 
-// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
-// if the user has named image and version, if that cannot be told, or if there is none.
+// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work, or its first choice if
+// none does; the zero Image if the user has named image and version, or if that cannot be told.
 func defaulted(
 	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, by func() written, worker *v1beta1.Worker,
 	boots maintenance.Filter,
@@ -203,12 +206,11 @@ func defaulted(
 	}
 	open := *worker
 	open.Machine.Image = image
-	chosen, err := maintenance.Default(profile, &open, nil)
-	if err != nil || chosen.Name != worker.Machine.Image.Name || chosen.Version != *worker.Machine.Image.Version {
+	chosen, err := gardenerrules.DefaultImage(profile, &open, nil)
+	if err != nil || chosen != gardenerrules.NamedImage(worker) {
 		return maintenance.Image{} // it was not Gardener who has chosen it, or by another version of the profile
 	}
-	works := maintenance.Works(profile, worker, nil, shoot.Spec.Kubernetes.Version, boots)
-	found, err := maintenance.Default(profile, &open, works)
+	found, err := maintenance.Filled(profile, &open, shoot.Spec.Kubernetes.Version, boots)
 	if err != nil {
 		return maintenance.Image{}
 	}

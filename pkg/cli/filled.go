@@ -98,7 +98,7 @@ func filledImage(
 	p anyProfile, worker *v1beta1.Worker, kubernetes string, boots maintenance.Filter,
 ) (maintenance.Image, error) {
 	if boots == nil {
-		return maintenance.Default(p.Spec(), worker, nil)
+		return gardenerrules.DefaultImage(p.Spec(), worker, nil)
 	}
 	return maintenance.Filled(p.Spec(), worker, kubernetes, boots)
 }

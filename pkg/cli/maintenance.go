@@ -250,7 +250,8 @@ func (m *shootMaintenance) run(webhook bool) {
 		if !webhook || m.boots[i] == nil || m.core.Images[i].Version == "" {
 			continue
 		}
-		outcome, replaced := m.by.Replace(m.shoot, m.core.Shoot, i, &m.pools[i], m.boots[i])
+		outcome, replaced := m.by.Replace(m.shoot, m.core.Shoot,
+			&m.shoot.Spec.Provider.Workers[i], &m.core.Shoot.Spec.Provider.Workers[i], &m.pools[i], m.boots[i])
 		if replaced {
 			m.written.Images[i] = outcome
 			version := cmp.Or(outcome.Version, m.pools[i].Version)

@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/migrate"
 )
 
 type migrateFlags struct {

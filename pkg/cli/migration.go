@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/cli/report"
-	"github.com/capkit/capkit/pkg/migrate"
 )
 
 // What migrate does to the objects. migrationfiles.go writes it into their files, migrationproof.go proves it, and

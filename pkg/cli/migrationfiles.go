@@ -21,9 +21,9 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli/edit"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/migrate"
 )
 
 // What migrate makes of files.

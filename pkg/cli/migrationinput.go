@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/words"
 )
 

@@ -14,10 +14,10 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/cli/plan"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli/gardener"
 	"github.com/capkit/capkit/pkg/cli/manifest"
+	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/migrate"
 	"github.com/capkit/capkit/pkg/provider"
 )
 

@@ -16,21 +16,26 @@ import (
 )
 
 // Use is something that an update of a profile takes away or adds, and for which Gardener refuses the update, since
-// somebody uses it. Fields that its kind does not name are empty.
+// somebody uses it.
 type Use struct {
+	Subject
+	// Values of the capability that are in use, sorted.
+	Values []string
+	// Pools are the worker pools that use it, in order. A version of Kubernetes, and the limit, are used by all worker pools
+	// of a Shoot.
+	Pools []PoolIndex
+}
+
+// Subject is what is used, and by whom. Fields that its kind does not name are empty.
+type Subject struct {
 	Kind UseKind
 	// Image has no version for the kinds about an image as a whole.
 	Image      Image
 	Kubernetes string
 	MaxNodes   int32
 	Capability string
-	// Values of the capability that are in use, sorted.
-	Values []string
 	// Child is the index of the NamespacedCloudProfile that uses it; -1 if Shoots do.
 	Child int
-	// Pools are the worker pools that use it, in order. A version of Kubernetes, and the limit, are used by all worker pools
-	// of a Shoot.
-	Pools []PoolIndex
 }
 
 // PoolIndex is a worker pool by the indices of its Shoot and of itself.
@@ -61,16 +66,14 @@ const (
 //
 // It is the rule for CloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
 func InUse(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Use {
-	u := &users{found: map[useKey]int{}}
+	u := users{}
 	gone := removed{
-		kubernetes: removedVersions(old.Kubernetes.Versions, updated.Kubernetes.Versions),
+		kubernetes: setOf(old.Kubernetes.Versions, nameOfVersion).Difference(setOf(updated.Kubernetes.Versions, nameOfVersion)),
 		images:     imageVersions(old.MachineImages).Difference(imageVersions(updated.MachineImages)),
 	}
 	u.shoots(shoots, gone)
-	if !apiequality.Semantic.DeepEqual(old.Limits, updated.Limits) {
-		u.limits(shoots, updated.Limits)
-	}
-	u.children(children, imageNames(old), imageNames(updated), gone)
+	u.limits(shoots, old.Limits, updated.Limits)
+	u.children(children, setOf(old.MachineImages, nameOfImage), setOf(updated.MachineImages, nameOfImage), gone)
 	u.capabilities(children, removedValues(old.MachineCapabilities, updated.MachineCapabilities))
 	return u.uses
 }
@@ -82,18 +85,16 @@ func InUse(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.Namespace
 func InUseNamespaced(
 	updated, old *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec, shoots []*v1beta1.Shoot,
 ) []Use {
-	u := &users{found: map[useKey]int{}}
-	// Gardener takes a version of Kubernetes that the parent does not have for one that does not expire.
-	expired := sets.New[string]()
-	for _, v := range parent.Kubernetes.Versions {
-		if v1beta1helper.VersionIsExpired(v) {
-			expired.Insert(v.Version)
-		}
-	}
+	u := users{}
 	gone := removed{
-		kubernetes: removedVersions(kubernetesOf(old), kubernetesOf(updated)).Intersection(expired),
+		kubernetes: setOf(kubernetesOf(old), nameOfVersion).Difference(setOf(kubernetesOf(updated), nameOfVersion)),
 		images:     imageVersions(old.MachineImages).Difference(imageVersions(updated.MachineImages)),
 	}
+	// Gardener takes a version of Kubernetes that the parent does not have for one that does not expire.
+	expired := slices.DeleteFunc(slices.Clone(parent.Kubernetes.Versions), func(v v1beta1.ExpirableVersion) bool {
+		return !v1beta1helper.VersionIsExpired(v)
+	})
+	gone.kubernetes = gone.kubernetes.Intersection(setOf(expired, nameOfVersion))
 	for _, image := range parent.MachineImages {
 		for _, v := range image.Versions {
 			if !v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
@@ -102,9 +103,7 @@ func InUseNamespaced(
 		}
 	}
 	u.shoots(shoots, gone)
-	if !apiequality.Semantic.DeepEqual(old.Limits, updated.Limits) {
-		u.limits(shoots, updated.Limits)
-	}
+	u.limits(shoots, old.Limits, updated.Limits)
 	return u.uses
 }
 
@@ -114,28 +113,23 @@ type removed struct {
 	images     sets.Set[Image]
 }
 
-// users collects who uses what an update takes away or adds.
+// users collects who uses what an update takes away or adds. The zero value is ready to use.
 type users struct {
 	uses []Use
-	// found has the indices of uses.
-	found map[useKey]int
+	// indices are those of uses.
+	indices map[Subject]int
 }
 
-// useKey is what tells two uses apart.
-type useKey struct {
-	kind                   UseKind
-	image                  Image
-	kubernetes, capability string
-	child                  int
-}
-
-// add adds a use or, if there is one already, its pools.
-func (u *users) add(use Use, pools ...PoolIndex) {
-	key := useKey{use.Kind, use.Image, use.Kubernetes, use.Capability, use.Child}
-	at, known := u.found[key]
+// add adds worker pools that use a subject.
+func (u *users) add(subject Subject, pools ...PoolIndex) {
+	at, known := u.indices[subject]
 	if !known {
 		at = len(u.uses)
-		u.found[key], u.uses = at, append(u.uses, use)
+		u.uses = append(u.uses, Use{Subject: subject})
+		if u.indices == nil {
+			u.indices = map[Subject]int{}
+		}
+		u.indices[subject] = at
 	}
 	u.uses[at].Pools = append(u.uses[at].Pools, pools...)
 }
@@ -147,11 +141,11 @@ func (u *users) shoots(shoots []*v1beta1.Shoot, gone removed) {
 	}
 	for i, shoot := range shoots {
 		if version := shoot.Spec.Kubernetes.Version; gone.kubernetes.Has(version) {
-			u.add(Use{Kind: KubernetesRemoved, Kubernetes: version, Child: -1}, poolsOf(i, shoot)...)
+			u.add(Subject{Kind: KubernetesRemoved, Kubernetes: version, Child: -1}, poolsOf(i, shoot)...)
 		}
 		for k := range shoot.Spec.Provider.Workers {
 			if image := NamedImage(&shoot.Spec.Provider.Workers[k]); image.Version != "" && gone.images.Has(image) {
-				u.add(Use{Kind: VersionRemoved, Image: image, Child: -1}, PoolIndex{i, k})
+				u.add(Subject{Kind: VersionRemoved, Image: image, Child: -1}, PoolIndex{i, k})
 			}
 		}
 	}
@@ -165,9 +159,9 @@ func poolsOf(at int, shoot *v1beta1.Shoot) []PoolIndex {
 	return pools
 }
 
-// limits adds the Shoots that have more nodes than they may have.
-func (u *users) limits(shoots []*v1beta1.Shoot, limits *v1beta1.Limits) {
-	if limits == nil || limits.MaxNodesTotal == nil {
+// limits adds the Shoots that have more nodes than limits which change allow.
+func (u *users) limits(shoots []*v1beta1.Shoot, old, limits *v1beta1.Limits) {
+	if limits == nil || limits.MaxNodesTotal == nil || apiequality.Semantic.DeepEqual(old, limits) {
 		return
 	}
 	for i, shoot := range shoots {
@@ -176,7 +170,7 @@ func (u *users) limits(shoots []*v1beta1.Shoot, limits *v1beta1.Limits) {
 			nodes += shoot.Spec.Provider.Workers[k].Minimum
 		}
 		if nodes > *limits.MaxNodesTotal {
-			u.add(Use{Kind: LimitExceeded, MaxNodes: *limits.MaxNodesTotal, Child: -1}, poolsOf(i, shoot)...)
+			u.add(Subject{Kind: LimitExceeded, MaxNodes: *limits.MaxNodesTotal, Child: -1}, poolsOf(i, shoot)...)
 		}
 	}
 }
@@ -187,19 +181,19 @@ func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has se
 	for i, child := range children {
 		for _, v := range kubernetesOf(&child.Spec) {
 			if gone.kubernetes.Has(v.Version) {
-				u.add(Use{Kind: KubernetesRemoved, Kubernetes: v.Version, Child: i})
+				u.add(Subject{Kind: KubernetesRemoved, Kubernetes: v.Version, Child: i})
 			}
 		}
 		for _, image := range child.Spec.MachineImages {
 			switch {
 			case had.Has(image.Name) && !has.Has(image.Name):
-				u.add(Use{Kind: ImageRemoved, Image: Image{Name: image.Name}, Child: i})
+				u.add(Subject{Kind: ImageRemoved, Image: Image{Name: image.Name}, Child: i})
 			case !had.Has(image.Name) && has.Has(image.Name):
-				u.add(Use{Kind: ImageAdded, Image: Image{Name: image.Name}, Child: i})
+				u.add(Subject{Kind: ImageAdded, Image: Image{Name: image.Name}, Child: i})
 			}
 			for _, v := range image.Versions {
 				if version := (Image{image.Name, v.Version}); gone.images.Has(version) {
-					u.add(Use{Kind: VersionRemoved, Image: version, Child: i})
+					u.add(Subject{Kind: VersionRemoved, Image: version, Child: i})
 				}
 			}
 		}
@@ -209,25 +203,21 @@ func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has se
 // capabilities adds the NamespacedCloudProfiles that declare values which are gone. If none of them declares anything
 // but an architecture, the profile may go back to the legacy format.
 func (u *users) capabilities(children []*v1beta1.NamespacedCloudProfile, gone map[string]sets.Set[string]) {
-	if len(gone) == 0 {
-		return
-	}
-	declared, more := make([]map[string]sets.Set[string], len(children)), false
+	var uses []Use
+	more := false
 	for i, child := range children {
-		declared[i] = declaredBy(child)
-		for name := range declared[i] {
+		declared := declaredBy(child)
+		for name := range declared {
 			more = more || name != constants.ArchitectureName
 		}
-	}
-	if !more {
-		return
-	}
-	for i := range children {
 		for _, name := range slices.Sorted(maps.Keys(gone)) {
-			if values := sets.List(gone[name].Intersection(declared[i][name])); len(values) > 0 {
-				u.add(Use{Kind: CapabilityRemoved, Capability: name, Values: values, Child: i})
+			if values := sets.List(gone[name].Intersection(declared[name])); len(values) > 0 {
+				uses = append(uses, Use{Subject: Subject{Kind: CapabilityRemoved, Capability: name, Child: i}, Values: values})
 			}
 		}
+	}
+	if more {
+		u.uses = append(u.uses, uses...)
 	}
 }
 
@@ -236,10 +226,7 @@ func declaredBy(profile *v1beta1.NamespacedCloudProfile) map[string]sets.Set[str
 	declared := map[string]sets.Set[string]{}
 	add := func(capabilities v1beta1.Capabilities) {
 		for name, values := range capabilities {
-			if declared[name] == nil {
-				declared[name] = sets.New[string]()
-			}
-			declared[name].Insert(values...)
+			declared[name] = sets.New(values...).Union(declared[name])
 		}
 	}
 	for _, image := range profile.Spec.MachineImages {
@@ -255,18 +242,6 @@ func declaredBy(profile *v1beta1.NamespacedCloudProfile) map[string]sets.Set[str
 	return declared
 }
 
-// removedVersions returns the versions that are in one list and not in the other.
-func removedVersions(in, from []v1beta1.ExpirableVersion) sets.Set[string] {
-	gone := sets.New[string]()
-	for _, v := range in {
-		gone.Insert(v.Version)
-	}
-	for _, v := range from {
-		gone.Delete(v.Version)
-	}
-	return gone
-}
-
 func kubernetesOf(profile *v1beta1.NamespacedCloudProfileSpec) []v1beta1.ExpirableVersion {
 	if profile.Kubernetes == nil {
 		return nil
@@ -274,22 +249,21 @@ func kubernetesOf(profile *v1beta1.NamespacedCloudProfileSpec) []v1beta1.Expirab
 	return profile.Kubernetes.Versions
 }
 
-func imageVersions(images []v1beta1.MachineImage) sets.Set[Image] {
-	versions := sets.New[Image]()
-	for i := range images {
-		for k := range images[i].Versions {
-			versions.Insert(Image{images[i].Name, images[i].Versions[k].Version})
-		}
-	}
-	return versions
-}
-
-func imageNames(profile *v1beta1.CloudProfileSpec) sets.Set[string] {
+// setOf returns the names of a list.
+func setOf[T any](list []T, nameOf func(T) string) sets.Set[string] {
 	names := sets.New[string]()
-	for i := range profile.MachineImages {
-		names.Insert(profile.MachineImages[i].Name)
+	for _, element := range list {
+		names.Insert(nameOf(element))
 	}
 	return names
+}
+
+func nameOfVersion(v v1beta1.ExpirableVersion) string { return v.Version }
+
+func nameOfImage(i v1beta1.MachineImage) string { return i.Name }
+
+func imageVersions(images []v1beta1.MachineImage) sets.Set[Image] {
+	return sets.KeySet(ImageVersions(&v1beta1.CloudProfileSpec{MachineImages: images}))
 }
 
 // removedValues returns the values of capabilities that are in one vocabulary and not in the other; all of a capability
@@ -297,15 +271,10 @@ func imageNames(profile *v1beta1.CloudProfileSpec) sets.Set[string] {
 func removedValues(in, from []v1beta1.CapabilityDefinition) map[string]sets.Set[string] {
 	gone := map[string]sets.Set[string]{}
 	for _, c := range in {
-		values := sets.New(c.Values...)
-		for _, other := range from {
-			if other.Name == c.Name {
-				values.Delete(other.Values...)
-			}
-		}
-		if len(values) > 0 {
-			gone[c.Name] = values
-		}
+		gone[c.Name] = sets.New(c.Values...)
+	}
+	for _, c := range from {
+		gone[c.Name].Delete(c.Values...)
 	}
 	return gone
 }

@@ -5,10 +5,10 @@
 package gardenerrules
 
 import (
-	"sync"
-
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/memo"
 )
 
 // Lock is the reason why Gardener refuses every update of a Shoot with a worker pool (semantics S16).
@@ -25,14 +25,12 @@ const (
 )
 
 // Locker finds the worker pools that lock their Shoots by one profile. It looks at each combination of machine type and
-// image version once, and is safe for concurrent use.
+// image version once. It is not safe for concurrent use.
 type Locker struct {
 	vocabulary []v1beta1.CapabilityDefinition
 	types      map[string]*v1beta1.MachineType
 	versions   map[Image]*v1beta1.MachineImageVersion
-
-	mutex sync.Mutex
-	fits  map[combination]bool
+	fits       map[combination]bool
 }
 
 // combination is what a worker pool combines.
@@ -68,24 +66,14 @@ func (l *Locker) Lock(machineType string, image Image) Lock {
 	if len(l.vocabulary) == 0 {
 		return NoLock
 	}
-	t := l.types[machineType]
+	t, v := l.types[machineType], l.versions[image]
 	if t == nil {
 		return LockedByType
 	}
-	v := l.versions[image]
-	if v == nil || l.fit(combination{machineType, image}, t, v) {
+	if v == nil || memo.Get(l.fits, combination{machineType, image}, func() bool {
+		return v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
+	}) {
 		return NoLock
 	}
 	return LockedByFlavors
-}
-
-func (l *Locker) fit(c combination, t *v1beta1.MachineType, v *v1beta1.MachineImageVersion) bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	fits, done := l.fits[c]
-	if !done {
-		fits = v1beta1helper.AreCapabilitiesSupportedByImageFlavors(t.Capabilities, v.CapabilityFlavors, l.vocabulary)
-		l.fits[c] = fits
-	}
-	return fits
 }

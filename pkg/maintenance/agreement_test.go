@@ -194,7 +194,7 @@ func TestDefaultAgreesWithGardener(t *testing.T) {
 			}
 		}
 		want, wantErr := filledIn(t, withOnly(profile, boots), worker)
-		got, err := ours.Default(&profile.Spec, &worker, boots)
+		got, err := gardenerrules.DefaultImage(&profile.Spec, &worker, boots)
 		if (err != nil) != (wantErr != nil) || err == nil && got != want {
 			t.Fatalf("%v %v, Gardener fills in %v %v", got, err, want, wantErr)
 		}
@@ -257,12 +257,12 @@ func TestNextAgreesWithGardener(t *testing.T) {
 		autoUpdate, boots := rapid.Bool().Draw(t, "auto update"), drawFilter(t, profile)
 
 		want, wantErr := maintained(t, withOnly(profile, boots), shootOf(worker, autoUpdate))
-		got, err := ours.Next(&profile.Spec, &worker, "1.33.1", autoUpdate, boots)
-		if (err != nil) != wantErr || got.Version != want {
-			t.Fatalf("%+v %v, Gardener updates to %q, failing: %t", got, err, want, wantErr)
+		got := ours.Next(&profile.Spec, &worker, "1.33.1", autoUpdate, boots)
+		if (got.Err != nil) != wantErr || got.Version != want {
+			t.Fatalf("%+v, Gardener updates to %q, failing: %t", got, want, wantErr)
 		}
 		switch {
-		case err != nil:
+		case got.Err != nil:
 			failed++
 		case got.Version != "":
 			updated++

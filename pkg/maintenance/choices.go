@@ -13,50 +13,141 @@ import (
 	"github.com/Masterminds/semver/v3"
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/equality"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/memo"
 )
 
-// choices are Gardener's choices among the versions of a profile, for worker pools of which many are alike: Gardener is
-// asked once for those that are. It is not safe for concurrent use.
-type choices struct {
-	profile *v1beta1.CloudProfileSpec
-	made    map[question]choice
-	// offers have no autoUpdate in the question, and a version only if that matters.
-	offers map[question]offer
-	// equal has the versions of offers by what Gardener reads of them when it picks one.
-	equal map[string]*allowed
-	// before are the choices among the versions of the profile before an update; nil if there are none. same says which
-	// machine types and images are as they were.
-	before *choices
-	same   *unchanged
-}
+// How Gardener chooses the next image version of a worker pool. It is asked once for those that are alike.
 
-func newChoices(profile *v1beta1.CloudProfileSpec) *choices {
-	return &choices{
-		profile: profile, made: map[question]choice{}, offers: map[question]offer{}, equal: map[string]*allowed{},
-	}
-}
-
-// after returns the choices among the versions of the profile after an update. What both have is found out once.
-func (c *choices) after(update *v1beta1.CloudProfileSpec) *choices {
-	after := newChoices(update)
-	after.before, after.same = c, newUnchanged(c.profile, update)
-	return after
-}
-
-// question is what Gardener goes by when it chooses a version for a worker pool. Of fields that can be left out it says
-// whether they are there.
-type question struct {
+// request is what Gardener goes by when it chooses a version for a worker pool. Optional fields are as optional returns them.
+type request struct {
 	machineType, image, version, architecture string
 	inPlace                                   bool
-	kubernetes, kubelet, runtime              string
+	kubernetes, kubelet, runtimes             string
 	autoUpdate                                bool
 }
 
-// offer is what Gardener chooses from. The error is one after which it looks at no further worker pool.
+func requestOf(shoot *v1beta1.Shoot, worker *v1beta1.Worker) request {
+	return request{
+		machineType: worker.Machine.Type, image: worker.Machine.Image.Name, version: *worker.Machine.Image.Version,
+		architecture: optional(worker.Machine.Architecture), inPlace: v1beta1helper.IsUpdateStrategyInPlace(worker.UpdateStrategy),
+		kubernetes: shoot.Spec.Kubernetes.Version, kubelet: kubeletOf(worker), runtimes: runtimesOf(worker),
+		autoUpdate: UpdatesImages(shoot),
+	}
+}
+
+// optional returns a text which tells an empty value from one that is missing.
+func optional(value *string) string {
+	if value == nil {
+		return ""
+	}
+	return "=" + *value
+}
+
+func kubeletOf(worker *v1beta1.Worker) string {
+	if worker.Kubernetes == nil {
+		return ""
+	}
+	return optional(worker.Kubernetes.Version)
+}
+
+// runtimesOf names the container runtimes of a worker; it is empty if the worker leaves them to Gardener.
+func runtimesOf(worker *v1beta1.Worker) string {
+	if worker.CRI == nil {
+		return ""
+	}
+	names := []string{"=" + string(worker.CRI.Name)}
+	for _, runtime := range worker.CRI.ContainerRuntimes {
+		names = append(names, runtime.Type)
+	}
+	return strings.Join(names, "/")
+}
+
+// offer is what Gardener chooses from. After an error it looks at no further worker pool.
 type offer struct {
 	*allowed
 	err error
+}
+
+// choose returns what maintenance does to the image of a worker pool: the latest version by the image's update strategy or,
+// if the pool's own is expired or not among those that its architecture, machine type, container runtime, kubelet and way of
+// updating allow, the one that is forced. For Gardener's rule there are only the versions that the filter admits: a version
+// that the pool has and does not boot counts as missing (semantics S15). Worker pools without a version are not updated. ends
+// says of an error that Gardener looks at no further worker pool after it.
+//
+// It is the rule of maintainMachineImages in Gardener's maintenance controller.
+func (m *Maintainer) choose(shoot *v1beta1.Shoot, worker *v1beta1.Worker, admits Filter) (chosen Outcome, ends bool) {
+	current := worker.Machine.Image
+	if current == nil || current.Version == nil {
+		return Outcome{}, false
+	}
+	request := requestOf(shoot, worker)
+	offer := m.offer(worker, request)
+	switch {
+	case offer.err != nil:
+		return Outcome{Err: offer.err}, true
+	case admits == nil:
+		return offer.pick(current, request.autoUpdate), false
+	}
+	rest := *offer.image
+	rest.Versions = slices.DeleteFunc(slices.Clone(rest.Versions), func(v v1beta1.MachineImageVersion) bool {
+		return !admits(rest.Name, v.Version)
+	})
+	return newAllowed(&rest).pick(current, request.autoUpdate), false
+}
+
+// offer returns what Gardener chooses from for the request of a worker, which depends on the version that the worker has only
+// if it is updated in place.
+func (m *Maintainer) offer(worker *v1beta1.Worker, r request) offer {
+	r.autoUpdate = false
+	if !r.inPlace {
+		r.version = ""
+	}
+	return memo.Get(m.offers, r, func() offer {
+		image, err := allowedVersions(m.profile, worker, r.kubernetes)
+		if err != nil {
+			return offer{err: err}
+		}
+		return offer{allowed: memo.Get(m.allowed, contentOf(image), func() *allowed { return newAllowed(image) })}
+	})
+}
+
+// allowedVersions returns the image of a worker pool with the versions that the pool can have. After an error Gardener looks at
+// no further worker pool.
+func allowedVersions(profile *v1beta1.CloudProfileSpec, worker *v1beta1.Worker, kubernetes string) (*v1beta1.MachineImage, error) {
+	machineType := v1beta1helper.FindMachineTypeByName(profile.MachineTypes, worker.Machine.Type)
+	if machineType == nil {
+		return nil, fmt.Errorf("the profile has no machine type %q", worker.Machine.Type)
+	}
+	image, err := helper.DetermineMachineImage(&v1beta1.CloudProfile{Spec: *profile}, worker.Machine.Image)
+	if err != nil {
+		return nil, fmt.Errorf("the profile has no image %q", worker.Machine.Image.Name)
+	}
+	if image.UpdateStrategy == nil { // in a manifest that no API server has seen
+		image.UpdateStrategy = ptr.To(v1beta1.UpdateStrategyMajor)
+	}
+	kubelet, err := gardenerrules.KubeletVersion(kubernetes, worker)
+	if err != nil {
+		return nil, err
+	}
+	image.Versions = slices.DeleteFunc(slices.Clone(image.Versions), func(v v1beta1.MachineImageVersion) bool {
+		return unreadable(v.KubeletVersionConstraint)
+	})
+	complete := *worker
+	complete.Machine.Architecture = ptr.To(gardenerrules.Architecture(profile, worker))
+	return helper.FilterMachineImageVersions(&image, complete, kubelet, machineType, profile.MachineCapabilities), nil
+}
+
+// unreadable reports whether a constraint cannot be read. No API server accepts it, and Gardener's code relies on that.
+func unreadable(constraint *string) bool {
+	if constraint == nil {
+		return false
+	}
+	_, err := semver.NewConstraint(*constraint)
+	return err != nil
 }
 
 // allowed are the versions of an image that a worker pool can have.
@@ -74,72 +165,8 @@ type pickable struct {
 	autoUpdate bool
 }
 
-// choice is what Gardener chooses. ends says that it looks at no further worker pool.
-type choice struct {
-	Outcome
-	ends bool
-}
-
-// of returns the choice for a worker pool of a Shoot. There is no version for one that names none itself.
-func (c *choices) of(shoot *v1beta1.Shoot, worker *v1beta1.Worker) choice {
-	if worker.Machine.Image == nil || worker.Machine.Image.Version == nil {
-		return choice{}
-	}
-	q := ask(shoot, worker)
-	made, done := c.made[q]
-	if !done {
-		o := c.offerTo(worker, q)
-		if made = (choice{Outcome{Err: o.err}, true}); o.err == nil {
-			made = choice{Outcome: o.pick(worker.Machine.Image, q.autoUpdate)}
-		}
-		c.made[q] = made
-	}
-	return made
-}
-
-// ofThose returns what Gardener would choose if there were only the versions that a filter admits, as [Next] does. The
-// worker names a version.
-func (c *choices) ofThose(shoot *v1beta1.Shoot, worker *v1beta1.Worker, admits Filter) Outcome {
-	o := c.offerTo(worker, ask(shoot, worker))
-	if o.err != nil {
-		return Outcome{Err: o.err}
-	}
-	rest := &v1beta1.MachineImage{Name: o.image.Name, UpdateStrategy: o.image.UpdateStrategy}
-	for _, v := range o.image.Versions {
-		if admits(o.image.Name, v.Version) {
-			rest.Versions = append(rest.Versions, v)
-		}
-	}
-	return newAllowed(rest).pick(worker.Machine.Image, UpdatesImages(shoot))
-}
-
-// offerTo returns what Gardener chooses from for a worker that asks a question.
-func (c *choices) offerTo(worker *v1beta1.Worker, q question) offer {
-	q.autoUpdate = false
-	if !q.inPlace {
-		q.version = ""
-	}
-	if c.before != nil && c.same.has(q.machineType, q.image) {
-		return c.before.offerTo(worker, q)
-	}
-	o, done := c.offers[q]
-	if done {
-		return o
-	}
-	image, err := allowedVersions(c.profile, worker, q.kubernetes, nil)
-	if o.err = err; err == nil {
-		key := readOf(image)
-		if c.equal[key] == nil {
-			c.equal[key] = newAllowed(image)
-		}
-		o.allowed = c.equal[key]
-	}
-	c.offers[q] = o
-	return o
-}
-
-// readOf returns what Gardener reads of an image when it picks a version: two that have the same text get the same.
-func readOf(image *v1beta1.MachineImage) string {
+// contentOf returns what Gardener reads of an image when it picks a version, as a text.
+func contentOf(image *v1beta1.MachineImage) string {
 	text := []string{image.Name, string(*image.UpdateStrategy)}
 	for _, v := range image.Versions {
 		text = append(text, v.Version, stageOf(v))
@@ -175,13 +202,21 @@ func plainVersion(version string) (*semver.Version, bool) {
 
 // pick returns what becomes of the version that a worker pool has.
 func (a *allowed) pick(current *v1beta1.ShootMachineImage, autoUpdate bool) Outcome {
-	key := pickable{*current.Version, autoUpdate}
-	picked, done := a.picked[key]
-	if !done {
-		picked.Update, picked.Err = pick(a.image, a.decisive, current, autoUpdate)
-		a.picked[key] = picked
-	}
-	return picked
+	return memo.Get(a.picked, pickable{*current.Version, autoUpdate}, func() Outcome {
+		due, forced := gardenerrules.ImageDue(a.image, current, autoUpdate)
+		if !due {
+			return Outcome{}
+		}
+		image := a.image
+		if !forced {
+			image = a.decisive(current)
+		}
+		version, err := helper.DetermineMachineImageVersion(current, image, forced)
+		if err != nil {
+			version = ""
+		}
+		return Outcome{version, forced, err}
+	})
 }
 
 // scope is where an update may lead that is not forced: to the versions of a stage that have as many numbers in common
@@ -225,77 +260,4 @@ func inCommon(a, b *semver.Version) int {
 		return 1
 	}
 	return 2
-}
-
-// ask returns what Gardener goes by.
-func ask(shoot *v1beta1.Shoot, worker *v1beta1.Worker) question {
-	q := question{
-		machineType: worker.Machine.Type, image: worker.Machine.Image.Name, version: *worker.Machine.Image.Version,
-		architecture: said(worker.Machine.Architecture), inPlace: v1beta1helper.IsUpdateStrategyInPlace(worker.UpdateStrategy),
-		kubernetes: shoot.Spec.Kubernetes.Version, runtime: runtimesOf(worker), autoUpdate: UpdatesImages(shoot),
-	}
-	if worker.Kubernetes != nil {
-		q.kubelet = said(worker.Kubernetes.Version)
-	}
-	return q
-}
-
-// said tells an empty text from one that is missing.
-func said(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return "=" + *text
-}
-
-// runtimesOf names the container runtimes of a worker; it is empty if the worker leaves them to Gardener.
-func runtimesOf(worker *v1beta1.Worker) string {
-	if worker.CRI == nil {
-		return ""
-	}
-	name := string(worker.CRI.Name)
-	names := []string{said(&name)}
-	for _, runtime := range worker.CRI.ContainerRuntimes {
-		names = append(names, runtime.Type)
-	}
-	return strings.Join(names, "/")
-}
-
-// unchanged says which of the machine types and images of a profile an update leaves as they were.
-type unchanged struct {
-	before, after *v1beta1.CloudProfileSpec
-	vocabulary    bool
-	types, images map[string]bool
-}
-
-func newUnchanged(before, after *v1beta1.CloudProfileSpec) *unchanged {
-	vocabulary := equality.Semantic.DeepEqual(before.MachineCapabilities, after.MachineCapabilities)
-	return &unchanged{before, after, vocabulary, map[string]bool{}, map[string]bool{}}
-}
-
-// has reports whether the same is said of a machine type and an image.
-func (u *unchanged) has(machineType, image string) bool {
-	return u.vocabulary &&
-		same(u.types, machineType, u.before.MachineTypes, u.after.MachineTypes, func(t *v1beta1.MachineType) string { return t.Name }) &&
-		same(u.images, image, u.before.MachineImages, u.after.MachineImages, func(i *v1beta1.MachineImage) string { return i.Name })
-}
-
-// same reports whether two lists have the same of a name, which is then known.
-func same[T any](known map[string]bool, name string, before, after []T, nameOf func(*T) string) bool {
-	equal, done := known[name]
-	if !done {
-		equal = equality.Semantic.DeepEqual(allNamed(before, name, nameOf), allNamed(after, name, nameOf))
-		known[name] = equal
-	}
-	return equal
-}
-
-// allNamed returns the elements of a name.
-func allNamed[T any](list []T, name string, nameOf func(*T) string) (found []T) {
-	for i := range list {
-		if nameOf(&list[i]) == name {
-			found = append(found, list[i])
-		}
-	}
-	return found
 }

@@ -2,10 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package maintenance says which machine image Gardener gives to a worker pool where nobody names one: [Default] when a
-// Shoot leaves it out, [Next] when its maintenance is due; and what that makes of a whole Shoot, Kubernetes included:
-// [Maintainer]. They answer as Gardener does, or as it would if it had only the versions that boot for the pool. [Filled]
-// and [Replace] are what the webhook mutate-shoot makes of Gardener's choice.
+// Package maintenance says what Gardener's maintenance makes of a Shoot, Kubernetes included, and what mutate-shoot makes of that:
+// see [Maintainer]. [Filled] is the image of a new worker pool that names none. They answer as Gardener does, or as it would if it
+// had only the versions that boot for the pool.
 //
 // Where Gardener exports its decision, that is asked; what is private in its API server and its controller manager is
 // in package gardenerrules. Tests compare the answers with Gardener's.

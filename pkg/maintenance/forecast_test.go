@@ -28,9 +28,8 @@ func TestForecast(t *testing.T) {
 		if rapid.Bool().Draw(t, "only one does not boot") {
 			boots = without(nil, maintain(&profile.Spec, shoot))
 		}
-		forecast := ours.NewForecast(&profile.Spec, provider.Workers{}, func(provider.Pool) func(image, version string) bool {
-			return boots
-		})
+		forecast := ours.NewMaintainer(&profile.Spec, provider.Workers{})
+		bootsOf := func(provider.Pool) func(image, version string) bool { return boots }
 		first, versions := shoot, profile.Spec.Kubernetes.Versions
 		for i := range 20 {
 			if i == 19 {
@@ -46,13 +45,13 @@ func TestForecast(t *testing.T) {
 					continue
 				}
 				works := ours.Works(&profile.Spec, worker, worker, shoot.Spec.Kubernetes.Version, boots)
-				instead, _ := ours.Next(
+				instead := ours.Next(
 					&profile.Spec, worker, shoot.Spec.Kubernetes.Version, ours.UpdatesImages(shoot), works)
 				want = append(want, fmt.Sprintf("%d: %s@%s, %q", k, worker.Machine.Image.Name, image.Version, instead.Version))
 				blocked++
 			}
 			var got []string
-			for k, b := range forecast.Blocked(shoot, provider.PoolsOf(shoot)) {
+			for k, b := range forecast.Blocked(shoot, provider.PoolsOf(shoot), bootsOf) {
 				if b != (ours.Blocked{}) {
 					got = append(got, fmt.Sprintf("%d: %s, %q", k, b.Image, b.Instead))
 				}
@@ -91,20 +90,21 @@ func TestBlocked(t *testing.T) {
 		{"1.0.0 1.1.0", ours.Blocked{Image: chosen, Instead: "1.1.0"}},
 		{"1.0.0", ours.Blocked{Image: chosen}},
 	} {
-		forecast := ours.NewForecast(&profile.Spec, provider.Workers{}, func(provider.Pool) func(image, version string) bool {
+		forecast := ours.NewMaintainer(&profile.Spec, provider.Workers{})
+		boots := func(provider.Pool) func(image, version string) bool {
 			return func(_, version string) bool { return strings.Contains(tc.booting, version) }
-		})
+		}
 		pools := provider.PoolsOf(shoot)
-		if got := forecast.Blocked(shoot, pools); got[0] != tc.want {
+		if got := forecast.Blocked(shoot, pools, boots); got[0] != tc.want {
 			t.Errorf("where %s boot: %v", tc.booting, got)
 		}
 		pools[0].Image = ""
-		if got := forecast.Blocked(shoot, pools); got[0] != (ours.Blocked{}) {
+		if got := forecast.Blocked(shoot, pools, boots); got[0] != (ours.Blocked{}) {
 			t.Errorf("a pool that is left out: %v", got)
 		}
 	}
-	unknown := ours.NewForecast(&profile.Spec, provider.Workers{}, func(provider.Pool) func(image, version string) bool { return nil })
-	if got := unknown.Blocked(shoot, provider.PoolsOf(shoot)); got[0] != (ours.Blocked{}) {
+	unknown := func(provider.Pool) func(image, version string) bool { return nil }
+	if got := ours.NewMaintainer(&profile.Spec, provider.Workers{}).Blocked(shoot, provider.PoolsOf(shoot), unknown); got[0] != (ours.Blocked{}) {
 		t.Errorf("if nobody can tell: %v", got)
 	}
 }

@@ -9,32 +9,40 @@ import (
 
 	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/controllermanager/controller/shoot/maintenance/helper"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// Maintainer says of many Shoots what their next maintenance makes of them by one profile. Worker pools that are alike are
-// looked at once. It is not safe for concurrent use.
+// Maintainer says of many Shoots what their next maintenance makes of them by one profile. It looks once at worker pools that are
+// alike. It is not safe for concurrent use.
 //
 // The rule is that of reconcile in Gardener's maintenance controller. None of its methods changes an argument.
 type Maintainer struct {
-	profile    *v1beta1.CloudProfileSpec
-	workers    provider.Workers
-	choices    *choices
-	releases   map[Image]*v1beta1.MachineImageVersion
+	// Locker says which Shoots the profile locks, and that maintenance therefore does not change.
+	*gardenerrules.Locker
+	profile  *v1beta1.CloudProfileSpec
+	workers  provider.Workers
+	versions map[Image]*v1beta1.MachineImageVersion
+	// What is known. The requests of offers have no autoUpdate, and a version only if that matters; the keys of allowed are of
+	// contentOf.
+	offers     map[request]offer
+	allowed    map[string]*allowed
 	kubernetes map[pickable]Outcome
 	replaced   map[replaceable]replacement
-	locker     *gardenerrules.Locker
+	blocked    map[shaped]Blocked
 }
 
 // NewMaintainer returns a Maintainer by a profile, which must not be changed as long as it is asked, of a provider with
 // these workers.
 func NewMaintainer(profile *v1beta1.CloudProfileSpec, workers provider.Workers) *Maintainer {
 	return &Maintainer{
-		profile, workers, newChoices(profile), gardenerrules.ImageVersions(profile),
-		map[pickable]Outcome{}, map[replaceable]replacement{}, gardenerrules.NewLocker(profile),
+		Locker: gardenerrules.NewLocker(profile), profile: profile, workers: workers, versions: gardenerrules.ImageVersions(profile),
+		offers: map[request]offer{}, allowed: map[string]*allowed{}, kubernetes: map[pickable]Outcome{},
+		replaced: map[replaceable]replacement{}, blocked: map[shaped]Blocked{},
 	}
 }
 
@@ -65,9 +73,9 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 	_, updates := autoUpdates(shoot)
 	spec := &made.Shoot.Spec
 	for i := range workers {
-		chosen := m.choices.of(shoot, &workers[i])
-		made.Images[i] = chosen.Outcome
-		if chosen.ends {
+		chosen, ends := m.choose(shoot, &workers[i], nil)
+		made.Images[i] = chosen
+		if ends {
 			made.GivenUp = i
 			break
 		}
@@ -81,7 +89,7 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 	}
 	for i := range spec.Provider.Workers {
 		if own := spec.Provider.Workers[i].Kubernetes; own != nil && own.Version != nil {
-			made.Kubelets[i] = atMost(m.nextKubernetes(*own.Version, updates), *own.Version, spec.Kubernetes.Version)
+			made.Kubelets[i] = m.nextKubelet(*own.Version, spec.Kubernetes.Version, updates)
 			if made.Kubelets[i].Version != "" {
 				own.Version = ptr.To(made.Kubelets[i].Version)
 			}
@@ -90,8 +98,81 @@ func (m *Maintainer) Maintain(shoot *v1beta1.Shoot) Maintained {
 	return made
 }
 
-// replaceable is what decides what [Maintainer.Replace] returns: the worker pool that there is, and versions that it is
-// to have.
+// nextKubernetes returns what maintenance makes of a version of Kubernetes: the latest patch or, by force, the next
+// minor.
+func (m *Maintainer) nextKubernetes(version string, autoUpdate bool) Outcome {
+	return memo.Get(m.kubernetes, pickable{version, autoUpdate}, func() Outcome {
+		due, forced, err := gardenerrules.KubernetesDue(m.profile, version, autoUpdate)
+		if err != nil || !due {
+			return Outcome{Err: err}
+		}
+		to, err := helper.DetermineVersionForStrategy(m.profile.Kubernetes.Versions, version,
+			v1beta1helper.GetLatestVersionForPatchAutoUpdate, v1beta1helper.GetVersionForForcefulUpdateToConsecutiveMinor, forced)
+		return Outcome{to, forced, err}
+	})
+}
+
+// nextKubelet returns what maintenance makes of a worker pool's own version of Kubernetes: it is not updated past that of the
+// control plane.
+func (m *Maintainer) nextKubelet(version, controlPlane string, autoUpdate bool) Outcome {
+	next := m.nextKubernetes(version, autoUpdate)
+	if next.Version == "" {
+		return next
+	}
+	if next.Version = gardenerrules.KubeletAtMost(next.Version, controlPlane); next.Version == version {
+		return Outcome{}
+	}
+	return next
+}
+
+// shaped is what decides which version a worker pool gets, and whether the pool boots it.
+type shaped struct {
+	request
+	provider.Shape
+}
+
+// Blocked is a version that Gardener's maintenance chooses for a worker pool which does not boot it. The zero Blocked
+// says that there is none.
+type Blocked struct {
+	// Image that maintenance chooses.
+	Image Image
+	// Instead is the version that mutate-shoot gives the pool (semantics S15); empty if it keeps the one that it has.
+	Instead string
+}
+
+// Blocked returns, for each worker pool of a Shoot, the version that its next maintenance chooses and that the pool does
+// not boot. The pools are those of [provider.PoolsOf]; one without an image is left out. boots returns the filter of a pool,
+// nil if nobody can tell; it must be the same at each call.
+func (m *Maintainer) Blocked(
+	shoot *v1beta1.Shoot, pools []provider.Pool, boots func(provider.Pool) func(image, version string) bool,
+) []Blocked {
+	blocked := make([]Blocked, len(pools))
+	for i, pool := range pools {
+		if pool.Image == "" {
+			continue
+		}
+		worker := &shoot.Spec.Provider.Workers[i]
+		chosen, ends := m.choose(shoot, worker, nil)
+		if ends {
+			break
+		}
+		if chosen.Version == "" {
+			continue
+		}
+		blocked[i] = memo.Get(m.blocked, shaped{requestOf(shoot, worker), m.workers.ShapeOf(&pool)}, func() Blocked {
+			boots := boots(pool)
+			if boots == nil || boots(pool.Image, chosen.Version) {
+				return Blocked{}
+			}
+			// After an error the pool keeps the version that it has.
+			instead, _ := m.choose(shoot, worker, works(m.versions, worker, worker, shoot.Spec.Kubernetes.Version, boots))
+			return Blocked{Image{Name: pool.Image, Version: chosen.Version}, instead.Version}
+		})
+	}
+	return blocked
+}
+
+// replaceable is what decides what [Maintainer.Replace] returns: the worker pool before maintenance, and its versions after it.
 type replaceable struct {
 	shaped
 	image, kubernetes, kubelet string
@@ -103,31 +184,32 @@ type replacement struct {
 	replaced bool
 }
 
-// Replace answers as the function [Replace] does about a worker pool, by its index; pool is what it is in the Shoot that
-// there is, and boots must say the same of pools of the same shape.
-func (m *Maintainer) Replace(old, shoot *v1beta1.Shoot, worker int, pool *provider.Pool, boots Filter) (Outcome, bool) {
-	before, after := &old.Spec.Provider.Workers[worker], &shoot.Spec.Provider.Workers[worker]
+// Replace returns what mutate-shoot makes of the version that maintenance has chosen for a worker pool, and whether it replaces
+// that (semantics S15): if the version does not work, Gardener's rule chooses from those that do; where the Version of the result is
+// empty, the pool keeps the one that it has. old is the stored Shoot and before its pool; shoot and after are what maintenance makes
+// of them. boots reports what the pool boots, and must report the same for pools of the same shape.
+func (m *Maintainer) Replace(
+	old, shoot *v1beta1.Shoot, before, after *v1beta1.Worker, pool *provider.Pool, boots Filter,
+) (Outcome, bool) {
 	key := replaceable{
-		shaped{ask(old, before), m.workers.ShapeOf(pool)}, *after.Machine.Image.Version, shoot.Spec.Kubernetes.Version, "",
+		shaped{requestOf(old, before), m.workers.ShapeOf(pool)},
+		*after.Machine.Image.Version, shoot.Spec.Kubernetes.Version, kubeletOf(after),
 	}
-	if after.Kubernetes != nil {
-		key.kubelet = said(after.Kubernetes.Version)
-	}
-	made, done := m.replaced[key]
-	if !done {
-		works := worksOf(m.releases, after, before, shoot.Spec.Kubernetes.Version, boots)
-		if made.replaced = !works(after.Machine.Image.Name, *after.Machine.Image.Version); made.replaced {
-			// Gardener chooses images for the Kubernetes that there is, before it updates that.
-			made.outcome = m.choices.ofThose(old, before, works)
+	made := memo.Get(m.replaced, key, func() replacement {
+		works := works(m.versions, after, before, shoot.Spec.Kubernetes.Version, boots)
+		if works(after.Machine.Image.Name, *after.Machine.Image.Version) {
+			return replacement{}
 		}
-		m.replaced[key] = made
-	}
+		// Gardener chooses images for the stored version of Kubernetes, before it updates that.
+		outcome, _ := m.choose(old, before, works)
+		return replacement{outcome, true}
+	})
 	return made.outcome, made.replaced
 }
 
 // Gone says whether the profile does not have an image any more, or has it expired; empty if it has it.
 func (m *Maintainer) Gone(image Image) string {
-	v := m.releases[image]
+	v := m.versions[image]
 	switch {
 	case v == nil:
 		return image.Version + " is not in the profile"
@@ -137,9 +219,11 @@ func (m *Maintainer) Gone(image Image) string {
 	return ""
 }
 
-// Refused is the function [Refused].
+// Refused says why Gardener's validation refuses to give a worker pool an image, whatever boots; empty if it does not. What Gardener
+// chooses need not pass it. before is the pool as it is stored, nil if it is new: only a pool that exists may have a version that is
+// expired. kubernetes is the version of the control plane. See [gardenerrules.RefusesImage].
 func (m *Maintainer) Refused(image Image, worker, before *v1beta1.Worker, kubernetes string) string {
-	return says(gardenerrules.RefusesImage(m.releases[image], worker, before, kubernetes))
+	return says(gardenerrules.RefusesImage(m.versions[image], worker, before, kubernetes))
 }
 
 // Rejections returns why the API server does not take a Shoot as maintenance has made it, for each worker pool; empty
@@ -160,12 +244,12 @@ func (m *Maintainer) Rejections(old, shoot *v1beta1.Shoot, boots func(worker int
 		switch {
 		case reasons[i] != "":
 		case *before.Machine.Image.Version != image.Version:
-			reasons[i] = about(image, gardenerrules.RefusesImage(m.releases[image], after, before, shoot.Spec.Kubernetes.Version))
+			reasons[i] = about(image, gardenerrules.RefusesImage(m.versions[image], after, before, shoot.Spec.Kubernetes.Version))
 			if reasons[i] == "" {
 				reasons[i] = boots(i, image)
 			}
 		default:
-			if v := m.releases[image]; v != nil {
+			if v := m.versions[image]; v != nil {
 				reasons[i] = about(image, gardenerrules.RefusesKubelet(v, after, shoot.Spec.Kubernetes.Version))
 			}
 		}
@@ -183,7 +267,7 @@ func about(image Image, refusal gardenerrules.Refusal) string {
 
 // locks says why Gardener refuses every update of a Shoot with a worker pool; empty if it does not.
 func (m *Maintainer) locks(machineType string, image Image) string {
-	switch m.locker.Lock(machineType, image) {
+	switch m.Lock(machineType, image) {
 	case gardenerrules.LockedByType:
 		return fmt.Sprintf("the profile has no machine type %q, without which Gardener takes no update of the Shoot", machineType)
 	case gardenerrules.LockedByFlavors:

@@ -56,9 +56,9 @@ func TestMaintainer(t *testing.T) {
 				}
 				updated++
 				pool := provider.PoolsOf(shoot)[i]
-				outcome, replaces := together.Replace(shoot, got.Shoot, i, &pool, boots)
-				again, doesSo := ours.Replace(&profile.Spec, shoot, got.Shoot,
-					&shoot.Spec.Provider.Workers[i], &got.Shoot.Spec.Provider.Workers[i], boots)
+				before, after := &shoot.Spec.Provider.Workers[i], &got.Shoot.Spec.Provider.Workers[i]
+				outcome, replaces := together.Replace(shoot, got.Shoot, before, after, &pool, boots)
+				again, doesSo := ours.Replace(&profile.Spec, shoot, got.Shoot, before, after, boots)
 				if diff := cmp.Diff(texts([]ours.Outcome{again}), texts([]ours.Outcome{outcome})); diff != "" || replaces != doesSo {
 					t.Fatalf("replaced %t, want %t: %s", replaces, doesSo, diff)
 				}
@@ -101,7 +101,7 @@ func alone(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) []ours.Outco
 	outcomes := make([]ours.Outcome, len(shoot.Spec.Provider.Workers))
 	for i := range outcomes {
 		worker := &shoot.Spec.Provider.Workers[i]
-		outcomes[i].Update, outcomes[i].Err = ours.Next(
+		outcomes[i] = ours.Next(
 			profile, worker, shoot.Spec.Kubernetes.Version, ours.UpdatesImages(shoot), nil)
 		if worker.Machine.Type == "gone" || worker.Machine.Image.Name == "gone" {
 			break
@@ -113,7 +113,7 @@ func alone(profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot) []ours.Outco
 func texts(outcomes []ours.Outcome) []string {
 	all := make([]string, 0, len(outcomes))
 	for _, o := range outcomes {
-		all = append(all, fmt.Sprintf("%+v %v", o.Update, o.Err))
+		all = append(all, fmt.Sprintf("%q %t %v", o.Version, o.Forced, o.Err))
 	}
 	return all
 }

@@ -14,8 +14,11 @@ import (
 
 // Outcome is what maintenance makes of a version.
 type Outcome struct {
-	Update
-	// Err says that an update is due, and why there is none. Version is empty then.
+	// Version is the new one; empty if the old one stays.
+	Version string
+	// Forced says that the old one is expired, or none of those that there can be.
+	Forced bool
+	// Err says why there is no new version, although an update is due. Version is empty then.
 	Err error
 }
 

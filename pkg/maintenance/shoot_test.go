@@ -123,7 +123,9 @@ func replaced(profile *v1beta1.CloudProfile, shoot *v1beta1.Shoot, boots ours.Fi
 		if m.Images[i].Version == "" {
 			continue
 		}
-		if o, replaces := ours.Replace(&profile.Spec, shoot, m.Shoot, before, worker, boots); replaces {
+		pool := provider.PoolsOf(shoot)[i]
+		o, replaces := ours.NewMaintainer(&profile.Spec, provider.Workers{}).Replace(shoot, m.Shoot, before, worker, &pool, boots)
+		if replaces {
 			m.Images[i] = o
 			to := o.Version
 			if to == "" {
@@ -181,18 +183,19 @@ func TestReplace(t *testing.T) {
 	worker.Machine = v1beta1.Machine{Type: "type", Image: &v1beta1.ShootMachineImage{Name: "image", Version: ptr.To("1.0.0")}}
 	for _, tc := range []struct {
 		booting []string
-		want    ours.Update
+		want    ours.Outcome
 	}{
-		{[]string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"}, ours.Update{Version: "1.2.0"}},
-		{[]string{"1.0.0", "1.1.0", "2.0.0"}, ours.Update{Version: "1.1.0"}},
-		{[]string{"1.0.0", "2.0.0"}, ours.Update{}},
-		{[]string{"1.1.0"}, ours.Update{Version: "1.1.0", Forced: true}},
-		{[]string{"2.0.0"}, ours.Update{Version: "2.0.0", Forced: true}},
-		{nil, ours.Update{Forced: true}},
+		{[]string{"1.0.0", "1.1.0", "1.2.0", "2.0.0"}, ours.Outcome{Version: "1.2.0"}},
+		{[]string{"1.0.0", "1.1.0", "2.0.0"}, ours.Outcome{Version: "1.1.0"}},
+		{[]string{"1.0.0", "2.0.0"}, ours.Outcome{}},
+		{[]string{"1.1.0"}, ours.Outcome{Version: "1.1.0", Forced: true}},
+		{[]string{"2.0.0"}, ours.Outcome{Version: "2.0.0", Forced: true}},
+		{nil, ours.Outcome{Forced: true}},
 	} {
 		m, _ := replaced(profile, shootOf(worker, true), func(_, version string) bool { return slices.Contains(tc.booting, version) })
-		if m.Images[0].Update != tc.want {
-			t.Errorf("if %v boot: %+v, want %+v", tc.booting, m.Images[0].Update, tc.want)
+		got := m.Images[0]
+		if got.Err = nil; got != tc.want {
+			t.Errorf("if %v boot: %+v, want %+v", tc.booting, got, tc.want)
 		}
 	}
 }
@@ -230,7 +233,7 @@ func TestAfter(t *testing.T) {
 	for after, want := range map[time.Duration]string{0: "", time.Minute: "", 2 * time.Hour: "it is expired", -time.Hour: ""} {
 		shifted := ours.After(profile, after)
 		image := ours.Image{Name: "image", Version: "1.0.0"}
-		if got := ours.Refused(shifted, image, &worker, nil, "1.33.1"); got != want {
+		if got := ours.NewMaintainer(shifted, provider.Workers{}).Refused(image, &worker, nil, "1.33.1"); got != want {
 			t.Errorf("after %s: %q, want %q", after, got, want)
 		}
 		m := maintain(shifted, shootOf(worker, false))
@@ -256,8 +259,8 @@ func TestFilled(t *testing.T) {
 		}
 		works := ours.Works(&profile.Spec, &worker, nil, "1.33.1", boots)
 		image, err := ours.Filled(&profile.Spec, &worker, "1.33.1", boots)
-		alone, wantErr := ours.Default(&profile.Spec, &worker, nil)
-		best, noneErr := ours.Default(&profile.Spec, &worker, works)
+		alone, wantErr := gardenerrules.DefaultImage(&profile.Spec, &worker, nil)
+		best, noneErr := gardenerrules.DefaultImage(&profile.Spec, &worker, works)
 		want := alone
 		switch {
 		case worker.Machine.Image != nil:

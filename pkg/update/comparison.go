@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -36,15 +37,11 @@ type comparison[R any] struct {
 	images map[string]bool
 }
 
-type flavorIndex struct {
-	provider.ImageVersion
-	flavor int
-}
-
-// formerFlavor is a flavor before the update, and the image version after it of which it may be one.
+// formerFlavor is a flavor of an image version before the update, and the image version after it of which it may be one.
 type formerFlavor struct {
-	flavorIndex
-	of provider.ImageVersion
+	provider.ImageVersion
+	index int
+	of    provider.ImageVersion
 }
 
 // compared is what an update does to what a worker pool boots.
@@ -83,19 +80,17 @@ func compare[R any](before, after *profile.Profile[R], order capability.Order) c
 func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 	pool.Order = c.order
 	shape := c.after.Provider().Workers().ShapeOf(&pool)
-	found, done := c.pools[shape]
-	if !done {
+	return memo.Get(c.pools, shape, func() *compared[R] {
 		was, is := c.before.Ask(pool), c.after.Ask(pool)
 		errs := slices.Concat(was.Errors, is.Errors)
-		found = &compared[R]{
+		found := &compared[R]{
 			requested: is.Requested(), faulty: len(errs) > 0, unread: slices.ContainsFunc(errs, profile.Unreadable),
 		}
 		if !found.unread {
 			found.Boots = c.decide(was, is, combinationOf(&pool), pool.Version)
 		}
-		c.pools[shape] = found
-	}
-	return found
+		return found
+	})
 }
 
 // same reports whether nothing changes: neither what a new pool boots, nor what one does that exists.
@@ -120,40 +115,37 @@ func (c *comparison[R]) sameVersions(image, machineType string) bool {
 	if c.vocabulary || !has || c.types[machineType] || !c.before.OffersTheSame(c.after) {
 		return false
 	}
-	same, done := c.images[image]
-	if !done {
-		was, flavorsBefore := shapeOf(c.before, image)
-		is, flavorsAfter := shapeOf(c.after, image)
-		same = equality.Semantic.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
-		c.images[image] = same
-	}
-	return same
+	return memo.Get(c.images, image, func() bool {
+		was, flavorsBefore := contentOf(c.before, image)
+		is, flavorsAfter := contentOf(c.after, image)
+		return equality.Semantic.DeepEqual(was, is) && reflect.DeepEqual(flavorsBefore, flavorsAfter)
+	})
 }
 
-// flavorShape is what decides whether a flavor can be booted, and where.
-type flavorShape struct {
+// flavorContent is what decides whether a flavor can be booted, and where.
+type flavorContent struct {
 	declared, implied v1beta1.Capabilities
 	regions           []string
 	global            bool
 }
 
-// shapeOf returns what core says of an image, and which flavors its versions have.
-func shapeOf[R any](p *profile.Profile[R], image string) (core []v1beta1.MachineImage, flavors [][]flavorShape) {
-	for i := range p.Spec().MachineImages {
-		if p.Spec().MachineImages[i].Name != image {
+// contentOf returns what core says of an image, and which flavors its versions have.
+func contentOf[R any](p *profile.Profile[R], name string) (core []v1beta1.MachineImage, flavors [][]flavorContent) {
+	for _, image := range p.Spec().MachineImages {
+		if image.Name != name {
 			continue
 		}
-		core = append(core, p.Spec().MachineImages[i])
-		for k := range p.Spec().MachineImages[i].Versions {
-			var shapes []flavorShape
-			for _, f := range p.Catalog().Flavors(image, p.Spec().MachineImages[i].Versions[k].Version) {
-				shape := flavorShape{f.Capabilities, f.Implied, nil, f.Global != nil}
+		core = append(core, image)
+		for k := range image.Versions {
+			var contents []flavorContent
+			for _, f := range p.Catalog().Flavors(name, image.Versions[k].Version) {
+				content := flavorContent{f.Capabilities, f.Implied, nil, f.Global != nil}
 				for _, r := range f.Regional {
-					shape.regions = append(shape.regions, r.Region)
+					content.regions = append(content.regions, r.Region)
 				}
-				shapes = append(shapes, shape)
+				contents = append(contents, content)
 			}
-			flavors = append(flavors, shapes)
+			flavors = append(flavors, contents)
 		}
 	}
 	return core, flavors
@@ -179,7 +171,7 @@ func (c *comparison[R]) decide(was, is profile.Question, of resolve.Combination,
 		boots.Kept = boots.After
 		return boots
 	}
-	boots.Kept, boots.Gone = c.kept(is.Request, formerFlavor{flavorIndex{formerID, before}, id}, ref, after)
+	boots.Kept, boots.Gone = c.kept(is.Request, formerFlavor{formerID, before, id}, ref, after)
 	if after < 0 && boots.Kept != nil { // no pool boots what a new one does not: the machine type, or what it asks for, is refused
 		boots.Kept, boots.Gone = nil, Unfit
 	}
@@ -216,16 +208,14 @@ func (c *comparison[R]) kept(request imageselector.Request, flavor formerFlavor,
 
 // sameFlavors returns the indices of those flavors that a flavor before the update is after it, by its capabilities.
 func (c *comparison[R]) sameFlavors(flavor formerFlavor, flavors []imageselector.Flavor[R]) []int {
-	indices, done := c.flavors[flavor]
-	if !done {
-		was := c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.flavor].Capabilities
+	return memo.Get(c.flavors, flavor, func() (indices []int) {
+		was := c.before.Catalog().Flavors(flavor.Image, flavor.Version)[flavor.index].Capabilities
 		same := c.before.FlavorIn(c.after, flavor.ImageVersion, was)
 		for i := range flavors {
 			if same(flavors[i]) {
 				indices = append(indices, i)
 			}
 		}
-		c.flavors[flavor] = indices
-	}
-	return indices
+		return indices
+	})
 }

@@ -14,77 +14,50 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
-// possible is a combination that worker pools could be.
-type possible struct {
-	resolve.Combination
-	// regional says that only one of the profiles has the region. No Shoot can be created in a region that the profile lacks; worker
-	// pools that are there all the same go on.
-	regional bool
-}
-
-// combinations yields what the update does to every combination of an image version that core lists, a machine type and a
-// region, which it has before or after: for a pool that asks for nothing, and for one that asks for one thing, for each
-// setting whose capability is offered before or after. Where a profile lacks the region nothing boots. What boots the same as
-// before is left out. The order is that of the lists after the update, and then of what they had before. formerly is that of a
-// [View].
-func (c *comparison[R]) combinations(
-	formerly func(resolve.Combination) (version string, counts bool),
-) iter.Seq2[possible, compared[R]] {
-	types := resolve.Distinct(namesOf(c.after.Spec()), namesOf(c.before.Spec()))
-	offers := func(name string) bool { return c.before.Offers(name) || c.after.Offers(name) }
-	templates := resolve.Templates(c.after.Provider().Workers().Settings(), offers)
+// all collects what the update does to every combination of an image version that core lists, a machine type and a region,
+// which it has before or after: for a pool that asks for nothing, and for one that asks for one thing, for each setting whose
+// capability is offered before or after. The order is that of the lists after the update, and then of what they had before.
+//
+// Where a profile lacks the region nothing boots: no Shoot can be created there. Worker pools that are there all the same go on, so
+// choices about a region that the update removes are noted for [look.pool].
+func (l *look[R]) all() {
+	versions := resolve.Distinct(resolve.Listed(l.After), resolve.Listed(l.Before))
+	regions := resolve.Distinct(l.After.Regions(), l.Before.Regions())
+	offers := func(name string) bool { return l.Before.Offers(name) || l.After.Offers(name) }
+	templates := resolve.Templates(l.After.Provider().Workers().Settings(), offers)
+	formerly := l.Formerly
 	if formerly == nil {
 		formerly = func(of resolve.Combination) (string, bool) { return of.Version, true }
 	}
-	return func(yield func(possible, compared[R]) bool) {
-		for _, name := range types {
-			for _, template := range templates {
-				pool := provider.Pool{MachineType: name, Worker: template.Worker, Order: c.order}
-				was, is := c.before.Ask(pool, template.More...), c.after.Ask(pool, template.More...)
-				for of, found := range c.everywhere(was, is, name, formerly) {
-					if !yield(of, found) {
-						return
-					}
+	for _, machineType := range resolve.Distinct(namesOf(l.After.Spec()), namesOf(l.Before.Spec())) {
+		for _, template := range templates {
+			pool := provider.Pool{MachineType: machineType, Worker: template.Worker, Order: l.Order}
+			was, is := l.Before.Ask(pool, template.More...), l.After.Ask(pool, template.More...)
+			requested := is.Requested()
+			for of := range product(versions, regions) {
+				of.MachineType = machineType
+				former, counts := formerly(of)
+				if !counts {
+					continue
+				}
+				had, has := l.Before.HasRegion(of.Region), l.After.HasRegion(of.Region)
+				found := &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)}
+				if found.same() {
+					continue
+				}
+				choice := l.choice(of, found)
+				if had != has && found.After == nil {
+					l.regional[asked{of, keyOf(requested)}] = choice
 				}
 			}
 		}
 	}
-}
-
-// everywhere yields what two questions about a machine type get for each version in each region.
-func (c *comparison[R]) everywhere(
-	was, is profile.Question, machineType string, formerly func(resolve.Combination) (version string, counts bool),
-) iter.Seq2[possible, compared[R]] {
-	versions := resolve.Distinct(resolve.Listed(c.after), resolve.Listed(c.before))
-	regions := resolve.Distinct(c.after.Regions(), c.before.Regions())
-	requested := is.Requested()
-	return func(yield func(possible, compared[R]) bool) {
-		for of := range product(versions, regions) {
-			of.MachineType = machineType
-			former, counts := formerly(of)
-			if !counts {
-				continue
-			}
-			had, has := c.before.HasRegion(of.Region), c.after.HasRegion(of.Region)
-			found := compared[R]{requested: requested, Boots: c.decide(unless(had, was), unless(has, is), of, former)}
-			if !found.same() && !yield(possible{of, had != has}, found) {
-				return
-			}
-		}
-	}
-}
-
-// unless returns a question, which is refused where there is no region.
-func unless(region bool, q profile.Question) profile.Question {
-	if !region {
-		q.Reason = cmp.Or(q.Reason, imageselector.ReasonRegion)
-	}
-	return q
 }
 
 // product yields each version in each region.
@@ -98,6 +71,14 @@ func product(versions []provider.ImageVersion, regions []string) iter.Seq[resolv
 			}
 		}
 	}
+}
+
+// unless returns a question, which is refused where there is no region.
+func unless(region bool, q profile.Question) profile.Question {
+	if !region {
+		q.Reason = cmp.Or(q.Reason, imageselector.ReasonRegion)
+	}
+	return q
 }
 
 func namesOf(spec *v1beta1.CloudProfileSpec) []string {
@@ -130,13 +111,7 @@ func Redirected[R any](before, after *profile.Profile[R]) []Redirect {
 		for _, name := range after.Usable() {
 			was, had := before.Machine(name)
 			is, _ := after.Machine(name)
-			key := [2]capability.Set{was.Set, is.Set}
-			differs, done := known[key]
-			if !done && had {
-				differs = c.redirects(v.ID, name)
-				known[key] = differs
-			}
-			if had && differs {
+			if had && memo.Get(known, [2]capability.Set{was.Set, is.Set}, func() bool { return c.redirects(v.ID, name) }) {
 				types = append(types, name)
 			}
 		}

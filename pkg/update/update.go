@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/maintenance"
+	"github.com/capkit/capkit/pkg/memo"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
@@ -72,8 +73,8 @@ type look[R any] struct {
 	*View[R]
 	index int
 	comparison[R]
-	lockedBefore, lockedAfter *gardenerrules.Locker
-	was, is                   *maintenance.Forecast
+	// was and is say what maintenance chooses, and what is locked, before and after the update.
+	was, is *maintenance.Maintainer
 	// known has the choice of each comparison, nil if nothing changes.
 	known map[*compared[R]]*Choice[R]
 	// regional has the choices about regions that the update removes.
@@ -83,11 +84,9 @@ type look[R any] struct {
 // view collects the facts of a view.
 func (c *collector[R]) view(index int, v *View[R]) {
 	workers := v.After.Provider().Workers()
-	was := maintenance.NewForecast(v.Before.Spec(), workers, bootsBy(v.Before))
 	l := &look[R]{
 		collector: c, View: v, index: index, comparison: compare(v.Before, v.After, v.Order),
-		lockedBefore: gardenerrules.NewLocker(v.Before.Spec()), lockedAfter: gardenerrules.NewLocker(v.After.Spec()),
-		was: was, is: was.After(v.After.Spec(), bootsBy(v.After)),
+		was: maintenance.NewMaintainer(v.Before.Spec(), workers), is: maintenance.NewMaintainer(v.After.Spec(), workers),
 		known: map[*compared[R]]*Choice[R]{}, regional: map[asked]*Choice[R]{},
 	}
 	if v.All {
@@ -98,11 +97,7 @@ func (c *collector[R]) view(index int, v *View[R]) {
 		user := &v.Users[i]
 		pools, chosen := user.Pools, user.Pools
 		if user.Child != nil {
-			o, known := owned[user.Child]
-			if !known {
-				o = ownOf(user.Child)
-				owned[user.Child] = o
-			}
+			o := memo.Get(owned, user.Child, func() own { return ownOf(user.Child) })
 			pools = o.without(user.Pools)
 			chosen = o.following(pools)
 		}
@@ -116,16 +111,6 @@ func (c *collector[R]) view(index int, v *View[R]) {
 // bootsBy returns what says what worker pools boot by a profile.
 func bootsBy[R any](p *profile.Profile[R]) func(provider.Pool) func(image, version string) bool {
 	return func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p, pool) }
-}
-
-// all collects the choices of all that worker pools could be.
-func (l *look[R]) all() {
-	for of, found := range l.combinations(l.Formerly) {
-		choice := l.choice(of.Combination, &found)
-		if of.regional && found.After == nil {
-			l.regional[asked{of.Combination, keyOf(found.requested)}] = choice
-		}
-	}
 }
 
 // pool collects what the update does to a worker pool.
@@ -142,17 +127,17 @@ func (l *look[R]) pool(at Pool, pool *provider.Pool) {
 	if found.unread {
 		return
 	}
-	choice, done := l.known[found]
-	if !done {
+	choice := memo.Get(l.known, found, func() *Choice[R] {
 		if used := l.regional[asked{combinationOf(pool), keyOf(found.requested)}]; used != nil {
 			used.InUse = true
 		}
-		if !found.same() {
-			choice = l.choice(combinationOf(pool), found)
-			choice.InUse = true
+		if found.same() {
+			return nil
 		}
-		l.known[found] = choice
-	}
+		choice := l.choice(combinationOf(pool), found)
+		choice.InUse = true
+		return choice
+	})
 	if choice != nil {
 		choice.Pools = append(choice.Pools, at)
 	}
@@ -198,24 +183,22 @@ func (l *look[R]) lock(at Pool, pool *provider.Pool, booted bool) {
 	image := gardenerrules.Image{Name: pool.Image, Version: pool.Version}
 	was, is := gardenerrules.NoLock, gardenerrules.NoLock
 	if !l.sameLocks(pool) {
-		was, is = l.lockedBefore.Lock(pool.MachineType, image), l.lockedAfter.Lock(pool.MachineType, image)
+		was, is = l.was.Lock(pool.MachineType, image), l.is.Lock(pool.MachineType, image)
 	}
 	switch {
 	case had && !has && booted || is == gardenerrules.LockedByType && is != was:
-		gone := l.gone[pool.MachineType]
-		if gone == nil {
-			gone = &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had}
-			l.gone[pool.MachineType] = gone
-			l.Types = append(l.Types, gone)
-		}
+		gone := memo.Get(l.gone, pool.MachineType, func() *TypeGone {
+			l.Types = append(l.Types, &TypeGone{Name: pool.MachineType, Locks: is == gardenerrules.LockedByType, Had: had})
+			return l.Types[len(l.Types)-1]
+		})
 		gone.Pools = append(gone.Pools, at)
 	case is != gardenerrules.NoLock && is != was:
 		key := lockKey{provider.ImageVersion{Image: pool.Image, Version: pool.Version}, pool.MachineType}
-		if l.locks[key] == nil {
-			l.locks[key] = &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType}
-			l.Locks = append(l.Locks, l.locks[key])
-		}
-		l.locks[key].Pools = append(l.locks[key].Pools, at)
+		lock := memo.Get(l.locks, key, func() *Lock {
+			l.Locks = append(l.Locks, &Lock{ImageVersion: key.ImageVersion, MachineType: key.machineType})
+			return l.Locks[len(l.Locks)-1]
+		})
+		lock.Pools = append(lock.Pools, at)
 	}
 }
 
@@ -233,20 +216,18 @@ func (l *look[R]) maintain(index int, user *User, pools []provider.Pool) {
 			pools[i].Image = "" // which package maintenance leaves out
 		}
 	}
-	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools) })
-	for i, now := range l.is.Blocked(user.Shoot, pools) {
+	before := sync.OnceValue(func() []maintenance.Blocked { return l.was.Blocked(user.Shoot, pools, bootsBy(l.Before)) })
+	for i, now := range l.is.Blocked(user.Shoot, pools, bootsBy(l.After)) {
 		if now == (maintenance.Blocked{}) || now == before()[i] {
 			continue
 		}
-		blocked := l.blocked[now]
-		if blocked == nil {
+		blocked := memo.Get(l.blocked, now, func() *Blocked {
 			example := pools[i]
 			example.Version = now.Image.Version
 			id := provider.ImageVersion{Image: now.Image.Name, Version: now.Image.Version}
-			blocked = &Blocked{ImageVersion: id, Instead: now.Instead, Example: example}
-			l.blocked[now] = blocked
-			l.Blocked = append(l.Blocked, blocked)
-		}
+			l.Blocked = append(l.Blocked, &Blocked{ImageVersion: id, Instead: now.Instead, Example: example})
+			return l.Blocked[len(l.Blocked)-1]
+		})
 		blocked.Pools = append(blocked.Pools, Pool{user.Name(), pools[i].Name, l.index, index, i})
 	}
 }

@@ -150,11 +150,10 @@ func BenchmarkForecast(b *testing.B) {
 		b.Run(p.name, func(b *testing.B) {
 			library := p.library()
 			compare(b, "library", func() {
-				forecast := maintenance.NewForecast(p.spec, openstack.Provider{}.Workers(), func(pool provider.Pool) func(image, version string) bool {
-					return resolve.Boots(p.compiled, pool)
-				})
+				maintainer := maintenance.NewMaintainer(p.spec, openstack.Provider{}.Workers())
+				boots := func(pool provider.Pool) func(image, version string) bool { return resolve.Boots(p.compiled, pool) }
 				for i := range shoots {
-					forecast.Blocked(shoots[i], pools[i])
+					maintainer.Blocked(shoots[i], pools[i], boots)
 				}
 			}, func() {
 				for range count * poolsOfEach {

@@ -43,7 +43,7 @@ var mayImport = map[string][]string{
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
 	},
 	"pkg/update": {
-		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules",
+		"pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo",
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
@@ -56,9 +56,9 @@ var mayImport = map[string][]string{
 	"pkg/logging":        {},
 	"pkg/render":         {"pkg/profile", "pkg/provider", "pkg/strictjson"},
 	"pkg/namespaced":     {"pkg/provider", "pkg/render", "pkg/profile"},
-	"pkg/gardenerrules":  {},
-	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules"},
-	"pkg/migrate":        {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words"},
+	"pkg/gardenerrules":  {"pkg/memo"},
+	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
+	"pkg/memo":           {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
@@ -79,11 +79,11 @@ var mayImport = map[string][]string{
 
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/logging", "pkg/words",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words",
 	},
 	"pkg/cli": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/migrate", "pkg/cli/...",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/cli/...",
 		"example", "pkg/words",
 	},
 	"pkg/cli/clouds":   {anything},
@@ -91,6 +91,7 @@ var mayImport = map[string][]string{
 	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/edit":     {},
+	"pkg/cli/migrate":  {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words"},
 	"pkg/cli/plan":     {"pkg/provider", "pkg/capability", "pkg/gardenerrules", "pkg/finding", "pkg/words", "pkg/resolve", "pkg/update"},
 	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding", "pkg/words"},
 	"pkg/cli/report":   {"pkg/finding", "pkg/words"},
@@ -130,7 +131,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/profile", "pkg/resolve",
-		"pkg/gardenerrules", "pkg/render", "pkg/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
+		"pkg/gardenerrules", "pkg/render", "pkg/cli/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )

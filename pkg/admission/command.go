@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -91,6 +93,7 @@ func newCommand[R any](
 			webhookcmd.NewSwitchOptions(append(switches(served), measuredFurther(further)...)...)),
 		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod, maxSilence: defaultMaxSilence,
 	}
+	o.all = controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.tls)
 	cmd := &cobra.Command{
 		Use:           "gardener-extension-" + name,
 		Short:         "Admission webhooks of the Gardener extension for " + cloud.Type(),
@@ -128,19 +131,15 @@ type options struct {
 	manager  *controllercmd.ManagerOptions
 	webhooks *webhookcmd.AddToManagerOptions
 	tls      tlsOptions
+	all      controllercmd.OptionAggregator // of those above
 
 	shutdownDelay, certificateSyncPeriod, maxSilence time.Duration
 	profiling                                        bool
 	maintainers                                      *[]string
 }
 
-func (o *options) all() controllercmd.OptionAggregator {
-	return controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.tls)
-}
-
 func (o *options) addFlags(flags *pflag.FlagSet) {
-	all := o.all()
-	all.AddFlags(flags)
+	o.all.AddFlags(flags)
 	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", o.shutdownDelay,
 		"How long to go on serving after the signal to stop, while /readyz already fails, "+
 			"so that nobody sends requests any more when the server closes.")
@@ -165,8 +164,7 @@ func (o *options) complete() error {
 	if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
 		o.rest.Kubeconfig = kubeconfig
 	}
-	all := o.all()
-	if err := all.Complete(); err != nil {
+	if err := o.all.Complete(); err != nil {
 		return err
 	}
 	modes := []string{extensionswebhook.ModeService, extensionswebhook.ModeURLWithServiceName, extensionswebhook.ModeURL}
@@ -221,40 +219,42 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
 	standIn(registered, entries)
-	folder := registered.Options.CertDir
-	certificate, err := trustedCertificate(ctx, mgr, folder, o.name, o.certificateSyncPeriod)
+	at := registered.Options
+	certificate, err := trustedCertificate(ctx, mgr, at.CertDir, o.name, o.certificateSyncPeriod)
 	if err != nil {
 		return err
 	}
 	limits := newLimits(mgr.GetLogger())
 	serving := &server{
-		log: mgr.GetLogger().WithName("webhook-server"), registered: registered, certificate: certificate,
-		handler: limits.reviews(hearing.guard(limits, registered.WebhookMux())), tls: &o.tls, limits: limits, hearing: hearing, signalled: ctx,
+		log:     mgr.GetLogger().WithName("webhook-server"),
+		address: net.JoinHostPort(at.Host, strconv.Itoa(at.Port)),
+		handler: limits.reviews(hearing.guard(limits, registered.WebhookMux())), certificate: certificate,
+		tls: &o.tls, limits: limits, hearing: hearing, signalled: ctx,
 	}
-	watched := watch(ctx, mgr, source, o.webhooks.Server.Completed().Namespace)
-	if err := errors.Join(mgr.Add(serving), mgr.Add(hearing), watched, serving.addChecks(mgr, source)); err != nil {
+	err = errors.Join(mgr.Add(everyReplica(serving.Start)), mgr.Add(eachSecond(hearing.report)),
+		o.watch(ctx, mgr, source), serving.addChecks(mgr, source))
+	if err != nil {
 		return err
 	}
 	return mgr.Start(delayed(ctx, o.shutdownDelay))
 }
 
 // watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
-// The namespace is the one of the certificates, empty if there is none.
-func watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster, namespace string) error {
-	informers, objects := mgr.GetCache(), []client.Object{
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},
+func (o *options) watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster) error {
+	garden, certificates := mgr.GetCache(), mgr.GetCache()
+	if source != nil {
+		certificates = source.GetCache()
 	}
-	if namespace != "" && source == nil {
-		objects = append(objects, &corev1.Secret{})
+	informers := map[client.Object]cache.Cache{
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: garden,
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   garden,
 	}
-	for _, object := range objects {
-		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+	if o.webhooks.Server.Completed().Namespace != "" {
+		informers[&corev1.Secret{}] = certificates
+	}
+	for object, from := range informers {
+		if _, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("watching a %T: %w", object, err)
-		}
-	}
-	if namespace != "" && source != nil {
-		if _, err := source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("watching the Secrets of the certificates: %w", err)
 		}
 	}
 	return nil

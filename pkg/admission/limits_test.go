@@ -227,7 +227,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 				return response, err
 			})
 		}
-		config := &rest.Config{Host: "https://" + s.address(), WrapTransport: counting, ContentConfig: rest.ContentConfig{
+		config := &rest.Config{Host: "https://" + s.address, WrapTransport: counting, ContentConfig: rest.ContentConfig{
 			NegotiatedSerializer: kubernetesscheme.Codecs.WithoutConversion(), GroupVersion: &schema.GroupVersion{},
 		}}
 		api, err := rest.UnversionedRESTClientFor(config)
@@ -245,7 +245,7 @@ func TestAPIServersTryAgain(t *testing.T) {
 // TestAPIServersSayWhy asks as an API server does for more than there may be.
 func TestAPIServersSayWhy(t *testing.T) {
 	eachProtocol(t, echo, func(l *limits) { l.maxHeld = 64 << 20 }, func(t *testing.T, s *server, c *http.Client) {
-		config := &rest.Config{Host: "https://" + s.address(), Transport: c.Transport, ContentConfig: rest.ContentConfig{
+		config := &rest.Config{Host: "https://" + s.address, Transport: c.Transport, ContentConfig: rest.ContentConfig{
 			NegotiatedSerializer: kubernetesscheme.Codecs.WithoutConversion(), GroupVersion: &schema.GroupVersion{},
 		}}
 		api, err := rest.UnversionedRESTClientFor(config)

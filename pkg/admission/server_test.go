@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 const servedPath = "/webhooks/validate-shoot"
@@ -40,11 +39,10 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 	if err := c.check(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: port}}
-	registered.Register(servedPath, handler)
+	mux := http.NewServeMux()
+	mux.Handle(servedPath, handler)
 	s := &server{
-		log: logr.Discard(), registered: registered, handler: registered.WebhookMux(), certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
+		log: logr.Discard(), address: listener.Addr().String(), handler: mux, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
 		limits: newLimits(logr.Discard()), signalled: t.Context(),
 	}
 	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute
@@ -102,7 +100,7 @@ func issued(t *testing.T) string {
 func (s *server) dial(t *testing.T, config *tls.Config) (*tls.Conn, error) {
 	t.Helper()
 	config.InsecureSkipVerify = true
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", s.address(), config)
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", s.address, config)
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close() })
 	}
@@ -114,7 +112,7 @@ func speaking(second bool) *http.Client {
 	return &http.Client{Timeout: 5 * time.Minute, Transport: transport}
 }
 
-func (s *server) url() string { return "https://" + s.address() + servedPath }
+func (s *server) url() string { return "https://" + s.address + servedPath }
 
 func TestTLSVersions(t *testing.T) {
 	const required, chacha = http2Suite, "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"
@@ -182,7 +180,7 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 func TestConnectionsThatSayNothing(t *testing.T) {
 	patient, impatient := startServer(t, echo, patient), startServer(t, echo, impatient(3*time.Second))
 	for name, connect := range map[string]func(t *testing.T, s *server) (net.Conn, error){
-		"no handshake": func(_ *testing.T, s *server) (net.Conn, error) { return net.Dial("tcp", s.address()) },
+		"no handshake": func(_ *testing.T, s *server) (net.Conn, error) { return net.Dial("tcp", s.address) },
 		"no request":   func(t *testing.T, s *server) (net.Conn, error) { return s.dial(t, &tls.Config{}) },
 		"half a header": func(t *testing.T, s *server) (net.Conn, error) {
 			conn, err := s.dial(t, &tls.Config{})

@@ -8,9 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
@@ -24,6 +26,7 @@ import (
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -32,6 +35,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/version"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -62,20 +66,19 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, componentName(cloud.Type()), further)
+	return newCommand(cloud, "admission-"+cloud.Type(), further)
 }
 
 // NewCommandBeside is [NewCommand] for an extension that has an admission component already, and goes on having it. The
 // component is called gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and
 // lease: nothing of the two has one name, and API servers ask both.
 func NewCommandBeside[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, componentName("capkit-"+cloud.Type()), further)
+	return newCommand(cloud, "admission-capkit-"+cloud.Type(), further)
 }
 
-// newCommand returns the command of a component of this name, which everything that it owns is named after.
-func newCommand[R any](
-	cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory,
-) *cobra.Command {
+// newCommand returns the command of a component of this name, which everything that it owns is named after. As Gardener's
+// packages want it, the name is without the prefix gardener-extension-.
+func newCommand[R any](cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory) *cobra.Command {
 	served := newComponent(cloud)
 	served.name = name
 	o := &options{
@@ -108,9 +111,11 @@ func newCommand[R any](
 			if err := o.complete(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
-			logging.SetLoggers(o.manager.Completed().Logger)
-			announce(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
-			boundMemory(o.manager.Completed().Logger, memlimit.FromCgroup)
+			log := o.manager.Completed().Logger
+			logging.SetLoggers(log)
+			logging.Announce(log, cloud.Type(), cmd.Flags())
+			buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), cloud.Type()).Set(1)
+			boundMemory(log, memlimit.FromCgroup)
 			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
 		},
 	}
@@ -119,9 +124,21 @@ func newCommand[R any](
 	return cmd
 }
 
-// componentName is the name of the component for a provider type, as Gardener's packages want it: without the prefix
-// gardener-extension-.
-func componentName(providerType string) string { return "admission-" + providerType }
+// collectedShare is the share of the container's memory limit that the process uses before it collects garbage more often. The
+// rest is for what Go does not count: the program itself, which is mapped from its file, and what sockets hold.
+const collectedShare = 0.7
+
+// boundMemory has Go collect garbage in time for a memory limit. Otherwise the process takes twice what it needs, whatever the
+// limit is. The environment variable GOMEMLIMIT says how much to use instead; without it and a limit nothing changes.
+func boundMemory(log logr.Logger, limit memlimit.Provider) {
+	log = log.WithName("memory")
+	switch goal, err := memlimit.Set(memlimit.WithRatio(collectedShare), memlimit.WithProvider(limit)); {
+	case err != nil:
+		log.Info("Garbage is collected as without a memory limit, which is not known", "reason", err.Error())
+	case goal < math.MaxInt64:
+		log.Info("Garbage is collected in time for the memory limit", "goal", goal)
+	}
+}
 
 // options are those of Gardener's packages, and further ones that these do not have.
 type options struct {

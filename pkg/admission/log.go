@@ -6,25 +6,15 @@ package admission
 
 import (
 	"context"
-	"runtime"
 
 	"github.com/go-logr/logr"
-	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/logging"
 )
-
-// announce says in the log and in a metric what is running, and in the log with which of its flags.
-func announce(logger logr.Logger, providerType string, flags *pflag.FlagSet) {
-	logging.Announce(logger, providerType, flags)
-	buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), providerType).Set(1)
-}
 
 // maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
 const maxName = 253

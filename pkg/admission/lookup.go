@@ -9,9 +9,11 @@ import (
 	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -68,17 +70,13 @@ func profileIndex(object client.Object) []string {
 	return []string{kind + "/" + key.Name}
 }
 
-// profileOf returns the profile that a Shoot names, in either of the two fields. The API server has filled in the kind.
+// profileOf returns the profile that a Shoot names, in either of the two fields.
 func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
-	switch reference := shoot.Spec.CloudProfile; {
-	case reference != nil && reference.Kind == kindNamespacedCloudProfile:
+	reference := ptr.Deref(gardenerutils.BuildV1beta1CloudProfileReference(shoot), v1beta1.CloudProfileReference{})
+	if reference.Kind == kindNamespacedCloudProfile {
 		return reference.Kind, client.ObjectKey{Namespace: shoot.Namespace, Name: reference.Name}
-	case reference != nil:
-		key.Name = reference.Name
-	case shoot.Spec.CloudProfileName != nil:
-		key.Name = *shoot.Spec.CloudProfileName
 	}
-	return kindCloudProfile, key
+	return kindCloudProfile, client.ObjectKey{Name: reference.Name}
 }
 
 // read reads an object that a check needs from the first of some readers that knows it, and reports whether there is

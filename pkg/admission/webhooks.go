@@ -72,7 +72,7 @@ type component[R any] struct {
 
 func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 	c := &component[R]{
-		name: componentName(cloud.Type()), provider: cloud, profiles: newProfiles(cloud),
+		name: "admission-" + cloud.Type(), provider: cloud, profiles: newProfiles(cloud),
 		maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
 	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)

@@ -54,9 +54,7 @@ func configurationName(component string) string {
 }
 
 // trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date.
-func trustedCertificate(
-	ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration,
-) (*certificate, error) {
+func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(),
 		configuration: configurationName(component), folder: folder, settling: min(maxSettling, syncPeriod),

@@ -30,9 +30,7 @@ import (
 )
 
 // checkCloudProfile checks CloudProfiles (semantics S6 to S10).
-func (c *component[R]) checkCloudProfile(
-	ctx context.Context, object, old *v1beta1.CloudProfile,
-) (finding.Report, error) {
+func (c *component[R]) checkCloudProfile(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
 	if report, err := c.checkType(ctx, object, old); err != nil || len(report.Errors) > 0 {
 		return report, err
 	}
@@ -65,9 +63,7 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
-func (c *component[R]) checkNamespacedCloudProfile(
-	ctx context.Context, object, old *v1beta1.NamespacedCloudProfile,
-) (finding.Report, error) {
+func (c *component[R]) checkNamespacedCloudProfile(ctx context.Context, object, old *v1beta1.NamespacedCloudProfile) (finding.Report, error) {
 	if old != nil && sameNamespacedCloudProfile(object, old) {
 		return finding.Report{}, nil
 	}
@@ -150,9 +146,7 @@ func filled(flavors []profile.Filled) []jsonpatch.Operation {
 }
 
 // fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update leaves the spec alone.
-func (c *component[R]) fillCloudProfile(
-	_ context.Context, object *v1beta1.CloudProfile, old func() (*v1beta1.CloudProfile, error),
-) ([]jsonpatch.Operation, error) {
+func (c *component[R]) fillCloudProfile(_ context.Context, object *v1beta1.CloudProfile, old older[*v1beta1.CloudProfile]) ([]jsonpatch.Operation, error) {
 	if object.Spec.Type != c.provider.Type() {
 		return nil, nil
 	}
@@ -168,7 +162,7 @@ func (c *component[R]) fillCloudProfile(
 
 // fillNamespacedCloudProfile fills in those of the versions that NamespacedCloudProfiles define (semantics S12).
 func (c *component[R]) fillNamespacedCloudProfile(
-	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old func() (*v1beta1.NamespacedCloudProfile, error),
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
 	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
 		return nil, nil
@@ -186,7 +180,7 @@ func (c *component[R]) fillNamespacedCloudProfile(
 // renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
 // parent into the status (semantics S11).
 func (c *component[R]) renderStatus(
-	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ func() (*v1beta1.NamespacedCloudProfile, error),
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ older[*v1beta1.NamespacedCloudProfile],
 ) ([]jsonpatch.Operation, error) {
 	status := &object.Status.CloudProfileSpec
 	if object.Generation != object.Status.ObservedGeneration || status.Type != c.provider.Type() {

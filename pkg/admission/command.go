@@ -241,12 +241,11 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 	if err != nil {
 		return err
 	}
-	limits := newLimits(mgr.GetLogger())
 	serving := &server{
 		log:     mgr.GetLogger().WithName("webhook-server"),
 		address: net.JoinHostPort(at.Host, strconv.Itoa(at.Port)),
-		handler: limits.reviews(hearing.guard(limits, registered.WebhookMux())), certificate: certificate,
-		tls: &o.tls, limits: limits, hearing: hearing, signalled: ctx,
+		handler: registered.WebhookMux(), certificate: certificate,
+		tls: &o.tls, limits: newLimits(mgr.GetLogger()), hearing: hearing, signalled: ctx,
 	}
 	err = errors.Join(mgr.Add(everyReplica(serving.Start)), mgr.Add(eachSecond(hearing.report)),
 		o.watch(ctx, mgr, source), serving.addChecks(mgr, source))

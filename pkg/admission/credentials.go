@@ -196,9 +196,7 @@ func (c *component[R]) checkSecretBinding(ctx context.Context, object, old *v1be
 }
 
 // checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
-func (c *component[R]) checkCredentialsBinding(
-	ctx context.Context, object, old *securityv1alpha1.CredentialsBinding,
-) (finding.Report, error) {
+func (c *component[R]) checkCredentialsBinding(ctx context.Context, object, old *securityv1alpha1.CredentialsBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
 	}

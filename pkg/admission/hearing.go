@@ -218,18 +218,13 @@ func (h *hearing) silent() (age time.Duration, err error) {
 	return age, err
 }
 
-// guard returns a handler that serves as another one does, and nobody while the API server is silent: what was stored
-// meanwhile is not known. It asks API servers to try again, on a connection that may lead to another replica. A replica
-// that is not ready goes on to be asked on the connections that there are.
-func (h *hearing) guard(l *limits, handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := h.silent(); err != nil {
-			w.Header().Set("Connection", "close")
-			l.refuse(w, r, refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()})
-			return
-		}
-		handler.ServeHTTP(w, r)
-	})
+// outdated returns the refusal of all requests while the API server is silent: what was stored meanwhile is not known. API
+// servers then try again. It is not enough not to be ready: on connections that there are, a replica goes on to be asked.
+func (h *hearing) outdated() error {
+	if _, err := h.silent(); err != nil {
+		return refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()}
+	}
+	return nil
 }
 
 // report says in a metric how old what is known is, and in the log when the API server falls silent and is heard again.

@@ -81,9 +81,7 @@ func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
 
 // read reads an object that a check needs from the first of some readers that knows it, and reports whether there is
 // one. The error is no fault of the user. It is counted.
-func read(
-	ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader,
-) (found bool, err error) {
+func read(ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader) (found bool, err error) {
 	for _, reader := range readers {
 		if err = reader.Get(ctx, key, into); !apierrors.IsNotFound(err) {
 			break
@@ -124,9 +122,7 @@ func (c *component[R]) profile(
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
-func (c *component[R]) parentOf(
-	ctx context.Context, child *v1beta1.NamespacedCloudProfile,
-) (*profile.Profile[R], finding.Report, error) {
+func (c *component[R]) parentOf(ctx context.Context, child *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], finding.Report, error) {
 	key := client.ObjectKey{Name: child.Spec.Parent.Name}
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
@@ -189,9 +185,7 @@ func (c *component[R]) shoots(ctx context.Context, kind string, key client.Objec
 }
 
 // list lists the objects of a kind that belong to another one. It counts that they cannot be listed.
-func (c *component[R]) list(
-	ctx context.Context, into client.ObjectList, kind, of string, options ...client.ListOption,
-) error {
+func (c *component[R]) list(ctx context.Context, into client.ObjectList, kind, of string, options ...client.ListOption) error {
 	if err := c.cached.List(ctx, into, options...); err != nil {
 		lookupFailuresTotal.WithLabelValues(kind).Inc()
 		return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)

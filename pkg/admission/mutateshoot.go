@@ -51,7 +51,7 @@ const maxRecorded = 1024
 // maintenance, which is known by its user, and for new pools whose image is left to Gardener. What a user names stays as
 // it is.
 func (c *component[R]) mutateShoot(
-	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
+	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored older[*v1beta1.Shoot],
 ) (admission.Response, error) {
 	old, err := stored()
 	if err != nil {

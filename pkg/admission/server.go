@@ -56,7 +56,7 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("the webhook server: %w", err)
 	}
 	serving := &http.Server{
-		Handler:     drained(s.signalled, s.limits.limited(s.handler)),
+		Handler:     s,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
 		TLSConfig: &tls.Config{
 			MinVersion: s.tls.version, CipherSuites: s.tls.suites, NextProtos: []string{"h2", "http/1.1"},
@@ -82,6 +82,26 @@ func (s *server) Start(ctx context.Context) error {
 		return fmt.Errorf("the webhook server has stopped before all requests were answered: %w", err)
 	}
 	return nil
+}
+
+// ServeHTTP answers a request: on every path, it passes the limits, and is refused while nothing is heard from the API server.
+//
+// A server that stops closes connections that are idle. With HTTP/1.1, which API servers use for Services, a request that is
+// on its way at that moment fails. So clients are asked to close their connections before.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.signalled.Err() != nil {
+		w.Header().Set("Connection", "close")
+	}
+	leave, err := s.limits.enter(w, r)
+	defer leave()
+	if err == nil {
+		err = s.hearing.outdated()
+	}
+	if err != nil {
+		s.limits.refuse(w, r, err)
+		return
+	}
+	s.handler.ServeHTTP(w, r)
 }
 
 // maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so
@@ -137,18 +157,6 @@ type quiet struct{ log logr.Logger }
 func (q quiet) Write(line []byte) (int, error) {
 	q.log.V(1).Info("The HTTP server says", "line", shown(strings.TrimSpace(string(line)), maxErrorText))
 	return len(line), nil
-}
-
-// drained returns a handler that serves as another one does, and asks clients to close their connections once ctx is
-// done. A server that stops closes connections that are idle; with HTTP/1.1, which API servers use for Services, a
-// request that is on its way at that moment fails.
-func drained(ctx context.Context, handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ctx.Err() != nil {
-			w.Header().Set("Connection", "close")
-		}
-		handler.ServeHTTP(w, r)
-	})
 }
 
 // everyReplica is a runnable of each replica, and not of the leader alone.

@@ -43,7 +43,7 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 	mux.Handle(servedPath, handler)
 	s := &server{
 		log: logr.Discard(), address: listener.Addr().String(), handler: mux, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
-		limits: newLimits(logr.Discard()), signalled: t.Context(),
+		limits: newLimits(logr.Discard()), hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(),
 	}
 	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute
 	change(s)
@@ -197,7 +197,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = silent.Close() }()
-			patient.expect(t, speaking(true), 10, http.StatusOK, "10 bytes")
+			patient.expect(t, speaking(true), 100, http.StatusOK, "100 bytes")
 			var conn net.Conn
 			eventually(t, "the machine is quick enough to connect in time", func() bool {
 				conn, err = connect(t, impatient)
@@ -217,7 +217,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 func TestLargeHeaders(t *testing.T) {
 	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
 		for size, fits := range map[int]bool{1 << 10: true, 100 << 10: false} {
-			request, err := http.NewRequest(http.MethodPost, s.url(), some(10))
+			request, err := http.NewRequest(http.MethodPost, s.url(), some(100))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -270,7 +270,7 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 	}, patient)
 	friend := speaking(true)
 	ask := func() {
-		if response, text, err := s.answerTo(friend, some(10)); err != nil || response.StatusCode != http.StatusOK {
+		if response, text, err := s.answerTo(friend, some(100)); err != nil || response.StatusCode != http.StatusOK {
 			t.Fatalf("a request is answered with %v %s, %v", response, text, err)
 		}
 	}

@@ -75,7 +75,7 @@ func (c *component[R]) checkNamespacedCloudProfile(ctx context.Context, object, 
 		_, report := check.NamespacedCloudProfile(parent, object)
 		return report, nil
 	}
-	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object))
+	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object), nil)
 	if err != nil {
 		return finding.Report{}, err
 	}

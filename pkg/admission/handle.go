@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -101,6 +102,19 @@ func validating[T any, P object[T]](
 			logRefusal(ctx, report)
 			return answer(kind, object.GetName(), report), nil
 		})
+}
+
+// logRefusal says that an object is refused, by which rules, and how many errors there are. What they say may quote the
+// object, and is left to the answer.
+func logRefusal(ctx context.Context, report finding.Report) {
+	if len(report.Errors) == 0 {
+		return
+	}
+	rules := sets.New[string]()
+	for _, err := range report.Errors {
+		rules.Insert(err.Origin)
+	}
+	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", sets.List(rules))
 }
 
 // mutating returns the webhook that answers with a patch of an object that is about to be written. The error is no fault of

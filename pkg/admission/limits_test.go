@@ -174,6 +174,7 @@ func TestConnectionsOutliveDeadlines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			request.Header.Set("Content-Type", jsonType)
 			response, err := c.Do(request)
 			if err != nil {
 				t.Fatal(err)
@@ -237,7 +238,11 @@ func TestAPIServersTryAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.limits.held.Add(s.limits.maxHeld)
-		request := api.Post().AbsPath(servedPath).Body(some(500 << 10)).Timeout(time.Minute)
+		body, err := io.ReadAll(some(500 << 10))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := api.Post().AbsPath(servedPath).SetHeader("Content-Type", jsonType).Body(body).Timeout(time.Minute)
 		if result, err := request.DoRaw(t.Context()); err != nil || string(result) != "512000 bytes, <nil>" || refused != 1 {
 			t.Errorf("the answer is %q, %v; it was refused %d times", result, err, refused)
 		}

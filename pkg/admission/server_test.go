@@ -221,6 +221,7 @@ func TestLargeHeaders(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			request.Header.Set("Content-Type", jsonType)
 			request.Header.Set("X-Large", strings.Repeat("x", size))
 			response, err := c.Do(request)
 			if err == nil {
@@ -282,6 +283,7 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 			for range 100 {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
 				request, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.url(), some(1000))
+				request.Header.Set("Content-Type", jsonType)
 				if response, err := attacker.Do(request); err == nil {
 					_ = response.Body.Close()
 				}

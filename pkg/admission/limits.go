@@ -31,14 +31,12 @@ const (
 	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
 	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
 	maxValues = 300_000
-	// bytesPerValue is how many bytes weigh as much as a value: text is held several times over, as it came and in the
-	// envelope, decoded and in the answer. So two requests of maxReceived bytes do not fit beside each other.
+	// bytesPerValue is how many bytes weigh as much as a value: text is held as it came and in the envelope, decoded and in
+	// the answer. So two requests of maxReceived bytes do not fit beside each other.
 	bytesPerValue = 32
-	// lightWeight is what a request may weigh that does not wait for heavier ones. These weigh maxValues together, at the
-	// most, while they are decoded and judged.
-	lightWeight = 20_000
-	// maxLightWeight is what light requests may weigh together.
-	maxLightWeight = 100_000
+	// lightWeight is what a request may weigh that does not wait for heavier ones. Together, these weigh maxValues at most,
+	// and light ones maxLightWeight, while they are decoded and judged.
+	lightWeight, maxLightWeight = 20_000, 100_000
 )
 
 // The reasons for which requests are refused before they are looked at.

@@ -84,11 +84,6 @@ type correction struct {
 	why  string
 }
 
-// stays reports whether the pool keeps the version that it has had.
-func (f *correction) stays() bool {
-	return f.old != nil && f.to.Version == *f.old.Machine.Image.Version
-}
-
 // suspects returns the workers that maintenance gives another version or, of anybody else's request, those that are new.
 func suspects(shoot, old *v1beta1.Shoot, asMaintenance bool) []suspect {
 	var found []suspect
@@ -339,25 +334,27 @@ func note(corrections []correction) string {
 	}
 	var all, reasons []string
 	for _, found := range corrections {
-		does := "is updated to"
-		if found.stays() {
-			does = "stays on"
-		}
+		does, _ := found.words()
 		all = append(all, fmt.Sprintf("%s %s %s instead of %s", found.pool.Name, does, found.to, found.pool.Version))
 		reasons = append(reasons, found.pool.Name+": "+found.why)
 	}
 	return "worker pools that cannot have what maintenance chose: " + strings.Join(all, ", ") + ". " + strings.Join(reasons, "; ")
 }
 
+// words says what becomes of the pool, and who chose something else.
+func (f *correction) words() (does, who string) {
+	switch {
+	case f.old == nil:
+		return "gets", "Gardener"
+	case f.to.Version == *f.old.Machine.Image.Version:
+		return "stays on", "maintenance"
+	}
+	return "is updated to", "maintenance"
+}
+
 // text says what is changed, and why.
 func (f *correction) text() string {
-	does, who := "gets", "Gardener"
-	switch {
-	case f.stays():
-		does, who = "stays on", "maintenance"
-	case f.old != nil:
-		does, who = "is updated to", "maintenance"
-	}
+	does, who := f.words()
 	return fmt.Sprintf("worker pool %s %s %s: %s chose %s, but %s",
 		f.pool.Name, does, f.to, who, maintenance.Image{Name: f.pool.Image, Version: f.pool.Version}, f.why)
 }

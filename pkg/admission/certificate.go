@@ -22,17 +22,12 @@ import (
 	"github.com/gardener/gardener/pkg/utils/gardener/operator"
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-const (
-	// checkPeriod is how often files and webhook configurations are compared.
-	checkPeriod = time.Second
-	// maxSettling bounds how long after the webhook configurations a new certificate comes into use.
-	maxSettling = 5 * time.Second
-)
+// maxSettling bounds how long after the webhook configurations a new certificate comes into use.
+const maxSettling = 5 * time.Second
 
 // certificate is what the server shows to its clients. A new one in its files comes into use once the webhook
 // configurations trust it, and API servers have had some time to learn that: a new authority signs its first
@@ -59,9 +54,7 @@ func configurationName(component string) string {
 }
 
 // trustedCertificate returns the certificate in a folder, where there is one already, and keeps it up to date.
-func trustedCertificate(
-	ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration,
-) (*certificate, error) {
+func trustedCertificate(ctx context.Context, mgr manager.Manager, folder, component string, syncPeriod time.Duration) (*certificate, error) {
 	c := &certificate{
 		log: mgr.GetLogger().WithName("webhook-certificate"), reader: mgr.GetClient(),
 		configuration: configurationName(component), folder: folder, settling: min(maxSettling, syncPeriod),
@@ -69,21 +62,15 @@ func trustedCertificate(
 	if err := c.check(ctx, time.Now()); err != nil {
 		return nil, fmt.Errorf("reading the certificate of the webhook server: %w", err)
 	}
-	return c, mgr.Add(c)
+	return c, mgr.Add(eachSecond(c.step))
 }
 
-// NeedLeaderElection says that every replica does this.
-func (c *certificate) NeedLeaderElection() bool { return false }
-
-// Start checks the certificate until ctx is done.
-func (c *certificate) Start(ctx context.Context) error {
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		c.measure(ctx)
-		if err := c.check(ctx, time.Now()); err != nil && ctx.Err() == nil {
-			c.log.Info("Keeping the certificate as it is for now", "reason", err.Error())
-		}
-	}, checkPeriod)
-	return nil
+// step compares files and webhook configurations once.
+func (c *certificate) step(ctx context.Context) {
+	c.measure(ctx)
+	if err := c.check(ctx, time.Now()); err != nil && ctx.Err() == nil {
+		c.log.Info("Keeping the certificate as it is for now", "reason", err.Error())
+	}
 }
 
 // check takes the certificate in the files into use if it is time. The error says why that could not be found out; the
@@ -173,20 +160,13 @@ func (c *certificate) trustedUntil(ctx context.Context, leaf *x509.Certificate) 
 		if err != nil {
 			return time.Time{}, fmt.Errorf("webhook configuration %s %w: %w", c.configuration, errDistrust, err)
 		}
-		if end := lastEnd(chains); end.Before(until) {
-			until = end
+		ends := make([]time.Time, 0, len(chains)) // of the authorities: there is nothing between them and the leaf
+		for _, chain := range chains {
+			ends = append(ends, chain[len(chain)-1].NotAfter)
+		}
+		if last := slices.MaxFunc(ends, time.Time.Compare); last.Before(until) {
+			until = last
 		}
 	}
 	return until, nil
-}
-
-// lastEnd returns when the last of some chains of certificates ends; a chain ends with its first certificate that does.
-func lastEnd(chains [][]*x509.Certificate) (last time.Time) {
-	byEnd := func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }
-	for _, chain := range chains {
-		if first := slices.MinFunc(chain, byEnd).NotAfter; first.After(last) {
-			last = first
-		}
-	}
-	return last
 }

@@ -8,27 +8,29 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"gomodules.xyz/jsonpatch/v2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/ratchet"
+	"github.com/capkit/capkit/pkg/render"
 	"github.com/capkit/capkit/pkg/update"
 )
 
 // checkCloudProfile checks CloudProfiles (semantics S6 to S10).
-func (c *component[R]) checkCloudProfile(
-	ctx context.Context, object, old *v1beta1.CloudProfile,
-) (finding.Report, error) {
+func (c *component[R]) checkCloudProfile(ctx context.Context, object, old *v1beta1.CloudProfile) (finding.Report, error) {
 	if report, err := c.checkType(ctx, object, old); err != nil || len(report.Errors) > 0 {
 		return report, err
 	}
@@ -61,9 +63,7 @@ func (c *component[R]) effects(before, after *profile.Profile[R], users []update
 }
 
 // checkNamespacedCloudProfile checks NamespacedCloudProfiles (semantics S10, S11).
-func (c *component[R]) checkNamespacedCloudProfile(
-	ctx context.Context, object, old *v1beta1.NamespacedCloudProfile,
-) (finding.Report, error) {
+func (c *component[R]) checkNamespacedCloudProfile(ctx context.Context, object, old *v1beta1.NamespacedCloudProfile) (finding.Report, error) {
 	if old != nil && sameNamespacedCloudProfile(object, old) {
 		return finding.Report{}, nil
 	}
@@ -75,7 +75,7 @@ func (c *component[R]) checkNamespacedCloudProfile(
 		_, report := check.NamespacedCloudProfile(parent, object)
 		return report, nil
 	}
-	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object))
+	users, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(object), nil)
 	if err != nil {
 		return finding.Report{}, err
 	}
@@ -133,6 +133,70 @@ func (c *component[R]) validateShoot(ctx context.Context, shoot *v1beta1.Shoot) 
 	report.Errors = append(report.Errors, dns...)
 	report.Add(check.Shoot(compiled, shoot, scope))
 	return report.Sorted(), nil
+}
+
+// filled turns core flavors into changes of an object.
+func filled(flavors []profile.Filled) []jsonpatch.Operation {
+	patch := make([]jsonpatch.Operation, 0, len(flavors))
+	for _, f := range flavors {
+		path := fmt.Sprintf("/spec/machineImages/%d/versions/%d/capabilityFlavors", f.Image, f.Version)
+		patch = append(patch, jsonpatch.NewOperation("add", path, f.Flavors))
+	}
+	return patch
+}
+
+// fillCloudProfile fills in the core flavors of CloudProfiles (semantics S12), unless an update leaves the spec alone.
+func (c *component[R]) fillCloudProfile(_ context.Context, object *v1beta1.CloudProfile, old older[*v1beta1.CloudProfile]) ([]jsonpatch.Operation, error) {
+	if object.Spec.Type != c.provider.Type() {
+		return nil, nil
+	}
+	flavors := profile.FillCloudProfile(c.provider, &object.Spec)
+	if len(flavors) == 0 {
+		return nil, nil
+	}
+	if before, err := old(); err != nil || before != nil && sameCloudProfile(object, before) {
+		return nil, err
+	}
+	return filled(flavors), nil
+}
+
+// fillNamespacedCloudProfile fills in those of the versions that NamespacedCloudProfiles define (semantics S12).
+func (c *component[R]) fillNamespacedCloudProfile(
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, old older[*v1beta1.NamespacedCloudProfile],
+) ([]jsonpatch.Operation, error) {
+	if len(object.Spec.MachineImages) == 0 || object.Spec.ProviderConfig == nil {
+		return nil, nil
+	}
+	if before, err := old(); err != nil || before != nil && sameNamespacedCloudProfile(object, before) {
+		return nil, err
+	}
+	parent, _, err := c.parentOf(ctx, object)
+	if err != nil || parent == nil { // it is for the validation to deny
+		return nil, err
+	}
+	return filled(profile.FillNamespacedCloudProfile(c.provider, object, parent.Spec())), nil
+}
+
+// renderStatus merges the provider config of a NamespacedCloudProfile into the one that Gardener has copied from its
+// parent into the status (semantics S11).
+func (c *component[R]) renderStatus(
+	ctx context.Context, object *v1beta1.NamespacedCloudProfile, _ older[*v1beta1.NamespacedCloudProfile],
+) ([]jsonpatch.Operation, error) {
+	status := &object.Status.CloudProfileSpec
+	if object.Generation != object.Status.ObservedGeneration || status.Type != c.provider.Type() {
+		return nil, nil // Gardener has yet to render the spec as it is
+	}
+	found, err := render.Config(c.provider, status.MachineCapabilities, object, status.ProviderConfig)
+	if err != nil { // a config that nobody can read; it must not keep Gardener from writing the rest of the status
+		reason := shown(err.Error(), maxErrorText)
+		log.FromContext(ctx).Info("Not merging the provider config into the status", "reason", reason)
+		return nil, nil
+	}
+	patch := make([]jsonpatch.Operation, 0, len(found))
+	for _, c := range found {
+		patch = append(patch, jsonpatch.NewOperation(c.Op, "/status/cloudProfileSpec/providerConfig"+c.Path, c.Value))
+	}
+	return patch, nil
 }
 
 // sameCloudProfile, sameNamespacedCloudProfile and sameShoot report whether an update leaves a spec as it is.

@@ -8,9 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
@@ -22,6 +26,7 @@ import (
 	"github.com/gardener/gardener/pkg/client/kubernetes"
 	"github.com/gardener/gardener/pkg/controllerutils/routes"
 	secretsmanager "github.com/gardener/gardener/pkg/utils/secrets/manager"
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
@@ -30,6 +35,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/version"
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -60,20 +66,19 @@ import (
 //
 // further are webhooks of the extension's own. Their names and paths must not be those of this package.
 func NewCommand[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, componentName(cloud.Type()), further)
+	return newCommand(cloud, "admission-"+cloud.Type(), further)
 }
 
 // NewCommandBeside is [NewCommand] for an extension that has an admission component already, and goes on having it. The
 // component is called gardener-extension-admission-capkit-TYPE, and so are its webhook configurations, certificates and
 // lease: nothing of the two has one name, and API servers ask both.
 func NewCommandBeside[R any](cloud provider.Provider[R], further ...webhookcmd.NameToFactory) *cobra.Command {
-	return newCommand(cloud, componentName("capkit-"+cloud.Type()), further)
+	return newCommand(cloud, "admission-capkit-"+cloud.Type(), further)
 }
 
-// newCommand returns the command of a component of this name, which everything that it owns is named after.
-func newCommand[R any](
-	cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory,
-) *cobra.Command {
+// newCommand returns the command of a component of this name, which everything that it owns is named after. As Gardener's
+// packages want it, the name is without the prefix gardener-extension-.
+func newCommand[R any](cloud provider.Provider[R], name string, further []webhookcmd.NameToFactory) *cobra.Command {
 	served := newComponent(cloud)
 	served.name = name
 	o := &options{
@@ -91,6 +96,7 @@ func newCommand[R any](
 			webhookcmd.NewSwitchOptions(append(switches(served), measuredFurther(further)...)...)),
 		shutdownDelay: 5 * time.Second, certificateSyncPeriod: certificates.DefaultSyncPeriod, maxSilence: defaultMaxSilence,
 	}
+	o.all = controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.tls)
 	cmd := &cobra.Command{
 		Use:           "gardener-extension-" + name,
 		Short:         "Admission webhooks of the Gardener extension for " + cloud.Type(),
@@ -105,9 +111,11 @@ func newCommand[R any](
 			if err := o.complete(); err != nil {
 				return fmt.Errorf("completing the options: %w", err)
 			}
-			logging.SetLoggers(o.manager.Completed().Logger)
-			announce(o.manager.Completed().Logger, cloud.Type(), cmd.Flags())
-			boundMemory(o.manager.Completed().Logger, memlimit.FromCgroup)
+			log := o.manager.Completed().Logger
+			logging.SetLoggers(log)
+			logging.Announce(log, cloud.Type(), cmd.Flags())
+			buildInfo.WithLabelValues(version.Get().GitVersion, runtime.Version(), cloud.Type()).Set(1)
+			boundMemory(log, memlimit.FromCgroup)
 			return o.run(cmd.Context(), cloud.Type(), served.webhooks())
 		},
 	}
@@ -116,9 +124,21 @@ func newCommand[R any](
 	return cmd
 }
 
-// componentName is the name of the component for a provider type, as Gardener's packages want it: without the prefix
-// gardener-extension-.
-func componentName(providerType string) string { return "admission-" + providerType }
+// collectedShare is the share of the container's memory limit that the process uses before it collects garbage more often. The
+// rest is for what Go does not count: the program itself, which is mapped from its file, and what sockets hold.
+const collectedShare = 0.7
+
+// boundMemory has Go collect garbage in time for a memory limit. Otherwise the process takes twice what it needs, whatever the
+// limit is. The environment variable GOMEMLIMIT says how much to use instead; without it and a limit nothing changes.
+func boundMemory(log logr.Logger, limit memlimit.Provider) {
+	log = log.WithName("memory")
+	switch goal, err := memlimit.Set(memlimit.WithRatio(collectedShare), memlimit.WithProvider(limit)); {
+	case err != nil:
+		log.Info("Garbage is collected as without a memory limit, which is not known", "reason", err.Error())
+	case goal < math.MaxInt64:
+		log.Info("Garbage is collected in time for the memory limit", "goal", goal)
+	}
+}
 
 // options are those of Gardener's packages, and further ones that these do not have.
 type options struct {
@@ -128,19 +148,15 @@ type options struct {
 	manager  *controllercmd.ManagerOptions
 	webhooks *webhookcmd.AddToManagerOptions
 	tls      tlsOptions
+	all      controllercmd.OptionAggregator // of those above
 
 	shutdownDelay, certificateSyncPeriod, maxSilence time.Duration
 	profiling                                        bool
 	maintainers                                      *[]string
 }
 
-func (o *options) all() controllercmd.OptionAggregator {
-	return controllercmd.NewOptionAggregator(o.rest, o.manager, o.webhooks, &o.tls)
-}
-
 func (o *options) addFlags(flags *pflag.FlagSet) {
-	all := o.all()
-	all.AddFlags(flags)
+	o.all.AddFlags(flags)
 	flags.DurationVar(&o.shutdownDelay, "shutdown-delay-duration", o.shutdownDelay,
 		"How long to go on serving after the signal to stop, while /readyz already fails, "+
 			"so that nobody sends requests any more when the server closes.")
@@ -165,8 +181,7 @@ func (o *options) complete() error {
 	if kubeconfig := os.Getenv("GARDEN_KUBECONFIG"); kubeconfig != "" {
 		o.rest.Kubeconfig = kubeconfig
 	}
-	all := o.all()
-	if err := all.Complete(); err != nil {
+	if err := o.all.Complete(); err != nil {
 		return err
 	}
 	modes := []string{extensionswebhook.ModeService, extensionswebhook.ModeURLWithServiceName, extensionswebhook.ModeURL}
@@ -221,40 +236,41 @@ func (o *options) run(ctx context.Context, providerType string, entries []entry)
 		return fmt.Errorf("adding the webhooks: %w", err)
 	}
 	standIn(registered, entries)
-	folder := registered.Options.CertDir
-	certificate, err := trustedCertificate(ctx, mgr, folder, o.name, o.certificateSyncPeriod)
+	at := registered.Options
+	certificate, err := trustedCertificate(ctx, mgr, at.CertDir, o.name, o.certificateSyncPeriod)
 	if err != nil {
 		return err
 	}
-	limits := newLimits(mgr.GetLogger())
 	serving := &server{
-		log: mgr.GetLogger().WithName("webhook-server"), registered: registered, certificate: certificate,
-		handler: limits.reviews(hearing.guard(limits, registered.WebhookMux())), tls: &o.tls, limits: limits, hearing: hearing, signalled: ctx,
+		log:     mgr.GetLogger().WithName("webhook-server"),
+		address: net.JoinHostPort(at.Host, strconv.Itoa(at.Port)),
+		handler: registered.WebhookMux(), certificate: certificate,
+		tls: &o.tls, limits: newLimits(mgr.GetLogger()), hearing: hearing, signalled: ctx,
 	}
-	watched := watch(ctx, mgr, source, o.webhooks.Server.Completed().Namespace)
-	if err := errors.Join(mgr.Add(serving), mgr.Add(hearing), watched, serving.addChecks(mgr, source)); err != nil {
+	err = errors.Join(mgr.Add(everyReplica(serving.Start)), mgr.Add(eachSecond(hearing.report)),
+		o.watch(ctx, mgr, source), serving.addChecks(mgr, source))
+	if err != nil {
 		return err
 	}
 	return mgr.Start(delayed(ctx, o.shutdownDelay))
 }
 
 // watch makes the informers of a leader at once: made later, they would make a replica unready until they are synced.
-// The namespace is the one of the certificates, empty if there is none.
-func watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster, namespace string) error {
-	informers, objects := mgr.GetCache(), []client.Object{
-		&admissionregistrationv1.ValidatingWebhookConfiguration{}, &admissionregistrationv1.MutatingWebhookConfiguration{},
+func (o *options) watch(ctx context.Context, mgr manager.Manager, source cluster.Cluster) error {
+	garden, certificates := mgr.GetCache(), mgr.GetCache()
+	if source != nil {
+		certificates = source.GetCache()
 	}
-	if namespace != "" && source == nil {
-		objects = append(objects, &corev1.Secret{})
+	informers := map[client.Object]cache.Cache{
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: garden,
+		&admissionregistrationv1.MutatingWebhookConfiguration{}:   garden,
 	}
-	for _, object := range objects {
-		if _, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+	if o.webhooks.Server.Completed().Namespace != "" {
+		informers[&corev1.Secret{}] = certificates
+	}
+	for object, from := range informers {
+		if _, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
 			return fmt.Errorf("watching a %T: %w", object, err)
-		}
-	}
-	if namespace != "" && source != nil {
-		if _, err := source.GetCache().GetInformer(ctx, &corev1.Secret{}, cache.BlockUntilSynced(false)); err != nil {
-			return fmt.Errorf("watching the Secrets of the certificates: %w", err)
 		}
 	}
 	return nil

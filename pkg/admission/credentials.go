@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/capkit/capkit/pkg/check"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
@@ -82,15 +81,14 @@ func (r credentialsRef) credentialsOf(binding *securityv1alpha1.CredentialsBindi
 // cannot use, the findings say so; the error is about reading it, and no fault of the user. It is not kept: the API server
 // is asked each time.
 func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][]byte, finding.List, error) {
+	secret, internal := &corev1.Secret{}, &v1beta1.InternalSecret{}
 	switch schema.FromAPIVersionAndKind(r.APIVersion, r.Kind) {
 	case kindSecret:
-		secret := &corev1.Secret{}
 		missing, err := r.read(ctx, c.live, secret)
 		return secret.Data, missing, err
 	case kindInternalSecret:
-		secret := &v1beta1.InternalSecret{}
-		missing, err := r.read(ctx, c.live, secret)
-		return secret.Data, missing, err
+		missing, err := r.read(ctx, c.live, internal)
+		return internal.Data, missing, err
 	}
 	detail := fmt.Sprintf("the provider cannot use credentials of kind %s; supported values: %q",
 		cmp.Or(r.Kind, "none"), kindSecret.Kind)
@@ -99,28 +97,33 @@ func (c *component[R]) data(ctx context.Context, r credentialsRef) (map[string][
 	return nil, finding.List{unsupported}, nil
 }
 
-// problems returns what is wrong with the data of the object that is referred to, as errors of the field that does.
-func (r credentialsRef) problems(found field.ErrorList) finding.List {
-	var errs finding.List
-	for _, problem := range found {
+// problems returns what is wrong with the object that is referred to, as errors of the field that does: the findings of
+// data, or what a validator of the data says.
+func (c *component[R]) problems(
+	ctx context.Context, r credentialsRef, validate func(data map[string][]byte, at *field.Path) field.ErrorList,
+) (finding.List, error) {
+	data, errs, err := c.data(ctx, r)
+	if err != nil || errs != nil {
+		return errs, err
+	}
+	for _, problem := range validate(data, field.NewPath("data")) {
 		detail := r.object() + ": " + problem.Field + ": " + problem.Detail
 		errs = append(errs, r.finding(problem.Origin, field.ErrorTypeInvalid, detail))
 	}
-	return errs
+	return errs, nil
 }
 
 // checkCredentials returns the scope of credentials, nil if it is not known, and what is wrong with them. What they
 // hold is in no error.
-func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (*string, finding.List, error) {
-	data, missing, err := c.data(ctx, r)
-	if err != nil || missing != nil {
-		return nil, missing, err
-	}
-	scope, found := c.credentials.ValidateCredentials(data, field.NewPath("data"))
-	if scope == "" {
-		return nil, r.problems(found), nil
-	}
-	return &scope, r.problems(found), nil
+func (c *component[R]) checkCredentials(ctx context.Context, r credentialsRef) (scope *string, errs finding.List, err error) {
+	errs, err = c.problems(ctx, r, func(data map[string][]byte, at *field.Path) field.ErrorList {
+		said, found := c.credentials.ValidateCredentials(data, at)
+		if said != "" {
+			scope = &said
+		}
+		return found
+	})
+	return scope, errs, err
 }
 
 // checkDNS checks the credentials for the provider's DNS service, as far as a Shoot names any.
@@ -131,7 +134,8 @@ func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (find
 	var errs finding.List
 	for i, service := range shoot.Spec.DNS.Providers { //nolint:staticcheck // as people write it
 		at := field.NewPath("spec", "dns", "providers").Index(i)
-		r := credentialsRef{at: at.Child("credentialsRef"), kindAt: at.Child("credentialsRef", "kind"), place: at.Child("credentialsRef")}
+		place := at.Child("credentialsRef")
+		r := credentialsRef{at: place, kindAt: place.Child("kind"), place: place}
 		r.Namespace = shoot.Namespace
 		switch ref := service.CredentialsRef; {
 		case ptr.Deref(service.Type, "") != c.dns.DNSType():
@@ -144,14 +148,11 @@ func (c *component[R]) checkDNS(ctx context.Context, shoot *v1beta1.Shoot) (find
 		default:
 			continue // it is for Gardener to demand one
 		}
-		data, missing, err := c.data(ctx, r)
+		found, err := c.problems(ctx, r, c.dns.ValidateDNSCredentials)
 		if err != nil {
 			return nil, err
 		}
-		errs = append(errs, missing...)
-		if missing == nil {
-			errs = append(errs, r.problems(c.dns.ValidateDNSCredentials(data, field.NewPath("data")))...)
-		}
+		errs = append(errs, found...)
 	}
 	return errs, nil
 }
@@ -185,9 +186,7 @@ func (c *component[R]) scopeOf(ctx context.Context, shoot *v1beta1.Shoot) (*stri
 }
 
 // checkSecretBinding checks what a SecretBinding refers to, when it is created; that cannot be changed.
-func (c *component[R]) checkSecretBinding(
-	ctx context.Context, object, old *v1beta1.SecretBinding,
-) (finding.Report, error) {
+func (c *component[R]) checkSecretBinding(ctx context.Context, object, old *v1beta1.SecretBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
 	}
@@ -197,9 +196,7 @@ func (c *component[R]) checkSecretBinding(
 }
 
 // checkCredentialsBinding checks what a CredentialsBinding refers to, when it is created; that cannot be changed.
-func (c *component[R]) checkCredentialsBinding(
-	ctx context.Context, object, old *securityv1alpha1.CredentialsBinding,
-) (finding.Report, error) {
+func (c *component[R]) checkCredentialsBinding(ctx context.Context, object, old *securityv1alpha1.CredentialsBinding) (finding.Report, error) {
 	if old != nil {
 		return finding.Report{}, nil
 	}

@@ -56,7 +56,7 @@ func TestReviewsOnly(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			l := newLimits(logr.Discard())
-			status, text := answerOf(l, row.method, row.media, row.body)
+			status, text := answerOf(t, l, row.method, row.media, row.body)
 			if status != row.status || !strings.Contains(text, row.says) {
 				t.Errorf("answered with %d %q; it should be %d %q", status, text, row.status, row.says)
 			}
@@ -67,8 +67,26 @@ func TestReviewsOnly(t *testing.T) {
 	}
 }
 
+// server returns a server with these limits in front of a handler, that is not started.
+func (l *limits) server(t *testing.T, handler http.Handler) *server {
+	return &server{limits: l, hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(), handler: handler}
+}
+
+// send returns the answer to a request whose connection takes any deadline.
+func send(handler http.Handler, method, media, body string) *httptest.ResponseRecorder {
+	request, answer := httptest.NewRequest(method, servedPath, strings.NewReader(body)), httptest.NewRecorder()
+	request.Header.Set("Content-Type", media)
+	handler.ServeHTTP(patientRecorder{answer}, request)
+	return answer
+}
+
+type patientRecorder struct{ *httptest.ResponseRecorder }
+
+func (patientRecorder) SetReadDeadline(time.Time) error  { return nil }
+func (patientRecorder) SetWriteDeadline(time.Time) error { return nil }
+
 // answerOf sends a request through the limits to a handler that says how much is held, and returns the status and what the answer says.
-func answerOf(l *limits, method, media, body string) (int, string) {
+func answerOf(t *testing.T, l *limits, method, media, body string) (int, string) {
 	served := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		values := int64(0) // are taken: the rest can be had
 		for !l.light.TryAcquire(maxLightWeight - values) {
@@ -77,10 +95,7 @@ func answerOf(l *limits, method, media, body string) (int, string) {
 		l.light.Release(maxLightWeight - values)
 		_, _ = fmt.Fprint(w, "served with ", values)
 	})
-	request, answer := httptest.NewRequest(method, servedPath, nil), httptest.NewRecorder()
-	request.Header.Set("Content-Type", media)
-	request.Body = heldBody{strings.NewReader(body), []byte(body)}
-	l.reviews(served).ServeHTTP(answer, request)
+	answer := send(l.server(t, served), method, media, body)
 	var refused metav1.Status
 	if json.Unmarshal(answer.Body.Bytes(), &refused) == nil {
 		return answer.Code, refused.Message
@@ -96,14 +111,14 @@ func TestManyValuesAtOnceAreRefused(t *testing.T) {
 	if !l.light.TryAcquire(maxLightWeight - weight) {
 		t.Fatal("there is no room at the beginning")
 	}
-	if status, text := answerOf(l, http.MethodPost, jsonType, review); status != http.StatusOK {
+	if status, text := answerOf(t, l, http.MethodPost, jsonType, review); status != http.StatusOK {
 		t.Errorf("what there is just room for is answered with %d %q", status, text)
 	}
 	if !l.light.TryAcquire(1) {
 		t.Fatal("what was answered still takes room")
 	}
 	l.maxReceiving = time.Millisecond
-	status, text := answerOf(l, http.MethodPost, jsonType, review)
+	status, text := answerOf(t, l, http.MethodPost, jsonType, review)
 	if status != http.StatusServiceUnavailable || !strings.Contains(text, errCrowded.Error()) {
 		t.Errorf("what there is no room for is answered with %d %q", status, text)
 	}
@@ -120,8 +135,8 @@ func oneAfterTheOther(t *testing.T, large string) {
 	l := newLimits(logr.Discard())
 	var serving, arrived atomic.Int32
 	begun, goOn := make(chan struct{}, 4), make(chan struct{})
-	handler := l.reviews(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if body := r.Body.(heldBody); len(body.text) < 1000 {
+	handler := l.server(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 1000 {
 			return
 		}
 		if serving.Add(1) > 1 {
@@ -131,23 +146,18 @@ func oneAfterTheOther(t *testing.T, large string) {
 		<-goOn
 		serving.Add(-1)
 	}))
-	send := func(further string) int {
-		text := "{" + reviewMeta + `,"x":[0` + further + "]}"
-		r, answer := httptest.NewRequest(http.MethodPost, servedPath, nil), httptest.NewRecorder()
-		r.Header.Set("Content-Type", jsonType)
-		r.Body = heldBody{strings.NewReader(text), []byte(text)}
+	ask := func(further string) int {
 		arrived.Add(1)
-		handler.ServeHTTP(answer, r)
-		return answer.Code
+		return send(handler, http.MethodPost, jsonType, "{"+reviewMeta+`,"x":[0`+further+"]}").Code
 	}
 	statuses := make(chan int, 4)
 	for range 4 {
-		go func() { statuses <- send(large) }()
+		go func() { statuses <- ask(large) }()
 	}
 	<-begun
 	eventually(t, "all have arrived", func() bool { return arrived.Load() == 4 })
 	time.Sleep(200 * time.Millisecond) // for what may not happen
-	if status := send(",0"); status != http.StatusOK {
+	if status := ask(",0"); status != http.StatusOK {
 		t.Errorf("a small one beside them is answered with %d", status)
 	}
 	close(goOn)

@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
@@ -37,14 +38,16 @@ type object[T any] interface {
 	client.Object
 }
 
-// handle returns the webhook for objects of a kind that are created or updated. respond is given the request, its
-// object, and a function that returns the one that is stored, nil on creation, which it decodes; its error is no fault
-// of the object. Objects that are being deleted need not be right, and are admitted as they are.
+// older decodes the object that is stored; it returns nil on creation. The error is no fault of the object.
+type older[P any] func() (P, error)
+
+// handle returns the webhook for objects of a kind that are created or updated. The error of respond is no fault of the
+// object. Objects that are being deleted need not be right, and are admitted as they are.
 //
 // A request gets as much time as the API server gives it, unless that hangs up before.
 func handle[T any, P object[T]](
 	name, action string, kind schema.GroupVersionKind, subresources []*string,
-	respond func(ctx context.Context, req *admission.Request, object P, old func() (P, error)) (admission.Response, error),
+	respond func(ctx context.Context, req *admission.Request, object P, old older[P]) (admission.Response, error),
 ) entry {
 	handler := func(ctx context.Context, req admission.Request) admission.Response {
 		switch req.Operation {
@@ -86,7 +89,7 @@ func validating[T any, P object[T]](
 	check func(ctx context.Context, object, old P) (finding.Report, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionValidating, kind, subresources,
-		func(ctx context.Context, _ *admission.Request, object P, stored func() (P, error)) (admission.Response, error) {
+		func(ctx context.Context, _ *admission.Request, object P, stored older[P]) (admission.Response, error) {
 			old, err := stored()
 			if err := cmp.Or(err, ctx.Err()); err != nil {
 				return admission.Response{}, err
@@ -101,14 +104,27 @@ func validating[T any, P object[T]](
 		})
 }
 
-// mutating returns the webhook that answers with a patch of an object that is about to be written; old returns the one
-// that is stored, nil on creation. The error is no fault of the object.
+// logRefusal says that an object is refused, by which rules, and how many errors there are. What they say may quote the
+// object, and is left to the answer.
+func logRefusal(ctx context.Context, report finding.Report) {
+	if len(report.Errors) == 0 {
+		return
+	}
+	rules := sets.New[string]()
+	for _, err := range report.Errors {
+		rules.Insert(err.Origin)
+	}
+	logf.FromContext(ctx).Info("Refused", "errors", len(report.Errors), "rules", sets.List(rules))
+}
+
+// mutating returns the webhook that answers with a patch of an object that is about to be written. The error is no fault of
+// the object.
 func mutating[T any, P object[T]](
 	name string, kind schema.GroupVersionKind, subresources []*string,
-	changes func(ctx context.Context, object P, old func() (P, error)) ([]jsonpatch.Operation, error),
+	changes func(ctx context.Context, object P, old older[P]) ([]jsonpatch.Operation, error),
 ) entry {
 	return handle(name, extensionswebhook.ActionMutating, kind, subresources,
-		func(ctx context.Context, _ *admission.Request, object P, old func() (P, error)) (admission.Response, error) {
+		func(ctx context.Context, _ *admission.Request, object P, old older[P]) (admission.Response, error) {
 			patch, err := changes(ctx, object, old)
 			return admission.Patched("", patch...), err
 		})
@@ -141,8 +157,7 @@ func decode[T any, P object[T]](kind schema.GroupVersionKind, raw runtime.RawExt
 }
 
 const (
-	// maxFindings and maxText bound the errors of one answer, in number and in bytes: a person reads the first few; capkit lint lists
-	// the rest.
+	// maxFindings and maxText bound the errors of one answer, in number and in bytes: capkit lint lists the rest.
 	maxFindings = 100
 	maxText     = 64 << 10
 	// maxErrorText bounds one error. Only what no API server sends has names or values of such a size.
@@ -151,8 +166,8 @@ const (
 	maxWarningText = 4096
 )
 
-// deny turns what is wrong with an object into the error of an admission response: status 422 with a cause for each
-// error, as the API server itself answers. It names 100 errors at most, and says how many more there are.
+// deny returns the answer for what is wrong with an object: status 422 with a cause for each error, as the API server
+// itself answers, and how many more there are than it names.
 func deny(kind schema.GroupVersionKind, name string, report finding.Report) *apierrors.StatusError {
 	errs, omitted := mostUseful(report.Errors.Errors(), maxText)
 	invalid := apierrors.NewInvalid(kind.GroupKind(), shown(name, maxErrorText), errs)
@@ -188,9 +203,9 @@ func presentable(err *field.Error) *field.Error {
 	return &clone
 }
 
-// mostUseful returns the errors that fit into a number of bytes, at least one and 100 at the most, and the number of those that do
-// not. If all fit they keep their order; otherwise the first of each rule comes before the second of any. They are
-// presentable. Only those that are returned are formatted: there may be thousands.
+// mostUseful returns the errors that fit into a number of bytes, presentable, from one to 100, and how many do not fit. If
+// all fit they keep their order; otherwise the first of each rule comes before the second of any. Only those that are
+// returned are formatted: there may be thousands.
 func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	fitting := func(errs field.ErrorList) field.ErrorList {
 		var fit field.ErrorList
@@ -220,8 +235,7 @@ func mostUseful(errs field.ErrorList, limit int) (field.ErrorList, int) {
 	return useful, len(errs) - len(useful)
 }
 
-// warn turns findings into warnings that the API server passes on uncut, the most useful first if they have to be cut.
-// The last one then says how many there are.
+// warn turns findings into warnings that the API server passes on uncut. If there are too many, the last one says so.
 func warn(findings field.ErrorList) []string {
 	const last = 80 // characters for the last one
 	useful, omitted := mostUseful(findings, maxWarningText-last)
@@ -247,8 +261,7 @@ func cut(text string, limit int) string {
 	return text[:limit] + mark
 }
 
-// shown returns a text, of which strangers may have written a part, as it is shown to others: printable, and no longer
-// than a number of bytes.
+// shown returns what strangers may have written as others may see it: printable, and no longer than a number of bytes.
 func shown(text string, limit int) string { return cut(words.Printable(cut(text, limit)), limit) }
 
 // answer turns what a check found into a response.

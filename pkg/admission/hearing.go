@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 )
 
@@ -57,14 +56,18 @@ type hearing struct {
 
 	mu      sync.Mutex
 	watches map[string]*heardWatch // by what is watched
+
+	reported error // why requests are refused, as the log has it
 }
 
 func newHearing(log logr.Logger, maxSilence time.Duration) *hearing {
 	return &hearing{log: log.WithName("hearing"), max: maxSilence, now: time.Now, watches: map[string]*heardWatch{}}
 }
 
-// heardWatch is a watch on the objects of a kind.
+// heardWatch is a watch on the objects of a kind: the body of its response, which takes down that it has ended.
 type heardWatch struct {
+	io.ReadCloser
+	hearing  *hearing
 	resource string
 	// conn is its connection with HTTP/2, on which its beginning has come; nil if there is none.
 	conn   *heardConn
@@ -146,11 +149,11 @@ func (t heardTripper) RoundTrip(r *http.Request) (*http.Response, error) {
 		return response, err
 	}
 	h, now := t.hearing, t.hearing.now()
-	w := &heardWatch{resource: path.Base(r.URL.Path), opened: now, before: now}
+	w := &heardWatch{hearing: h, resource: path.Base(r.URL.Path), opened: now, before: now}
 	if response.ProtoMajor > 1 {
 		w.conn = underlying(conn)
 	}
-	response.Body = &watchBody{response.Body, h, w}
+	w.ReadCloser, response.Body = response.Body, w
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of := r.URL.Path + "?" + query.Get("labelSelector") + "&" + query.Get("fieldSelector")
@@ -175,31 +178,24 @@ func underlying(conn net.Conn) *heardConn {
 	}
 }
 
-// watchBody is what comes of a watch. It takes down that the watch has ended.
-type watchBody struct {
-	io.ReadCloser
-	hearing *hearing
-	watch   *heardWatch
-}
-
-func (b *watchBody) Read(into []byte) (int, error) {
-	n, err := b.ReadCloser.Read(into)
+func (w *heardWatch) Read(into []byte) (int, error) {
+	n, err := w.ReadCloser.Read(into)
 	if err != nil {
-		b.end()
+		w.end()
 	}
 	return n, err
 }
 
 // Close ends the watch.
-func (b *watchBody) Close() error {
-	b.end()
-	return b.ReadCloser.Close()
+func (w *heardWatch) Close() error {
+	w.end()
+	return w.ReadCloser.Close()
 }
 
-func (b *watchBody) end() {
-	b.hearing.mu.Lock()
-	defer b.hearing.mu.Unlock()
-	b.watch.before, b.watch.ended = b.watch.heard(b.hearing.now()), true
+func (w *heardWatch) end() {
+	w.hearing.mu.Lock()
+	defer w.hearing.mu.Unlock()
+	w.before, w.ended = w.heard(w.hearing.now()), true
 }
 
 // silent returns the age of what is known: how long nothing was heard of what has not been heard of for longest; 0 before
@@ -222,40 +218,25 @@ func (h *hearing) silent() (age time.Duration, err error) {
 	return age, err
 }
 
-// guard returns a handler that serves as another one does, and nobody while the API server is silent: what was stored
-// meanwhile is not known. It asks API servers to try again, on a connection that may lead to another replica. A replica
-// that is not ready goes on to be asked on the connections that there are.
-func (h *hearing) guard(l *limits, handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, err := h.silent(); err != nil {
-			w.Header().Set("Connection", "close")
-			l.refuse(w, r, refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()})
-			return
-		}
-		handler.ServeHTTP(w, r)
-	})
-}
-
-// NeedLeaderElection says that every replica listens.
-func (h *hearing) NeedLeaderElection() bool { return false }
-
-// Start says in a metric how old what is known is, and in the log when the API server falls silent and is heard again,
-// until ctx is done.
-func (h *hearing) Start(ctx context.Context) error {
-	var before error
-	wait.UntilWithContext(ctx, func(context.Context) { before = h.report(before) }, checkPeriod)
+// outdated returns the refusal of all requests while the API server is silent: what was stored meanwhile is not known. API
+// servers then try again. It is not enough not to be ready: on connections that there are, a replica goes on to be asked.
+func (h *hearing) outdated() error {
+	if _, err := h.silent(); err != nil {
+		return refusal{refusedOutdated, http.StatusServiceUnavailable, err.Error()}
+	}
 	return nil
 }
 
-// report does so once, and returns why requests are refused; before is what it returned last.
-func (h *hearing) report(before error) error {
+// report says in a metric how old what is known is, and in the log when the API server falls silent and is heard again.
+// Nobody else may call it at the same time.
+func (h *hearing) report(context.Context) {
 	age, err := h.silent()
 	silenceSeconds.Set(age.Seconds())
 	switch {
-	case err != nil && before == nil:
+	case err != nil && h.reported == nil:
 		h.log.Error(err, "Refusing requests until the API server is heard again")
-	case err == nil && before != nil:
-		h.log.Info("Hearing the API server again", "before", before.Error())
+	case err == nil && h.reported != nil:
+		h.log.Info("Hearing the API server again", "before", h.reported.Error())
 	}
-	return err
+	h.reported = err
 }

@@ -174,15 +174,16 @@ func TestNobodyIsAnsweredWhileItIsSilent(t *testing.T) {
 	l.log = funcr.New(func(_, args string) { log.WriteString(args + "\n") }, funcr.Options{})
 	profiles := l.watch(t, 2, watchedProfiles)
 	served := 0
-	handler := l.guard(newLimits(logr.Discard()), http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }))
-	var before error
+	handler := &server{
+		limits: newLimits(logr.Discard()), hearing: l.hearing, signalled: t.Context(),
+		handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served++ }),
+	}
 	for _, test := range []struct{ passes, status, age int }{{29, 200, 30}, {1, 503, 31}, {100, 503, 131}, {0, 200, 0}, {30, 200, 30}} {
 		l.clock = l.clock.Add(time.Duration(test.passes) * time.Second)
 		if test.passes == 0 {
 			profiles.pong(t)
 		}
-		recorder := httptest.NewRecorder()
-		handler.ServeHTTP(recorder, httptest.NewRequest(http.MethodPost, servedPath, http.NoBody))
+		recorder := send(handler, http.MethodPost, jsonType, "{"+reviewMeta+"}")
 		again := recorder.Header().Get("Retry-After") == "1" && recorder.Header().Get("Connection") == "close"
 		if recorder.Code != test.status || again != (test.status == 503) {
 			t.Errorf("after %d s: status %d, %v", test.age, recorder.Code, recorder.Header())
@@ -191,7 +192,7 @@ func TestNobodyIsAnsweredWhileItIsSilent(t *testing.T) {
 			t.Error(recorder.Body)
 		}
 		for range 2 {
-			before = l.report(before)
+			l.report(t.Context())
 		}
 		if got := testutil.ToFloat64(silenceSeconds); got != float64(test.age) {
 			t.Errorf("after %d s: the metric is %g", test.age, got)

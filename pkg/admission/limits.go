@@ -31,14 +31,12 @@ const (
 	// maxValues is how many JSON values a request may have. The largest CloudProfile that etcd stores has some 120,000,
 	// and an update has two. An empty object takes two bytes, and decoded up to some hundred times as many.
 	maxValues = 300_000
-	// bytesPerValue is how many bytes weigh as much as a value: text is held several times over, as it came and in the
-	// envelope, decoded and in the answer. So two requests of maxReceived bytes do not fit beside each other.
+	// bytesPerValue is how many bytes weigh as much as a value: text is held as it came and in the envelope, decoded and in
+	// the answer. So two requests of maxReceived bytes do not fit beside each other.
 	bytesPerValue = 32
-	// lightWeight is what a request may weigh that does not wait for heavier ones. These weigh maxValues together, at the
-	// most, while they are decoded and judged.
-	lightWeight = 20_000
-	// maxLightWeight is what light requests may weigh together.
-	maxLightWeight = 100_000
+	// lightWeight is what a request may weigh that does not wait for heavier ones. Together, these weigh maxValues at most,
+	// and light ones maxLightWeight, while they are decoded and judged.
+	lightWeight, maxLightWeight = 20_000, 100_000
 )
 
 // The reasons for which requests are refused before they are looked at.
@@ -74,10 +72,9 @@ type limits struct {
 	// maxHeld is how many bytes the bodies of all requests may have that are served at the same moment. To judge them
 	// takes a multiple of it.
 	maxHeld int64
-	// maxReceiving is how long a body may take to arrive.
-	maxReceiving time.Duration
-	// maxAnswering is how long all of it may take: the body to arrive, the object to be judged, the answer to be taken.
-	maxAnswering time.Duration
+	// maxReceiving is how long a body may take to arrive, maxAnswering how long all of it may take: also the object to be
+	// judged, and the answer to be taken.
+	maxReceiving, maxAnswering time.Duration
 
 	// held is the number of bytes received of requests that are not answered yet.
 	held atomic.Int64
@@ -95,63 +92,22 @@ func newLimits(log logr.Logger) *limits {
 	}
 }
 
-// limited returns a handler that serves as another one does, within the limits. It reads bodies before the other one
-// begins, so that those that are refused are answered with a status that says so to API servers.
-func (l *limits) limited(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		connection, now := http.NewResponseController(w), time.Now()
-		received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
-		defer func() { l.held.Add(-received.read) }()
-		var body []byte
-		err := errors.Join(
-			connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
-		if err == nil {
-			body, err = io.ReadAll(received)
-		}
-		if err != nil {
-			l.refuse(w, r, err)
-			return
-		}
-		// What the server reads next on this connection is not a part of this request.
-		_ = connection.SetReadDeadline(time.Time{})
-		r.Body = heldBody{bytes.NewReader(body), body}
-		handler.ServeHTTP(w, r)
-	})
-}
-
-// heldBody is a body that has been read.
-type heldBody struct {
-	io.Reader
-	text []byte
-}
-
-// Close does nothing.
-func (heldBody) Close() error { return nil }
-
-// reviews returns a handler that serves the requests of API servers as another one does, and refuses all others. Their
-// bodies are held. What a body says takes a multiple of its memory, so that heavy ones wait for each other.
-func (l *limits) reviews(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := r.Body.(heldBody)
-		leave, err := l.enter(r, body.text)
-		if err != nil {
-			l.refuse(w, r, err)
-			return
-		}
-		defer leave()
-		handler.ServeHTTP(w, r)
-	})
-}
-
-// enter waits until there is room for a request with this body, as long as one may take to arrive, and returns the
-// function that gives the room back.
-func (l *limits) enter(r *http.Request, body []byte) (leave func(), err error) {
-	if err := errors.Join(checkHeader(r), checkEnvelope(body)); err != nil {
-		return nil, err
+// enter reads the body of a request, refuses what no API server sends, and waits until there is room for the rest, as long as
+// a body may take to arrive. What a body says takes a multiple of its memory, so that heavy ones wait for each other. leave
+// gives back what the request takes; it must be called in any case, once the request is answered.
+func (l *limits) enter(w http.ResponseWriter, r *http.Request) (leave func(), err error) {
+	received := &counted{from: http.MaxBytesReader(w, r.Body, maxReceived), limits: l}
+	leave = func() { l.held.Add(-received.read) }
+	body, err := l.receive(w, received)
+	if err == nil {
+		err = errors.Join(checkHeader(r), checkEnvelope(body))
+	}
+	if err != nil {
+		return leave, err
 	}
 	values := valuesIn(body)
 	if values > maxValues {
-		return nil, errTooManyValues
+		return leave, errTooManyValues
 	}
 	room, weight := l.heavy, min(values+int64(len(body))/bytesPerValue, maxValues) // the heaviest are alone
 	if weight <= lightWeight {
@@ -160,9 +116,26 @@ func (l *limits) enter(r *http.Request, body []byte) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), l.maxReceiving)
 	defer cancel()
 	if room.Acquire(ctx, weight) != nil {
-		return nil, errCrowded
+		return leave, errCrowded
 	}
-	return func() { room.Release(weight) }, nil
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return func() { room.Release(weight); l.held.Add(-received.read) }, nil
+}
+
+// receive reads a body, with the deadlines of its connection. It has all of it read before anything is judged, so that a
+// request which is refused is answered with a status that says so to API servers.
+func (l *limits) receive(w http.ResponseWriter, from io.Reader) ([]byte, error) {
+	connection, now := http.NewResponseController(w), time.Now()
+	err := errors.Join(
+		connection.SetReadDeadline(now.Add(l.maxReceiving)), connection.SetWriteDeadline(now.Add(l.maxAnswering)))
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(from)
+	if err == nil {
+		_ = connection.SetReadDeadline(time.Time{}) // what comes next on it is not a part of this request
+	}
+	return body, err
 }
 
 // refuse answers a request that is not served, and says why, as a Status, which API servers pass on.
@@ -176,6 +149,9 @@ func (l *limits) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		answer = refusal{refusedTooSlow, http.StatusRequestTimeout,
 			fmt.Sprintf("the request did not arrive within %s", l.maxReceiving)}
+	}
+	if answer.reason == refusedOutdated {
+		w.Header().Set("Connection", "close") // another one may lead to another replica
 	}
 	if answer.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // API servers do so, as long as there is time

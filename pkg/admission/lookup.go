@@ -9,9 +9,13 @@ import (
 	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -68,24 +72,18 @@ func profileIndex(object client.Object) []string {
 	return []string{kind + "/" + key.Name}
 }
 
-// profileOf returns the profile that a Shoot names, in either of the two fields. The API server has filled in the kind.
+// profileOf returns the profile that a Shoot names, in either of the two fields.
 func profileOf(shoot *v1beta1.Shoot) (kind string, key client.ObjectKey) {
-	switch reference := shoot.Spec.CloudProfile; {
-	case reference != nil && reference.Kind == kindNamespacedCloudProfile:
+	reference := ptr.Deref(gardenerutils.BuildV1beta1CloudProfileReference(shoot), v1beta1.CloudProfileReference{})
+	if reference.Kind == kindNamespacedCloudProfile {
 		return reference.Kind, client.ObjectKey{Namespace: shoot.Namespace, Name: reference.Name}
-	case reference != nil:
-		key.Name = reference.Name
-	case shoot.Spec.CloudProfileName != nil:
-		key.Name = *shoot.Spec.CloudProfileName
 	}
-	return kindCloudProfile, key
+	return kindCloudProfile, client.ObjectKey{Name: reference.Name}
 }
 
 // read reads an object that a check needs from the first of some readers that knows it, and reports whether there is
 // one. The error is no fault of the user. It is counted.
-func read(
-	ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader,
-) (found bool, err error) {
+func read(ctx context.Context, kind string, key client.ObjectKey, into client.Object, readers ...client.Reader) (found bool, err error) {
 	for _, reader := range readers {
 		if err = reader.Get(ctx, key, into); !apierrors.IsNotFound(err) {
 			break
@@ -126,9 +124,7 @@ func (c *component[R]) profile(
 }
 
 // parentOf returns the parent of a NamespacedCloudProfile, as profile does.
-func (c *component[R]) parentOf(
-	ctx context.Context, child *v1beta1.NamespacedCloudProfile,
-) (*profile.Profile[R], finding.Report, error) {
+func (c *component[R]) parentOf(ctx context.Context, child *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], finding.Report, error) {
 	key := client.ObjectKey{Name: child.Spec.Parent.Name}
 	return c.profile(ctx, kindCloudProfile, key, field.NewPath("spec", "parent", "name"))
 }
@@ -153,50 +149,48 @@ func (c *component[R]) before(ctx context.Context, old *v1beta1.CloudProfile) *p
 
 // users returns the Shoots that use a CloudProfile, directly or through a NamespacedCloudProfile.
 func (c *component[R]) users(ctx context.Context, name string) ([]update.User, error) {
-	users, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name})
+	users, err := c.shoots(ctx, kindCloudProfile, client.ObjectKey{Name: name}, nil)
 	if err != nil {
 		return nil, err
 	}
 	children, index := &v1beta1.NamespacedCloudProfileList{}, client.MatchingFields{indexParent: name}
-	if err := c.list(ctx, children, kindNamespacedCloudProfile, "CloudProfile "+name, index); err != nil {
-		return nil, err
-	}
-	for i := range children.Items {
-		child := &children.Items[i]
-		more, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(child))
-		if err != nil {
-			return nil, err
-		}
-		for k := range more {
-			more[k].Child = child
-		}
+	err = visitEach(ctx, c.cached, kindNamespacedCloudProfile, "CloudProfile "+name, children, func(object client.Object) error {
+		child := object.(*v1beta1.NamespacedCloudProfile)
+		more, err := c.shoots(ctx, kindNamespacedCloudProfile, client.ObjectKeyFromObject(child), child)
 		users = append(users, more...)
-	}
-	return users, nil
+		return err
+	}, index)
+	return users, err
 }
 
-// shoots returns the Shoots that use a profile.
-func (c *component[R]) shoots(ctx context.Context, kind string, key client.ObjectKey) ([]update.User, error) {
-	shoots, profile := &v1beta1.ShootList{}, kind+"/"+key.Name
-	namespace, index := client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile}
-	if err := c.list(ctx, shoots, "Shoot", profile, namespace, index); err != nil {
-		return nil, err
-	}
-	users := make([]update.User, 0, len(shoots.Items))
-	for i := range shoots.Items {
-		shoot := &shoots.Items[i]
-		users = append(users, update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)})
-	}
-	return users, nil
+// shoots returns the Shoots that use a profile; child is for [update.User].
+func (c *component[R]) shoots(
+	ctx context.Context, kind string, key client.ObjectKey, child *v1beta1.NamespacedCloudProfile,
+) (users []update.User, err error) {
+	profile := kind + "/" + key.Name
+	err = visitEach(ctx, c.cached, "Shoot", profile, &v1beta1.ShootList{}, func(object client.Object) error {
+		shoot := object.(*v1beta1.Shoot)
+		users = append(users, update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot), Child: child})
+		return nil
+	}, client.InNamespace(key.Namespace), client.MatchingFields{indexProfile: profile})
+	return users, err
 }
 
-// list lists the objects of a kind that belong to another one. It counts that they cannot be listed.
-func (c *component[R]) list(
-	ctx context.Context, into client.ObjectList, kind, of string, options ...client.ListOption,
+// visitEach lists the objects of a kind that belong to another one, which of names, part by part if the options have a limit, and
+// visits them until one returns an error. It counts that they cannot be listed. The list is an empty one.
+func visitEach(
+	ctx context.Context, reader client.Reader, kind, of string, empty client.ObjectList, visit func(client.Object) error,
+	options ...client.ListOption,
 ) error {
-	if err := c.cached.List(ctx, into, options...); err != nil {
-		lookupFailuresTotal.WithLabelValues(kind).Inc()
-		return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
+	for next := ""; ; {
+		list := empty.DeepCopyObject().(client.ObjectList)
+		if err := reader.List(ctx, list, append(options, client.Continue(next))...); err != nil {
+			lookupFailuresTotal.WithLabelValues(kind).Inc()
+			return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
+		}
+		err := meta.EachListItem(list, func(object runtime.Object) error { return visit(object.(client.Object)) })
+		if next = list.GetContinue(); err != nil || next == "" {
+			return err
+		}
 	}
-	return nil
 }

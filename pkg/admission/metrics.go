@@ -123,9 +123,7 @@ func measured(webhook string, handler admission.Handler) admission.Handler {
 			took := time.Since(start)
 			requestsTotal.WithLabelValues(webhook, operationOf(req), result).Inc()
 			requestDuration.WithLabelValues(webhook).Observe(took.Seconds())
-			if debug := log.FromContext(ctx).V(1); debug.Enabled() {
-				debug.Info("Answered", "result", result, "duration", took)
-			}
+			log.FromContext(ctx).V(1).Info("Answered", "result", result, "duration", took)
 		}()
 		response := handler.Handle(ctx, req)
 		result = resultOf(response)

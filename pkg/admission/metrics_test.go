@@ -24,7 +24,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
-	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +42,7 @@ import (
 func families(t *testing.T) []*dto.MetricFamily {
 	t.Helper()
 	newComponent(openstack.Provider{}).webhooks()[0].webhook("openstack")
-	announce(logr.Discard(), "openstack", &pflag.FlagSet{})
+	buildInfo.WithLabelValues("v0", "go1", "openstack").Set(1)
 	catalogueOf(nil).count("Test", finding.Report{Errors: ofRules(check.RuleProfileMissing)})
 	gathered, err := metrics.Registry.Gather()
 	if err != nil {

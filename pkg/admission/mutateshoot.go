@@ -48,25 +48,11 @@ const (
 // maxRecorded bounds the versions of Shoots about which Events are not repeated.
 const maxRecorded = 1024
 
-// correction is what the webhook for Shoots changes in a worker pool: the image that Gardener has chosen.
-type correction struct {
-	// index of the worker in the Shoot.
-	index int
-	pool  provider.Pool
-	// to is what the pool gets in place of what Gardener has chosen.
-	to maintenance.Image
-	// why says why it does not get that, without the name of the pool.
-	why string
-	// inMaintenance tells the two occasions apart; was is the version that the pool has had.
-	inMaintenance bool
-	was           string
-}
-
 // mutateShoot gives worker pools an image that boots where Gardener has chosen one that does not (semantics S15): in
 // maintenance, which is known by its user, and for new pools whose image is left to Gardener. What a user names stays as
 // it is.
 func (c *component[R]) mutateShoot(
-	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored func() (*v1beta1.Shoot, error),
+	ctx context.Context, req *admission.Request, shoot *v1beta1.Shoot, stored older[*v1beta1.Shoot],
 ) (admission.Response, error) {
 	old, err := stored()
 	if err != nil {
@@ -88,6 +74,15 @@ func (c *component[R]) mutateShoot(
 type suspect struct {
 	index int
 	old   *v1beta1.Worker
+}
+
+// correction is what a suspect gets, as a pool, in place of what Gardener has chosen. why says why it does not get that,
+// without the name of the pool.
+type correction struct {
+	suspect
+	pool provider.Pool
+	to   maintenance.Image
+	why  string
 }
 
 // suspects returns the workers that maintenance gives another version or, of anybody else's request, those that are new.
@@ -127,9 +122,7 @@ func workersOf(shoot *v1beta1.Shoot) map[string]*v1beta1.Worker {
 
 // correct returns what is to be changed in the suspects. It leaves those alone that boot, those about which nothing can
 // be said, and those for which nothing better is found: they are the validation's to refuse.
-func (c *component[R]) correct(
-	ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect,
-) ([]correction, error) {
+func (c *component[R]) correct(ctx context.Context, shoot, old *v1beta1.Shoot, suspects []suspect) ([]correction, error) {
 	if len(suspects) == 0 {
 		return nil, nil
 	}
@@ -152,18 +145,15 @@ func (c *component[R]) correct(
 		if boots == nil || boots(chosen.Name, chosen.Version) && refused == "" {
 			continue
 		}
-		found := correction{index: s.index, pool: pool, inMaintenance: s.old != nil}
-		if s.old != nil {
-			found.was = *s.old.Machine.Image.Version
-			found.to = maintained(maintainer, old, shoot, s.old, worker, &pool, boots)
-		} else {
-			found.to = defaulted(compiled.Spec(), shoot, by, worker, boots)
+		var to maintenance.Image
+		if s.old == nil {
+			to = defaulted(compiled.Spec(), shoot, by, worker, boots)
+		} else if update, replaced := maintainer.Replace(old, shoot, s.old, worker, &pool, boots); replaced {
+			to = maintenance.Image{Name: chosen.Name, Version: cmp.Or(update.Version, *s.old.Machine.Image.Version)}
 		}
-		if found.to == (maintenance.Image{}) || found.to == chosen {
-			continue
+		if to != (maintenance.Image{}) && to != chosen {
+			corrections = append(corrections, correction{s, pool, to, cmp.Or(resolve.WhyNot(compiled, pool), refused)})
 		}
-		found.why = cmp.Or(resolve.WhyNot(compiled, pool), refused)
-		corrections = append(corrections, found)
 	}
 	return corrections, nil
 }
@@ -179,23 +169,8 @@ func maxSuspects(profile *v1beta1.CloudProfileSpec) int {
 	return max(looks/versions, least)
 }
 
-// maintained returns the image that a worker gets in place of the one that maintenance has chosen; the zero Image if that
-// works.
-func maintained(
-	maintainer *maintenance.Maintainer, old, shoot *v1beta1.Shoot, before, worker *v1beta1.Worker, pool *provider.Pool,
-	boots maintenance.Filter,
-) maintenance.Image {
-	update, replaced := maintainer.Replace(old, shoot, before, worker, pool, boots)
-	if !replaced {
-		return maintenance.Image{}
-	}
-	return maintenance.Image{
-		Name: worker.Machine.Image.Name, Version: cmp.Or(update.Version, *before.Machine.Image.Version),
-	}
-}
-
-// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work, or its first choice if
-// none does; the zero Image if the user has named image and version, or if that cannot be told.
+// defaulted returns the image that Gardener fills in for a new worker if it has only versions that work; the zero Image
+// if the user has named image and version, if that cannot be told, or if there is none.
 func defaulted(
 	profile *v1beta1.CloudProfileSpec, shoot *v1beta1.Shoot, by func() written, worker *v1beta1.Worker,
 	boots maintenance.Filter,
@@ -360,25 +335,27 @@ func note(corrections []correction) string {
 	}
 	var all, reasons []string
 	for _, found := range corrections {
-		does := "is updated to"
-		if found.to.Version == found.was {
-			does = "stays on"
-		}
+		does, _ := found.words()
 		all = append(all, fmt.Sprintf("%s %s %s instead of %s", found.pool.Name, does, found.to, found.pool.Version))
 		reasons = append(reasons, found.pool.Name+": "+found.why)
 	}
 	return "worker pools that cannot have what maintenance chose: " + strings.Join(all, ", ") + ". " + strings.Join(reasons, "; ")
 }
 
+// words says what becomes of the pool, and who chose something else.
+func (f *correction) words() (does, who string) {
+	switch {
+	case f.old == nil:
+		return "gets", "Gardener"
+	case f.to.Version == *f.old.Machine.Image.Version:
+		return "stays on", "maintenance"
+	}
+	return "is updated to", "maintenance"
+}
+
 // text says what is changed, and why.
 func (f *correction) text() string {
-	does, who := "gets", "Gardener"
-	switch {
-	case f.inMaintenance && f.to.Version == f.was:
-		does, who = "stays on", "maintenance"
-	case f.inMaintenance:
-		does, who = "is updated to", "maintenance"
-	}
+	does, who := f.words()
 	return fmt.Sprintf("worker pool %s %s %s: %s chose %s, but %s",
 		f.pool.Name, does, f.to, who, maintenance.Image{Name: f.pool.Image, Version: f.pool.Version}, f.why)
 }

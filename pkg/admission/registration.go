@@ -66,9 +66,8 @@ func (a applying) Create(ctx context.Context, object client.Object, options ...c
 // Patch patches an object. The patch by which Gardener's packages overwrite webhooks is worked out before they call this,
 // and takes back what they do not know: it is worked out again.
 func (a applying) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-	complete(object)
-	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
-	if !ok || patch.Type() != types.StrategicMergePatchType {
+	configuration := complete(object)
+	if configuration == nil || patch.Type() != types.StrategicMergePatchType {
 		return a.Client.Patch(ctx, object, patch, options...)
 	}
 	stored := &admissionregistrationv1.MutatingWebhookConfiguration{}
@@ -82,11 +81,12 @@ func (a applying) Patch(ctx context.Context, object client.Object, patch client.
 
 // complete says in a webhook configuration what Gardener's packages do not. One webhook writes Events, except in a dry
 // run. Another one is asked again if somebody who is asked after it changes the object: the component of the extension,
-// beside which this one may be, merges provider configs into the status as well, and so would do it twice.
-func complete(object client.Object) {
+// beside which this one may be, merges provider configs into the status as well, and so would do it twice. It returns the
+// configuration of mutating webhooks that the object is; nil if it is none.
+func complete(object client.Object) *admissionregistrationv1.MutatingWebhookConfiguration {
 	configuration, ok := object.(*admissionregistrationv1.MutatingWebhookConfiguration)
 	if !ok {
-		return
+		return nil
 	}
 	for i := range configuration.Webhooks {
 		switch w := &configuration.Webhooks[i]; {
@@ -96,6 +96,7 @@ func complete(object client.Object) {
 			w.ReinvocationPolicy = ptr.To(admissionregistrationv1.IfNeededReinvocationPolicy)
 		}
 	}
+	return configuration
 }
 
 // Add adds a runnable. Only those that are functions can be run again; controllers retry by themselves.

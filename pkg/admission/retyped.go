@@ -6,13 +6,10 @@ package admission
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,10 +52,11 @@ func (c *component[R]) checkType(ctx context.Context, object, old *v1beta1.Cloud
 // and they may be late.
 func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.CloudProfile) ([]string, error) {
 	var users []string
+	of := "CloudProfile " + profile.Name + ", so nothing was checked"
 	children, shootMetadata := &v1beta1.NamespacedCloudProfileList{}, &metav1.PartialObjectMetadataList{}
 	shootMetadata.SetGroupVersionKind(coreKind("ShootList"))
 	shoots := func(namespace string, selector fields.Selector) (used bool, err error) {
-		err = c.each(ctx, "Shoot", profile.Name, shootMetadata, func(shoot client.Object) error {
+		err = visitEach(ctx, c.live, "Shoot", of, shootMetadata, func(shoot client.Object) error {
 			used = true
 			if shoot.GetLabels()[providerLabel(profile.Spec.Type)] != "true" {
 				users = append(users, "Shoot "+klog.KObj(shoot).String())
@@ -79,7 +77,7 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 			return nil, err
 		}
 	}
-	err := c.each(ctx, kindNamespacedCloudProfile, profile.Name, children, func(child client.Object) error {
+	err := visitEach(ctx, c.live, kindNamespacedCloudProfile, of, children, func(child client.Object) error {
 		if parentIndex(child)[0] != profile.Name {
 			return nil
 		}
@@ -92,23 +90,4 @@ func (c *component[R]) usersOfOtherTypes(ctx context.Context, profile *v1beta1.C
 		return err
 	}, client.Limit(childrenAtOnce))
 	return users, err
-}
-
-// each asks the API server for the objects that may use a CloudProfile, part by part, and visits them in the order of
-// their keys, until one returns an error. It counts that they cannot be listed.
-func (c *component[R]) each(
-	ctx context.Context, kind, profile string, empty client.ObjectList, visit func(client.Object) error,
-	options ...client.ListOption,
-) error {
-	for next := ""; ; {
-		list := empty.DeepCopyObject().(client.ObjectList)
-		if err := c.live.List(ctx, list, append(options, client.Continue(next))...); err != nil {
-			lookupFailuresTotal.WithLabelValues(kind).Inc()
-			return fmt.Errorf("listing the %ss of CloudProfile %s, so nothing was checked: %w", kind, profile, err)
-		}
-		err := meta.EachListItem(list, func(object runtime.Object) error { return visit(object.(client.Object)) })
-		if next = list.GetContinue(); err != nil || next == "" {
-			return err
-		}
-	}
 }

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,12 +20,12 @@ import (
 	kubernetesutils "github.com/gardener/gardener/pkg/utils/kubernetes"
 	"github.com/go-logr/logr"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/wait"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 const (
@@ -36,12 +35,11 @@ const (
 	maxIdle = 90 * time.Second
 )
 
-// server serves webhooks. Gardener's packages register them with a webhook.DefaultServer, which is never started
-// itself: it has no limits that could be set.
+// server serves webhooks, in every replica. Gardener's packages register them with a webhook.DefaultServer, which is never
+// started itself: it has no limits that could be set.
 type server struct {
-	log logr.Logger
-	// registered says which address to serve at.
-	registered  *webhook.DefaultServer
+	log         logr.Logger
+	address     string // to serve at: HOST:PORT
 	handler     http.Handler
 	certificate *certificate
 	tls         *tlsOptions
@@ -51,17 +49,14 @@ type server struct {
 	signalled context.Context
 }
 
-// NeedLeaderElection says that every replica serves.
-func (s *server) NeedLeaderElection() bool { return false }
-
 // Start serves until ctx is done and the requests that run then are answered. The manager calls it once it is synced.
 func (s *server) Start(ctx context.Context) error {
-	listener, err := net.Listen("tcp", s.address())
+	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
 		return fmt.Errorf("the webhook server: %w", err)
 	}
 	serving := &http.Server{
-		Handler:     drained(s.signalled, s.limits.limited(s.handler)),
+		Handler:     s,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }, // answers are finished
 		TLSConfig: &tls.Config{
 			MinVersion: s.tls.version, CipherSuites: s.tls.suites, NextProtos: []string{"h2", "http/1.1"},
@@ -89,8 +84,24 @@ func (s *server) Start(ctx context.Context) error {
 	return nil
 }
 
-func (s *server) address() string {
-	return net.JoinHostPort(s.registered.Options.Host, strconv.Itoa(s.registered.Options.Port))
+// ServeHTTP answers a request: on every path, it passes the limits, and is refused while nothing is heard from the API server.
+//
+// A server that stops closes connections that are idle. With HTTP/1.1, which API servers use for Services, a request that is
+// on its way at that moment fails. So clients are asked to close their connections before.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.signalled.Err() != nil {
+		w.Header().Set("Connection", "close")
+	}
+	leave, err := s.limits.enter(w, r)
+	defer leave()
+	if err == nil {
+		err = s.hearing.outdated()
+	}
+	if err != nil {
+		s.limits.refuse(w, r, err)
+		return
+	}
+	s.handler.ServeHTTP(w, r)
 }
 
 // maxExpired is how long a certificate may have expired before /healthz fails. A new process reads the Secret anew, so
@@ -132,7 +143,7 @@ func (s *server) listening(request *http.Request) error {
 	// It only sees whether it can be reached, and sends nothing, so it need not verify the certificate.
 	config := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}
 	dialer := &tls.Dialer{Config: config, NetDialer: &net.Dialer{Timeout: time.Second}}
-	conn, err := dialer.DialContext(request.Context(), "tcp", s.address())
+	conn, err := dialer.DialContext(request.Context(), "tcp", s.address)
 	if err != nil {
 		return fmt.Errorf("the webhook server cannot be reached: %w", err)
 	}
@@ -148,15 +159,20 @@ func (q quiet) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// drained returns a handler that serves as another one does, and asks clients to close their connections once ctx is
-// done. A server that stops closes connections that are idle; with HTTP/1.1, which API servers use for Services, a
-// request that is on its way at that moment fails.
-func drained(ctx context.Context, handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if ctx.Err() != nil {
-			w.Header().Set("Connection", "close")
-		}
-		handler.ServeHTTP(w, r)
+// everyReplica is a runnable of each replica, and not of the leader alone.
+type everyReplica func(ctx context.Context) error
+
+// Start runs it until ctx is done.
+func (r everyReplica) Start(ctx context.Context) error { return r(ctx) }
+
+// NeedLeaderElection says that it does not.
+func (everyReplica) NeedLeaderElection() bool { return false }
+
+// eachSecond has each replica do something once a second.
+func eachSecond(step func(ctx context.Context)) manager.Runnable {
+	return everyReplica(func(ctx context.Context) error {
+		wait.UntilWithContext(ctx, step, time.Second)
+		return nil
 	})
 }
 

@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 )
 
 const servedPath = "/webhooks/validate-shoot"
@@ -40,12 +39,11 @@ func startServer(t *testing.T, handler http.HandlerFunc, change func(*server)) *
 	if err := c.check(t.Context(), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	registered := &webhook.DefaultServer{Options: webhook.Options{Host: "127.0.0.1", Port: port}}
-	registered.Register(servedPath, handler)
+	mux := http.NewServeMux()
+	mux.Handle(servedPath, handler)
 	s := &server{
-		log: logr.Discard(), registered: registered, handler: registered.WebhookMux(), certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
-		limits: newLimits(logr.Discard()), signalled: t.Context(),
+		log: logr.Discard(), address: listener.Addr().String(), handler: mux, certificate: c, tls: &tlsOptions{minVersion: "VersionTLS13"},
+		limits: newLimits(logr.Discard()), hearing: newHearing(logr.Discard(), time.Minute), signalled: t.Context(),
 	}
 	s.limits.maxReceiving, s.limits.maxAnswering = time.Minute, 2*time.Minute
 	change(s)
@@ -102,7 +100,7 @@ func issued(t *testing.T) string {
 func (s *server) dial(t *testing.T, config *tls.Config) (*tls.Conn, error) {
 	t.Helper()
 	config.InsecureSkipVerify = true
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", s.address(), config)
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", s.address, config)
 	if err == nil {
 		t.Cleanup(func() { _ = conn.Close() })
 	}
@@ -114,7 +112,7 @@ func speaking(second bool) *http.Client {
 	return &http.Client{Timeout: 5 * time.Minute, Transport: transport}
 }
 
-func (s *server) url() string { return "https://" + s.address() + servedPath }
+func (s *server) url() string { return "https://" + s.address + servedPath }
 
 func TestTLSVersions(t *testing.T) {
 	const required, chacha = http2Suite, "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305"
@@ -182,7 +180,7 @@ func TestTLSOptionsThatMakeNoSense(t *testing.T) {
 func TestConnectionsThatSayNothing(t *testing.T) {
 	patient, impatient := startServer(t, echo, patient), startServer(t, echo, impatient(3*time.Second))
 	for name, connect := range map[string]func(t *testing.T, s *server) (net.Conn, error){
-		"no handshake": func(_ *testing.T, s *server) (net.Conn, error) { return net.Dial("tcp", s.address()) },
+		"no handshake": func(_ *testing.T, s *server) (net.Conn, error) { return net.Dial("tcp", s.address) },
 		"no request":   func(t *testing.T, s *server) (net.Conn, error) { return s.dial(t, &tls.Config{}) },
 		"half a header": func(t *testing.T, s *server) (net.Conn, error) {
 			conn, err := s.dial(t, &tls.Config{})
@@ -199,7 +197,7 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = silent.Close() }()
-			patient.expect(t, speaking(true), 10, http.StatusOK, "10 bytes")
+			patient.expect(t, speaking(true), 100, http.StatusOK, "100 bytes")
 			var conn net.Conn
 			eventually(t, "the machine is quick enough to connect in time", func() bool {
 				conn, err = connect(t, impatient)
@@ -219,10 +217,11 @@ func TestConnectionsThatSayNothing(t *testing.T) {
 func TestLargeHeaders(t *testing.T) {
 	eachProtocol(t, echo, asItIs, func(t *testing.T, s *server, c *http.Client) {
 		for size, fits := range map[int]bool{1 << 10: true, 100 << 10: false} {
-			request, err := http.NewRequest(http.MethodPost, s.url(), some(10))
+			request, err := http.NewRequest(http.MethodPost, s.url(), some(100))
 			if err != nil {
 				t.Fatal(err)
 			}
+			request.Header.Set("Content-Type", jsonType)
 			request.Header.Set("X-Large", strings.Repeat("x", size))
 			response, err := c.Do(request)
 			if err == nil {
@@ -272,7 +271,7 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 	}, patient)
 	friend := speaking(true)
 	ask := func() {
-		if response, text, err := s.answerTo(friend, some(10)); err != nil || response.StatusCode != http.StatusOK {
+		if response, text, err := s.answerTo(friend, some(100)); err != nil || response.StatusCode != http.StatusOK {
 			t.Fatalf("a request is answered with %v %s, %v", response, text, err)
 		}
 	}
@@ -284,6 +283,7 @@ func TestRequestsThatAreTakenBack(t *testing.T) {
 			for range 100 {
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
 				request, _ := http.NewRequestWithContext(ctx, http.MethodPost, s.url(), some(1000))
+				request.Header.Set("Content-Type", jsonType)
 				if response, err := attacker.Do(request); err == nil {
 					_ = response.Body.Close()
 				}

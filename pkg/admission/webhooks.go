@@ -12,11 +12,13 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	v1beta1constants "github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	securityv1alpha1 "github.com/gardener/gardener/pkg/apis/security/v1alpha1"
+	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -72,7 +74,7 @@ type component[R any] struct {
 
 func newComponent[R any](cloud provider.Provider[R]) *component[R] {
 	c := &component[R]{
-		name: componentName(cloud.Type()), provider: cloud, profiles: newProfiles(cloud),
+		name: "admission-" + cloud.Type(), provider: cloud, profiles: newProfiles(cloud),
 		maintainers: &[]string{MaintenanceUser}, recorded: lru.New(maxRecorded),
 	}
 	c.credentials, _ = any(cloud).(provider.CredentialsValidator)
@@ -138,6 +140,29 @@ func (e *entry) webhook(providerType string) *extensionswebhook.Webhook {
 // served has a handler answer in place of a row. What it answers is counted.
 func (e *entry) served(handler admission.Handler) *admission.Webhook {
 	return &admission.Webhook{Handler: measured(e.name, handler), RecoverPanic: ptr.To(true), LogConstructor: e.logger}
+}
+
+// maxName is what names of objects and of users are cut at in the log. No API server has longer ones of objects.
+const maxName = 253
+
+// logger returns the logger for a request to the webhook. It names the object and who wrote it, printable, and never
+// shows a part of the object: errors about requests that could not be decoded quote them, so that only the fact is logged.
+func (e *entry) logger(base logr.Logger, req *admission.Request) logr.Logger {
+	base = base.WithValues("webhook", e.name)
+	if req == nil {
+		return base.WithSink(discreet{base.GetSink()})
+	}
+	return base.WithValues("resource", shown(req.Resource.Resource, maxName), "subresource", shown(req.SubResource, maxName),
+		"operation", operationOf(*req), "object", klog.KRef(shown(req.Namespace, maxName), shown(req.Name, maxName)),
+		"user", shown(req.UserInfo.Username, maxName), "requestID", shown(string(req.UID), maxName))
+}
+
+// discreet is a sink that leaves out what errors say.
+type discreet struct{ logr.LogSink }
+
+// Error logs the message alone.
+func (d discreet) Error(_ error, message string, keysAndValues ...any) {
+	d.LogSink.Info(0, message, keysAndValues...)
 }
 
 // providerLabel is the label that Gardener's API server puts on its objects of a provider type. On Secrets its

@@ -68,7 +68,7 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 	if len(counts) == 0 {
 		report.Found(ruleDomainCount, field.ErrorTypeRequired, at, nil,
 			"%s is missing: add the number of domains of each region, as in: - {region: %s, count: NUMBER}",
-			last(at), example(spec))
+			finding.Last(at), example(spec))
 	}
 	regions := make([]string, len(spec.Regions))
 	for i := range spec.Regions {
@@ -97,12 +97,6 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 		}
 	}
 	return report
-}
-
-// last returns the last field of a path.
-func last(at *field.Path) string {
-	whole := at.String()
-	return whole[strings.LastIndexByte(whole, '.')+1:]
 }
 
 // example returns the name of a region to show how an entry is written.

@@ -53,6 +53,12 @@ func ParsePath(text string) Path {
 	return path
 }
 
+// Last returns the last field of a path, as the user writes it, with the index of an element behind it.
+func Last(at *field.Path) string {
+	path := at.String()
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
 // ComparePaths orders paths, as field.Path writes them, like [List.Sort]. It is negative if a comes first.
 func ComparePaths(a, b string) int { return cmp.Compare(sortKey(a), sortKey(b)) }
 

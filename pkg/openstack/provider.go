@@ -51,16 +51,12 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, octavia)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images, Validator: rules.Of(config)}, report
+}
+
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
 }
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
@@ -76,56 +72,40 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	if image := byName(written.Image, at); image != nil {
 		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
 	}
-	flavors := at.Child("capabilityFlavors")
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
-		f, path := &written.CapabilityFlavors[i], flavors.Index(i)
+		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		regions := path.Child("regions")
-		flavor := imageselector.Flavor[Image]{
-			Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path,
-			Regional: make([]imageselector.Regional[Image], 0, len(f.Regions)),
-		}
-		report.Warnings = append(report.Warnings, validation.ImageIDFormats(f.Regions, regions)...)
-		for k := range f.Regions {
-			region := regions.Index(k)
-			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
-			if architecture := f.Regions[k].Architecture; architecture != nil {
-				report.Errors = append(report.Errors, provider.FlavorArchitecture(region.Child("architecture"), *architecture))
-			}
-		}
-		version.Flavors = append(version.Flavors, flavor)
+		report.Warnings = append(report.Warnings, validation.ImageIDFormats(flavor.Regions, regions)...)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
+			Capabilities: flavor.Capabilities, Global: byName(flavor.Image, path), Path: path,
+			Regional: provider.Regions(flavor.Regions, regions, region, report),
+		})
 	}
 	return version
 }
 
-// legacy makes one flavor for each architecture, in order of first appearance. The image name serves amd64 only, and
-// makes a flavor of its own if no region is for amd64 (semantics S6).
+// legacy makes one flavor for each architecture. The image name serves amd64 only, and makes a flavor of its own if no region
+// is for amd64 (semantics S6).
 func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselector.Flavor[Image] {
-	var flavors []imageselector.Flavor[Image]
-	index := map[string]int{}
-	flavor := func(architecture string, path *field.Path) *imageselector.Flavor[Image] {
-		i, found := index[architecture]
-		if !found {
-			i = len(flavors)
-			index[architecture] = i
-			capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
-			flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: capabilities, Path: path})
-		}
-		return &flavors[i]
+	flavors := provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
+	image := byName(written.Image, at)
+	if image == nil {
+		return flavors
 	}
-	for i := range written.Regions {
-		path := at.Child("regions").Index(i)
-		f := flavor(ptr.Deref(written.Regions[i].Architecture, constants.ArchitectureAMD64), path)
-		f.Regional = append(f.Regional, regional(&written.Regions[i], path))
+	i := slices.IndexFunc(flavors, func(f imageselector.Flavor[Image]) bool {
+		return f.Capabilities[capability.Architecture][0] == constants.ArchitectureAMD64
+	})
+	if i < 0 {
+		i = len(flavors)
+		flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: provider.OfArchitecture(nil), Path: image.Path})
 	}
-	if image := byName(written.Image, at); image != nil {
-		flavor(constants.ArchitectureAMD64, image.Path).Global = image
-	}
+	flavors[i].Global = image
 	return flavors
 }
 
-func regional(written *v1alpha1.RegionIDMapping, at *field.Path) imageselector.Regional[Image] {
-	return imageselector.Regional[Image]{Region: written.Name, Ref: Image{ID: written.ID}, Path: at}
+func region(written *v1alpha1.RegionIDMapping) provider.Region[Image] {
+	return provider.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}, Architecture: written.Architecture}
 }
 
 // byName returns the reference by an image name, which need not be unique; nil if there is no name or an empty one.

@@ -150,7 +150,7 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 			is, change = "is one already, by its name", "rename that class"
 		}
 		here := "remove purpose: " + purpose + " here"
-		if last(at) == "name" {
+		if finding.Last(at) == "name" {
 			here = "rename this class"
 		}
 		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,

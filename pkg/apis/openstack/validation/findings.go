@@ -41,7 +41,7 @@ func (f *findings) missing(at *field.Path, format string, args ...any) {
 // notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.
 func (f *findings) notEmpty(value *string, at *field.Path) bool {
 	if value != nil && strings.TrimSpace(*value) == "" {
-		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", last(at))
+		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", finding.Last(at))
 	}
 	return value != nil && strings.TrimSpace(*value) != ""
 }
@@ -50,7 +50,7 @@ func (f *findings) notEmpty(value *string, at *field.Path) bool {
 func (f *findings) supported(value *string, at *field.Path, values ...string) {
 	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
 		f.Found(ruleValueNotSupported, field.ErrorTypeNotSupported, at, *value,
-			"%s %s is unknown; %s", last(at), quote(*value), oneOf(*value, values))
+			"%s %s is unknown; %s", finding.Last(at), quote(*value), oneOf(*value, values))
 	}
 }
 
@@ -97,7 +97,7 @@ func (f *findings) trimmed(text string, at *field.Path) bool {
 		return true
 	}
 	f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-		"%s %s has white space at its ends, with which it is another name; write %s", last(at), quote(text), quote(trimmed))
+		"%s %s has white space at its ends, with which it is another name; write %s", finding.Last(at), quote(text), quote(trimmed))
 	return false
 }
 
@@ -230,11 +230,6 @@ func beginsLike(written, name string) bool {
 	const long = 12
 	n := len(name)/2 + 1
 	return len(name) >= long && len(written) >= n && len(written) <= 2*len(name) && strings.EqualFold(written[:n], name[:n])
-}
-
-func last(at *field.Path) string {
-	path := at.String()
-	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
 func quote(written string) string {

@@ -104,10 +104,10 @@ const longestText = 255
 
 // metadata checks a key or a value of the metadata of a server.
 func (f *findings) metadata(text string, at *field.Path) {
-	f.length(text, at, last(at))
+	f.length(text, at, finding.Last(at))
 	if strings.ContainsAny(text, "[]{}\r\n") {
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s has brackets, braces or line breaks, which cannot be used there", last(at), quote(text))
+			"%s %s has brackets, braces or line breaks, which cannot be used there", finding.Last(at), quote(text))
 	}
 }
 

@@ -88,12 +88,12 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 func reference(written *v1alpha1.Image, skip *bool, at *field.Path, report *finding.Report) *imageselector.Global[Image] {
 	global := &imageselector.Global[Image]{}
 	global.Ref.SkipMarketplaceAgreement = ptr.Deref(skip, false)
-	set := slices.DeleteFunc(ways(written, &global.Ref), func(w way) bool { return w.value == nil })
+	set := waysIn(written)
 	checkReference(set, skip, at, report)
 	if len(set) == 0 {
 		return nil
 	}
-	*set[0].in, global.Path = *set[0].value, at.Child(set[0].field)
+	*set[0].in(&global.Ref), global.Path = **set[0].written(written), at.Child(set[0].field)
 	return global
 }
 
@@ -141,22 +141,17 @@ func write(global *imageselector.Global[Image]) (image v1alpha1.Image, skip *boo
 	if global == nil {
 		return image, nil, nil
 	}
-	ref, ways := global.Ref, 0
-	named := func(value string) *string {
-		if value == "" {
-			return nil
+	ref := global.Ref
+	for _, w := range ways {
+		if value := w.in(&ref); *value != "" {
+			*w.written(&image) = value
 		}
-		ways++
-		return &value
 	}
-	image = v1alpha1.Image{
-		URN: named(ref.URN), CommunityGalleryImageID: named(ref.CommunityGalleryImageID),
-		SharedGalleryImageID: named(ref.SharedGalleryImageID), ID: named(ref.ID),
-	}
-	switch {
-	case ways == 0:
+	switch len(waysIn(&image)) {
+	case 0:
 		image.URN = &ref.URN
-	case ways > 1:
+	case 1:
+	default:
 		return image, nil, errors.New("an image is named in one way")
 	}
 	if ref.SkipMarketplaceAgreement {

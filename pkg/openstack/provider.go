@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -120,13 +119,12 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 // serves amd64 only.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	known := map[string]bool{}
 	for i := range version.Flavors {
-		capabilities := version.Flavors[i].Capabilities
-		regions, name, err := writeReferences(&version.Flavors[i])
+		flavor, err := write(&version.Flavors[i])
 		if err == nil && format == provider.FormatLegacy {
-			err = addLegacy(&written, capabilities, regions, name)
+			err = addLegacy(&written, flavor, known)
 		} else {
-			flavor := v1alpha1.MachineImageFlavor{Capabilities: capabilities, Regions: regions, Image: name}
 			written.CapabilityFlavors = append(written.CapabilityFlavors, flavor)
 		}
 		if err != nil {
@@ -136,48 +134,44 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-func addLegacy(
-	version *v1alpha1.MachineImageVersion, capabilities v1beta1.Capabilities, regions []v1alpha1.RegionIDMapping, name *string,
-) error {
-	architecture, err := provider.LegacyArchitecture(capabilities)
+// addLegacy adds a flavor to a version. known has the architectures of those that are there.
+func addLegacy(version *v1alpha1.MachineImageVersion, flavor v1alpha1.MachineImageFlavor, known map[string]bool) error {
+	architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
 	switch {
 	case err != nil:
 		return err
-	case len(regions) == 0 && name == nil:
+	case len(flavor.Regions) == 0 && flavor.Image == nil:
 		return fmt.Errorf("the legacy format has no place for %s without an image", architecture)
-	case name != nil && architecture != constants.ArchitectureAMD64:
+	case flavor.Image != nil && architecture != constants.ArchitectureAMD64:
 		return fmt.Errorf("the legacy format has no image name for %s", architecture)
-	case hasArchitecture(version, architecture):
+	case known[architecture]:
 		return fmt.Errorf("the legacy format has one flavor for %s", architecture)
 	}
-	for k := range regions {
-		regions[k].Architecture = &architecture
+	known[architecture] = true
+	for k := range flavor.Regions {
+		flavor.Regions[k].Architecture = &architecture
 	}
-	version.Regions = append(version.Regions, regions...)
-	version.Image = cmp.Or(version.Image, name)
+	version.Regions = append(version.Regions, flavor.Regions...)
+	version.Image = cmp.Or(version.Image, flavor.Image)
 	return nil
 }
 
-func hasArchitecture(version *v1alpha1.MachineImageVersion, architecture string) bool {
-	return version.Image != nil && architecture == constants.ArchitectureAMD64 ||
-		slices.ContainsFunc(version.Regions, func(r v1alpha1.RegionIDMapping) bool { return *r.Architecture == architecture })
-}
-
-// writeReferences returns the references of a flavor: IDs in regions, a name elsewhere. Others cannot be written.
-func writeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string, err error) {
+// write returns a flavor as the wire format has it: with IDs in regions, and a name elsewhere. Others cannot be written.
+func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFlavor, err error) {
+	written.Capabilities = flavor.Capabilities
 	for _, r := range flavor.Regional {
 		if r.Ref.Name != "" {
-			return nil, nil, fmt.Errorf("region %s has no place for an image name", r.Region)
+			return written, fmt.Errorf("region %s has no place for an image name", r.Region)
 		}
-		regions = append(regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
+		written.Regions = append(written.Regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
 	}
 	if flavor.Global != nil {
 		if ref := flavor.Global.Ref; ref.ID != "" || ref.Name == "" {
-			return nil, nil, errors.New("an image for all regions needs a name, and has no ID")
+			return written, errors.New("an image for all regions needs a name, and has no ID")
 		}
-		name = ptr.To(flavor.Global.Ref.Name)
+		written.Image = ptr.To(flavor.Global.Ref.Name)
 	}
-	return regions, name, nil
+	return written, nil
 }
 
 // ReferenceForm names the list of regions.

@@ -40,10 +40,10 @@ func (f *findings) missing(at *field.Path, format string, args ...any) {
 
 // notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.
 func (f *findings) notEmpty(value *string, at *field.Path) bool {
-	if value != nil && strings.TrimSpace(*value) == "" {
+	if value != nil && !given(value) {
 		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", finding.Last(at))
 	}
-	return value != nil && strings.TrimSpace(*value) != ""
+	return given(value)
 }
 
 // supported demands that a value, if there is one, is among some.
@@ -66,9 +66,24 @@ func (s seen[K]) before(key K, at *field.Path) *field.Path {
 	return first
 }
 
-// duplicate says what the entry before is already, such as "is for region europe".
-func (f *findings) duplicate(rule finding.Rule, at *field.Path, value string, before *field.Path, is string) {
-	f.Found(rule, field.ErrorTypeDuplicate, at, value, "%s %s already; remove one of the two", before, is)
+// again reports whether an entry has the key of another one, and says at a path below it what that is already, such as "is for
+// region europe".
+func (s seen[K]) again(f *findings, rule finding.Rule, key K, entry, at *field.Path, value, is string) bool {
+	before := s.before(key, entry)
+	if before != nil {
+		f.Found(rule, field.ErrorTypeDuplicate, at, value, "%s %s already; remove one of the two", before, is)
+	}
+	return before != nil
+}
+
+// sameName reports whether an entry has the name of another one, which it says unless that is empty.
+func (f *findings) sameName(names seen[string], name string, entry *field.Path, of string) bool {
+	before := names.before(name, entry)
+	if before != nil && name != "" {
+		f.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, entry.Child("name"), name,
+			"%s is a %s named %s already; rename or remove one of the two", before, of, name)
+	}
+	return before != nil
 }
 
 // name demands that the name of something, such as a region, is not empty.

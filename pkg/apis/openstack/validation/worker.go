@@ -156,8 +156,7 @@ func (f *findings) securityGroups(groups []string, at *field.Path) {
 
 // twice reports, once for each name, one that stands at a path in an entry and is there a second time.
 func (f *findings) twice(rule finding.Rule, entry, at *field.Path, what, name string, names seen[string]) {
-	if before := names.before(name, entry); before != nil && name != "" {
+	if name != "" && names.again(f, rule, name, entry, at, name, "is "+what+" "+quote(name)) {
 		names[name] = nil
-		f.duplicate(rule, at, name, before, "is "+what+" "+quote(name))
 	}
 }

@@ -53,6 +53,14 @@ func ParsePath(text string) Path {
 	return path
 }
 
+// Text returns a path as field.Path writes it; nil is the root, whose path is empty.
+func Text(at *field.Path) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
 // Last returns the last field of a path, as the user writes it, with the index of an element behind it.
 func Last(at *field.Path) string {
 	path := at.String()

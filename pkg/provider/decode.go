@@ -119,16 +119,8 @@ func HasContent(config *runtime.RawExtension) bool {
 
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
 func onType(errs finding.List, at *field.Path) bool {
-	places := []string{text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
+	places := []string{finding.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
 	return slices.ContainsFunc(errs, func(f finding.Finding) bool { return slices.Contains(places, f.Field) })
-}
-
-// text returns a path as findings have it.
-func text(at *field.Path) string {
-	if at == nil {
-		return ""
-	}
-	return at.String()
 }
 
 func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
@@ -171,7 +163,7 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 		case strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			u.places = append(u.places, err.Field)
 		case ruleConfigMissing, RuleConfigKind:
-			u.places = append(u.places, text(at))
+			u.places = append(u.places, finding.Text(at))
 		}
 	}
 	if len(u.places) == 0 {
@@ -204,7 +196,7 @@ func (u Unread) First(below *field.Path) string {
 }
 
 // Touches reports whether a place is at, above or below the path.
-func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(text(at)) }
+func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(finding.Text(at)) }
 
 func (u Unread) touches(path string) bool {
 	_, above := u.known[path]
@@ -212,7 +204,7 @@ func (u Unread) touches(path string) bool {
 }
 
 // Covers reports whether a place is at or above the path.
-func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(text(at)) }
+func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(finding.Text(at)) }
 
 func (u Unread) covers(path string) bool {
 	for above := range finding.Upward(path) {

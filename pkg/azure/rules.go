@@ -206,16 +206,6 @@ func registration(spec *v1beta1.CloudProfileSpec) int {
 	return slices.IndexFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == Networking })
 }
 
-// instead says what to write for a value of the capability Networking that the extension does not know.
-func instead(value string) string {
-	for _, known := range []string{networkingAccelerated, networkingBasic} {
-		if strings.EqualFold(value, known) {
-			return ", in lower case; write " + known
-		}
-	}
-	return "; write one of the two"
-}
-
 // networkingValues warns about values of the capability Networking that the extension does not know.
 func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 	var report finding.Report
@@ -224,12 +214,18 @@ func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 		return report
 	}
 	at := field.NewPath("spec", "machineCapabilities").Index(registered).Child("values")
+	known := []string{networkingAccelerated, networkingBasic}
 	for i, value := range spec.MachineCapabilities[registered].Values {
-		if value != networkingAccelerated && value != networkingBasic {
-			report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
-				"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
-				networkingAccelerated, networkingBasic, instead(value), words.Quoted(value))
+		if slices.Contains(known, value) {
+			continue
 		}
+		repair := "; write one of the two"
+		if meant := words.InCase(value, known); meant != "" {
+			repair = ", in lower case; write " + meant
+		}
+		report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
+			"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
+			networkingAccelerated, networkingBasic, repair, words.Quoted(value))
 	}
 	return report
 }

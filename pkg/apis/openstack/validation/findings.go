@@ -266,9 +266,12 @@ func (f *findings) openStackID(id *string, at *field.Path, of string) {
 			"%s cannot be the ID of a %s: it %s; %s", quote(*id), of, problem, writeID(*id))
 		return
 	}
+	repair := "write the ID instead"
+	if strings.HasSuffix(at.String(), ".floatingSubnetID") {
+		repair = "write it as floatingSubnetName"
+	}
 	f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
-		"the ID of a %s is a UUID such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, not %s; if that is the name, %s",
-		of, quote(*id), insteadOfName(at))
+		"the ID of a %s is a UUID such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, not %s; if that is the name, %s", of, quote(*id), repair)
 }
 
 func (f *findings) requiredID(id string, at *field.Path, of string) {
@@ -277,14 +280,6 @@ func (f *findings) requiredID(id string, at *field.Path, of string) {
 		return
 	}
 	f.openStackID(&id, at, of)
-}
-
-// insteadOfName says what to do with a name that stands in the field of an ID.
-func insteadOfName(at *field.Path) string {
-	if strings.HasSuffix(at.String(), ".floatingSubnetID") {
-		return "write it as floatingSubnetName"
-	}
-	return "write the ID instead"
 }
 
 // writeID says what to write instead of what can be no ID.

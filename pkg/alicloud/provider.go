@@ -11,14 +11,12 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/alicloud/v1alpha1"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -43,15 +41,7 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, changes...)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
@@ -65,34 +55,31 @@ var changes = []provider.Change{
 	},
 }
 
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
+}
+
 // convert makes one flavor of a legacy version, which is for amd64 (semantics S6).
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
-	regions := at.Child("regions")
 	switch {
-	case version.Legacy && len(written.Regions) > 0:
-		version.Flavors = []imageselector.Flavor[Image]{{
-			Capabilities: v1beta1.Capabilities{capability.Architecture: {constants.ArchitectureAMD64}},
-			Regional:     regional(written.Regions, regions), Path: regions.Index(0),
-		}}
+	case version.Legacy:
+		version.Flavors = provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
 	case len(written.Regions) > 0:
-		report.Errors = append(report.Errors, provider.FormatMixed(regions, "regions"))
+		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
 	for i := range written.CapabilityFlavors {
 		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
-			Capabilities: flavor.Capabilities, Regional: regional(flavor.Regions, path.Child("regions")), Path: path,
+			Capabilities: flavor.Capabilities, Path: path,
+			Regional: provider.Regions(flavor.Regions, path.Child("regions"), region, report),
 		})
 	}
 	return version
 }
 
-func regional(written []v1alpha1.RegionIDMapping, at *field.Path) []imageselector.Regional[Image] {
-	regions := make([]imageselector.Regional[Image], 0, len(written))
-	for i, region := range written {
-		regions = append(regions, imageselector.Regional[Image]{Region: region.Name, Ref: Image{ID: region.ID}, Path: at.Index(i)})
-	}
-	return regions
+func region(written *v1alpha1.RegionIDMapping) provider.Region[Image] {
+	return provider.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}}
 }
 
 // Encode writes a version. The legacy format has one flavor, for amd64.

@@ -11,15 +11,11 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/aws/v1alpha1"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -44,66 +40,36 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
+}
+
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
 }
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
-		version.Flavors = legacy(written.Regions, at.Child("regions"))
+		version.Flavors = provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
 		return version
 	}
 	if len(written.Regions) > 0 {
 		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
 	}
-	flavors := at.Child("capabilityFlavors")
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
-		f, path := &written.CapabilityFlavors[i], flavors.Index(i)
-		flavor := imageselector.Flavor[Image]{
-			Capabilities: f.Capabilities, Path: path, Regional: make([]imageselector.Regional[Image], 0, len(f.Regions)),
-		}
-		for k := range f.Regions {
-			region := path.Child("regions").Index(k)
-			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
-			if architecture := f.Regions[k].Architecture; architecture != nil {
-				report.Errors = append(report.Errors, provider.FlavorArchitecture(region.Child("architecture"), *architecture))
-			}
-		}
-		version.Flavors = append(version.Flavors, flavor)
+		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
+			Capabilities: flavor.Capabilities, Path: path,
+			Regional: provider.Regions(flavor.Regions, path.Child("regions"), region, report),
+		})
 	}
 	return version
 }
 
-// legacy makes one flavor for each architecture, in order of first appearance (semantics S6).
-func legacy(regions []v1alpha1.RegionAMIMapping, at *field.Path) []imageselector.Flavor[Image] {
-	var flavors []imageselector.Flavor[Image]
-	index := map[string]int{}
-	for i := range regions {
-		path, architecture := at.Index(i), ptr.Deref(regions[i].Architecture, constants.ArchitectureAMD64)
-		f, found := index[architecture]
-		if !found {
-			f = len(flavors)
-			index[architecture] = f
-			capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
-			flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: capabilities, Path: path})
-		}
-		flavors[f].Regional = append(flavors[f].Regional, regional(&regions[i], path))
-	}
-	return flavors
-}
-
-func regional(written *v1alpha1.RegionAMIMapping, at *field.Path) imageselector.Regional[Image] {
-	return imageselector.Regional[Image]{Region: written.Name, Ref: Image{AMI: written.AMI}, Path: at}
+func region(written *v1alpha1.RegionAMIMapping) provider.Region[Image] {
+	return provider.Region[Image]{Name: written.Name, Ref: Image{AMI: written.AMI}, Architecture: written.Architecture}
 }
 
 // Encode writes a version. In the legacy format each region stands there once for each architecture.

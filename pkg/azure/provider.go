@@ -12,14 +12,12 @@ import (
 	"slices"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -51,16 +49,12 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images, Validator: rulesOf(config)}, report
+}
+
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
 }
 
 // implied is what a legacy entry says of the network, by acceleratedNetworking. Nobody may change it.
@@ -72,9 +66,8 @@ var implied = map[bool]v1beta1.Capabilities{
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
-		architecture := ptr.Deref(written.Architecture, constants.ArchitectureAMD64)
 		version.Flavors = []imageselector.Flavor[Image]{{
-			Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
+			Capabilities: provider.OfArchitecture(written.Architecture),
 			Implied:      implied[ptr.Deref(written.AcceleratedNetworking, false)],
 			Global:       reference(&written.Image, written.SkipMarketplaceAgreement, at, report), Path: at,
 		}}
@@ -95,12 +88,12 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 func reference(written *v1alpha1.Image, skip *bool, at *field.Path, report *finding.Report) *imageselector.Global[Image] {
 	global := &imageselector.Global[Image]{}
 	global.Ref.SkipMarketplaceAgreement = ptr.Deref(skip, false)
-	set := slices.DeleteFunc(ways(written, &global.Ref), func(w way) bool { return w.value == nil })
+	set := waysIn(written)
 	checkReference(set, skip, at, report)
 	if len(set) == 0 {
 		return nil
 	}
-	*set[0].in, global.Path = *set[0].value, at.Child(set[0].field)
+	*set[0].in(&global.Ref), global.Path = **set[0].written(written), at.Child(set[0].field)
 	return global
 }
 
@@ -148,22 +141,17 @@ func write(global *imageselector.Global[Image]) (image v1alpha1.Image, skip *boo
 	if global == nil {
 		return image, nil, nil
 	}
-	ref, ways := global.Ref, 0
-	named := func(value string) *string {
-		if value == "" {
-			return nil
+	ref := global.Ref
+	for _, w := range ways {
+		if value := w.in(&ref); *value != "" {
+			*w.written(&image) = value
 		}
-		ways++
-		return &value
 	}
-	image = v1alpha1.Image{
-		URN: named(ref.URN), CommunityGalleryImageID: named(ref.CommunityGalleryImageID),
-		SharedGalleryImageID: named(ref.SharedGalleryImageID), ID: named(ref.ID),
-	}
-	switch {
-	case ways == 0:
+	switch len(waysIn(&image)) {
+	case 0:
 		image.URN = &ref.URN
-	case ways > 1:
+	case 1:
+	default:
 		return image, nil, errors.New("an image is named in one way")
 	}
 	if ref.SkipMarketplaceAgreement {

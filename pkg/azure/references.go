@@ -19,52 +19,47 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// way is one of the four ways to name an image: the field, its value, nil if it is not written, and where a reference has it.
+// way is one of the four ways to name an image: by a field of the wire format.
 type way struct {
-	field string
-	value *string
-	in    *string
-}
-
-// ways returns the four ways in the order in which the extension looks at them.
-func ways(written *v1alpha1.Image, ref *Image) []way {
-	return []way{
-		{"urn", written.URN, &ref.URN},
-		{"communityGalleryImageID", written.CommunityGalleryImageID, &ref.CommunityGalleryImageID},
-		{"sharedGalleryImageID", written.SharedGalleryImageID, &ref.SharedGalleryImageID},
-		{"id", written.ID, &ref.ID},
-	}
-}
-
-// form is how the value of one of the four fields is written that name an image.
-type form struct {
 	field, example string
-	// matches is the form; begins is by what it is told from those of the other fields.
+	// written and in are where the wire format and a reference have the value.
+	written func(*v1alpha1.Image) **string
+	in      func(*Image) *string
+	// matches is the form of a value; begins is by what it is told from those of the other fields.
 	matches, begins *regexp.Regexp
 }
 
-// forms are those of the fields, by which Azure tells letters of IDs apart no more than we do.
-var forms = []form{
+// ways are in the order in which the extension looks at them. Azure tells letters of IDs apart no more than we do.
+var ways = []way{
 	{
 		"urn", "publisher:offer:sku:version",
+		func(i *v1alpha1.Image) **string { return &i.URN }, func(i *Image) *string { return &i.URN },
 		regexp.MustCompile(`^[^/\s:{}]+(:[^/\s:{}]+){3}$`), regexp.MustCompile(`^[^/\s:]+(:[^/\s:]+){3}$`),
 	},
-	gallery("communityGalleryImageID", "CommunityGalleries"),
-	gallery("sharedGalleryImageID", "SharedGalleries"),
+	gallery("communityGalleryImageID", "CommunityGalleries",
+		func(i *v1alpha1.Image) **string { return &i.CommunityGalleryImageID }, func(i *Image) *string { return &i.CommunityGalleryImageID }),
+	gallery("sharedGalleryImageID", "SharedGalleries",
+		func(i *v1alpha1.Image) **string { return &i.SharedGalleryImageID }, func(i *Image) *string { return &i.SharedGalleryImageID }),
 	{
 		"id", "/subscriptions/<subscription>/resourceGroups/<group>/providers/Microsoft.Compute/galleries/<gallery>/images/<image>/versions/<version>",
+		func(i *v1alpha1.Image) **string { return &i.ID }, func(i *Image) *string { return &i.ID },
 		regexp.MustCompile(`(?i)^/subscriptions/[^/\s]+/resourceGroups/[^/\s]+/providers/Microsoft\.Compute/` +
 			`(images/[^/\s]+|galleries/[^/\s]+/images/[^/\s]+(/versions/[^/\s]+)?)$`),
 		regexp.MustCompile(`(?i)^/subscriptions/`),
 	},
 }
 
-// gallery returns the form of IDs of images in a kind of gallery.
-func gallery(field, kind string) form {
-	return form{
-		field, "/" + kind + "/<gallery>/Images/<image>/Versions/<version>",
+// gallery returns the way that names an image in a kind of gallery by its ID.
+func gallery(field, kind string, written func(*v1alpha1.Image) **string, in func(*Image) *string) way {
+	return way{
+		field, "/" + kind + "/<gallery>/Images/<image>/Versions/<version>", written, in,
 		regexp.MustCompile(`(?i)^/` + kind + `/[^/\s]+/Images/[^/\s]+/Versions/[^/\s]+$`), regexp.MustCompile(`(?i)^/` + kind + `/`),
 	}
+}
+
+// waysIn returns the ways in which an image is named.
+func waysIn(written *v1alpha1.Image) []way {
+	return slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return *w.written(written) == nil })
 }
 
 // ReferenceForm says how an image is named.
@@ -74,36 +69,35 @@ func (Provider) ReferenceForm() string {
 
 // ValidateReference checks the form of a reference, which stands in the field at the path at.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
-	for _, w := range ways(&v1alpha1.Image{}, &ref) {
-		if *w.in != "" {
-			return checkForm(w.field, *w.in, at)
+	for _, w := range ways {
+		if value := *w.in(&ref); value != "" {
+			return w.check(value, at)
 		}
 	}
-	for _, f := range forms {
-		if strings.HasSuffix(at.String(), "."+f.field) {
-			return field.ErrorList{provider.ReferenceMissing(at, f.field+", in the form "+f.example+",")}
+	for _, w := range ways {
+		if strings.HasSuffix(at.String(), "."+w.field) {
+			return field.ErrorList{provider.ReferenceMissing(at, w.field+", in the form "+w.example+",")}
 		}
 	}
 	return field.ErrorList{provider.ReferenceMissing(at, "the image")}
 }
 
-func checkForm(name, value string, at *field.Path) field.ErrorList {
-	own := forms[slices.IndexFunc(forms, func(f form) bool { return f.field == name })]
-	if own.matches.MatchString(value) { // there may be thousands, and no value has the forms of two fields
+func (w way) check(value string, at *field.Path) field.ErrorList {
+	if w.matches.MatchString(value) { // there may be thousands, and no value has the forms of two fields
 		return nil
 	}
-	for _, f := range forms {
-		if f.field != name && f.begins.MatchString(value) {
-			return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
-				"%s has the form of %s; write it as that field instead of %s", words.Quoted(value), f.field, name)).WithOrigin(RuleImageForm)}
+	for _, other := range ways {
+		if other.field != w.field && other.begins.MatchString(value) {
+			return field.ErrorList{field.Invalid(at, value, fmt.Sprintf("%s has the form of %s; write it as that field instead of %s",
+				words.Quoted(value), other.field, w.field)).WithOrigin(RuleImageForm)}
 		}
 	}
 	why := ""
-	if parts := strings.Count(value, ":") + 1; name == "urn" && parts != 4 {
+	if parts := strings.Count(value, ":") + 1; w.field == "urn" && parts != 4 {
 		why = fmt.Sprintf(" (it has %d, and not 4 parts)", parts)
 	}
 	return field.ErrorList{field.Invalid(at, value, fmt.Sprintf(
-		"%s does not have the form of %s%s; write %s", words.Quoted(value), name, why, own.example)).WithOrigin(RuleImageForm)}
+		"%s does not have the form of %s%s; write %s", words.Quoted(value), w.field, why, w.example)).WithOrigin(RuleImageForm)}
 }
 
 // checkReference checks the ways in which an image is named, those that are written at the path at.
@@ -126,10 +120,8 @@ func checkReference(set []way, skip *bool, at *field.Path, report *finding.Repor
 
 // checkMixed checks the legacy fields of a version with flavors.
 func checkMixed(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) {
-	for _, w := range ways(&written.Image, &Image{}) {
-		if w.value != nil {
-			report.Errors = append(report.Errors, provider.FormatMixed(at.Child(w.field), w.field))
-		}
+	for _, w := range waysIn(&written.Image) {
+		report.Errors = append(report.Errors, provider.FormatMixed(at.Child(w.field), w.field))
 	}
 	if written.Architecture != nil {
 		report.Errors = append(report.Errors, provider.VersionArchitecture(at.Child("architecture"), *written.Architecture))

@@ -68,7 +68,7 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 	if len(counts) == 0 {
 		report.Found(ruleDomainCount, field.ErrorTypeRequired, at, nil,
 			"%s is missing: add the number of domains of each region, as in: - {region: %s, count: NUMBER}",
-			last(at), example(spec))
+			finding.Last(at), example(spec))
 	}
 	regions := make([]string, len(spec.Regions))
 	for i := range spec.Regions {
@@ -97,12 +97,6 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 		}
 	}
 	return report
-}
-
-// last returns the last field of a path.
-func last(at *field.Path) string {
-	whole := at.String()
-	return whole[strings.LastIndexByte(whole, '.')+1:]
 }
 
 // example returns the name of a region to show how an entry is written.
@@ -212,16 +206,6 @@ func registration(spec *v1beta1.CloudProfileSpec) int {
 	return slices.IndexFunc(spec.MachineCapabilities, func(d v1beta1.CapabilityDefinition) bool { return d.Name == Networking })
 }
 
-// instead says what to write for a value of the capability Networking that the extension does not know.
-func instead(value string) string {
-	for _, known := range []string{networkingAccelerated, networkingBasic} {
-		if strings.EqualFold(value, known) {
-			return ", in lower case; write " + known
-		}
-	}
-	return "; write one of the two"
-}
-
 // networkingValues warns about values of the capability Networking that the extension does not know.
 func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 	var report finding.Report
@@ -230,12 +214,18 @@ func networkingValues(spec *v1beta1.CloudProfileSpec) finding.Report {
 		return report
 	}
 	at := field.NewPath("spec", "machineCapabilities").Index(registered).Child("values")
+	known := []string{networkingAccelerated, networkingBasic}
 	for i, value := range spec.MachineCapabilities[registered].Values {
-		if value != networkingAccelerated && value != networkingBasic {
-			report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
-				"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
-				networkingAccelerated, networkingBasic, instead(value), words.Quoted(value))
+		if slices.Contains(known, value) {
+			continue
 		}
+		repair := "; write one of the two"
+		if meant := words.InCase(value, known); meant != "" {
+			repair = ", in lower case; write " + meant
+		}
+		report.Found(ruleNetworkingValue, field.ErrorTypeNotSupported, at.Index(i), value,
+			"the extension knows %s and %s only%s here, and in the flavors and machine types that have %s",
+			networkingAccelerated, networkingBasic, repair, words.Quoted(value))
 	}
 	return report
 }

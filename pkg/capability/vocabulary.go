@@ -108,10 +108,9 @@ func (v *Vocabulary) register(def v1beta1.CapabilityDefinition, at *field.Path) 
 	var errs finding.List
 	for i, value := range def.Values {
 		if _, found := r.byValue[value]; found {
-			err := field.Duplicate(at.Index(i), value)
-			err.Detail = fmt.Sprintf("value %q of capability %q is registered already, as values[%d]; remove one of the two",
-				value, def.Name, slices.Index(def.Values, value))
-			errs = append(errs, finding.Of(field.ErrorList{err.WithOrigin(RuleValueDuplicate)})...)
+			errs = append(errs, finding.New(RuleValueDuplicate, field.ErrorTypeDuplicate, at.Index(i), value, fmt.Sprintf(
+				"value %q of capability %q is registered already, as values[%d]; remove one of the two",
+				value, def.Name, slices.Index(def.Values, value))))
 		}
 		r.add(value)
 	}

@@ -133,23 +133,9 @@ func (l List) Errors() field.ErrorList {
 // Sort sorts the findings, in place, by their paths: names in lexical order, indices in numerical order, a parent before its
 // children. Findings at one path are ordered by rule, then by text.
 func (l List) Sort() {
-	if len(l) < 2 {
-		return
-	}
-	type keyed struct {
-		key string
-		Finding
-	}
-	all := make([]keyed, 0, len(l))
-	for _, f := range l {
-		all = append(all, keyed{sortKey(f.Field), f})
-	}
-	slices.SortStableFunc(all, func(a, b keyed) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
+	slices.SortStableFunc(l, func(a, b Finding) int {
+		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
 	})
-	for i := range all {
-		l[i] = all[i].Finding
-	}
 }
 
 // Report is what a check found. Errors deny an object; warnings never deny anything. The zero Report found nothing.

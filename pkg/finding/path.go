@@ -53,36 +53,51 @@ func ParsePath(text string) Path {
 	return path
 }
 
+// Text returns a path as field.Path writes it; nil is the root, whose path is empty.
+func Text(at *field.Path) string {
+	if at == nil {
+		return ""
+	}
+	return at.String()
+}
+
+// Last returns the last field of a path, as the user writes it, with the index of an element behind it.
+func Last(at *field.Path) string {
+	path := at.String()
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
 // ComparePaths orders paths, as field.Path writes them, like [List.Sort]. It is negative if a comes first.
-func ComparePaths(a, b string) int { return cmp.Compare(sortKey(a), sortKey(b)) }
+func ComparePaths(a, b string) int {
+	for a != "" && b != "" {
+		var x, y string
+		x, a = cutSegment(a)
+		y, b = cutSegment(b)
+		if c := compareSegments(x, y); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// compareSegments orders indices, which have no leading zeros, by their numbers, and before names.
+func compareSegments(a, b string) int {
+	switch x, y := isIndex(a), isIndex(b); {
+	case x && y:
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	case x:
+		return -1
+	case y:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
 
 // Above reports whether a path is at or above another one, both written as field.Path writes them.
 func Above(path, other string) bool {
 	rest, found := strings.CutPrefix(other, path)
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
-
-// sortKey returns a text for a path, by which paths are ordered: each segment begins with a byte that puts indices before names, and
-// indices, which have no leading zeros, get the same number of digits.
-func sortKey(path string) string {
-	var key strings.Builder
-	for path != "" {
-		var segment string
-		segment, path = cutSegment(path)
-		if isIndex(segment) {
-			key.WriteByte(0)
-			key.WriteString(strings.Repeat("0", max(maxDigits-len(segment), 0)))
-			key.WriteString(segment[1:])
-			continue
-		}
-		key.WriteByte(1)
-		key.WriteString(segment)
-	}
-	return key.String()
-}
-
-// maxDigits is how long an index is in a key, with its brackets.
-const maxDigits = 22
 
 // Upward yields a path, and then every path above it, the longest first. The empty path is above none.
 func Upward(path string) iter.Seq[string] {

@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -50,25 +49,19 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
+}
+
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
 }
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	image := ptr.Deref(written.Image, "")
 	if version.Legacy {
-		architecture := ptr.Deref(written.Architecture, constants.ArchitectureAMD64)
-		capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
-		version.Flavors = []imageselector.Flavor[Image]{flavor(capabilities, image, at)}
+		version.Flavors = []imageselector.Flavor[Image]{flavor(provider.OfArchitecture(written.Architecture), image, at)}
 		return version
 	}
 	if image != "" {

@@ -14,7 +14,6 @@
 package imageselector
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -129,14 +128,11 @@ func (f *Flavor[R]) Reference(region string) (ref R, found bool) {
 	return ref, false
 }
 
-// Catalog holds the images of one CloudProfile, compiled; or those of a NamespacedCloudProfile over its parent's, see
-// [Catalog.Over]. It is immutable and safe for concurrent use.
+// Catalog holds the images of one CloudProfile, compiled. It is immutable and safe for concurrent use.
 type Catalog[R any] struct {
 	vocabulary *capability.Vocabulary
 	// images holds the versions of each image, by the names of both.
 	images map[string]map[string]*version[R]
-	// base answers for image versions that images has no flavor of; nil if there is none.
-	base *Catalog[R]
 }
 
 // version is an image version, with the flavors of all its entries.
@@ -210,45 +206,13 @@ func (v *version[R]) locate(flavor int, regional []Regional[R]) {
 	}
 }
 
-// Over returns a catalog that answers from c for the image versions that c has any flavor of, and from base for all
-// others: that of a NamespacedCloudProfile over its parent's. Flavors of c and base are never mixed in one version.
-// Nothing is copied; c and base do not change. A nil base stands for an empty one.
-//
-// Both must be compiled with the same vocabulary, which a [Request] is compiled with, too. If they are not, the
-// flavors of base fit nothing that is compiled with c's, which [Catalog.Vocabulary] returns.
-func (c *Catalog[R]) Over(base *Catalog[R]) *Catalog[R] {
-	over := *c
-	if c.base != nil {
-		base = c.base.Over(base)
-	}
-	over.base = base
-	return &over
-}
-
-// version returns an image version, nil if neither the catalog nor what it stands over has it.
-func (c *Catalog[R]) version(image, name string) *version[R] {
-	if c == nil {
-		return nil
-	}
-	v := c.images[image][name]
-	if v != nil && len(v.flavors) > 0 {
-		return v
-	}
-	return cmp.Or(c.base.version(image, name), v)
-}
-
-// hasImage reports whether the catalog, or what it stands over, has an image, with whatever versions.
-func (c *Catalog[R]) hasImage(name string) bool {
-	return c != nil && (c.images[name] != nil || c.base.hasImage(name))
-}
-
 // Vocabulary returns the vocabulary that the catalog was compiled with.
 func (c *Catalog[R]) Vocabulary() *capability.Vocabulary { return c.vocabulary }
 
 // Flavors returns the flavors of an image version in the order written, nil if the catalog does not have the version,
 // or no flavors of it. The caller must not change them.
 func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
-	if v := c.version(image, version); v != nil {
+	if v := c.images[image][version]; v != nil {
 		return v.flavors
 	}
 	return nil
@@ -257,7 +221,7 @@ func (c *Catalog[R]) Flavors(image, version string) []Flavor[R] {
 // Offers returns what those flavors of an image version support that have a reference in a region, in the order
 // written; nil if there is none. The caller owns the result.
 func (c *Catalog[R]) Offers(image, version, region string) []capability.Set {
-	v := c.version(image, version)
+	v := c.images[image][version]
 	if v == nil {
 		return nil
 	}

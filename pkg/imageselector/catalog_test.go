@@ -283,7 +283,6 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 	)
 	ordinary, _ := v.Request(capability.Worker{}.Requirements(nil))
 	inPlace, _ := v.Request(capability.Worker{SecureBoot: true, UpdateStrategy: v1beta1.AutoInPlaceUpdate}.Requirements(nil))
-	over := c.Over(catalogOf(v, "base ", [2]string{"linux", "1"}, [2]string{"linux", "2"}))
 	requests := []imageselector.Request{
 		{Image: "linux", Version: "1", Region: "eu", Machine: v.All()},
 		{Image: "linux", Version: "1", Region: "us", Machine: machine(t, v, caps{"storage": {"SCSI"}}), Order: capability.Gardener},
@@ -298,7 +297,6 @@ func TestSelectDoesNotAllocate(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() {
 			_, _ = c.Select(r)
 			_ = c.Choose(r)
-			_, _ = over.Select(r)
 		}); n != 0 {
 			t.Errorf("%s@%s in %s: %v allocations", r.Image, r.Version, r.Region, n)
 		}

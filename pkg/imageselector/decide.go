@@ -84,10 +84,10 @@ type Comparison struct {
 // the decision, but not the flavors that it points to. Safe for concurrent use.
 func (c *Catalog[R]) Decide(r Request) Decision[R] {
 	d := Decision[R]{Request: r}
-	switch v := c.version(r.Image, r.Version); {
+	switch v := c.images[r.Image][r.Version]; {
 	case v != nil:
 		d.Verdicts = make([]Verdict[R], 0, len(v.matches))
-	case c.hasImage(r.Image):
+	case c.images[r.Image] != nil:
 		d.Reason = ReasonUnknownVersion
 	default:
 		d.Reason = ReasonUnknownImage
@@ -120,7 +120,7 @@ func (c *Catalog[R]) Choose(r Request) int {
 // among those to choose from: if it fits the request and has a reference in the region. An index that there is not is no
 // candidate. It does not allocate. Safe for concurrent use.
 func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
-	v := c.version(r.Image, r.Version)
+	v := c.images[r.Image][r.Version]
 	if v == nil || flavor < 0 || flavor >= len(v.matches) || !v.matches[flavor].set.Fits(r.Machine, r.Worker) {
 		return ref, false
 	}
@@ -130,7 +130,7 @@ func (c *Catalog[R]) Candidate(r Request, flavor int) (ref R, found bool) {
 // choose is the one loop that decides. It returns the reference of the best candidate, nil if there is none, and its
 // index, -1 then. If record is not nil, it notes there what it finds and compares.
 func (c *Catalog[R]) choose(r *Request, record *Decision[R]) (*R, int) {
-	v := c.version(r.Image, r.Version)
+	v := c.images[r.Image][r.Version]
 	if v == nil {
 		return nil, -1
 	}

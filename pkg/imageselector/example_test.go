@@ -93,22 +93,3 @@ func ExampleCatalog_Decide() {
 	//   not flavor 0: capability hypervisor, it has [virtualized], the machine type [baremetal]
 	//   not flavor 1: region
 }
-
-// A NamespacedCloudProfile adds a version of its own to the image of its parent.
-func ExampleCatalog_Over() {
-	v, parent := exampleCatalog()
-	own := imageselector.NewCatalog(v, []imageselector.Image[string]{{
-		Name: "gardenlinux",
-		Versions: []imageselector.Version[string]{{
-			Version: "1877.6.0-patched",
-			Flavors: []imageselector.Flavor[string]{{Global: &imageselector.Global[string]{Ref: "patched"}}},
-		}},
-	}})
-	catalog := own.Over(parent)
-	for _, version := range []string{"1877.5.0", "1877.6.0-patched"} {
-		fmt.Println(catalog.Select(imageselector.Request{Image: "gardenlinux", Version: version, Region: "us-1", Machine: v.All()}))
-	}
-	// Output:
-	// vm-us <nil>
-	// patched <nil>
-}

@@ -45,21 +45,15 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i, image := range config.MachineImages {
-		path := at.Child("machineImages").Index(i)
-		versions := make([]imageselector.Version[Image], 0, len(image.Versions))
-		for k, version := range image.Versions {
-			v, warnings := convert(version, path.Child("versions").Index(k))
-			versions = append(versions, v)
-			report.Warnings = append(report.Warnings, warnings...)
-		}
-		images = append(images, imageselector.Image[Image]{Name: image.Name, Versions: versions, Path: path})
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
-func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselector.Version[Image], finding.List) {
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
+}
+
+func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	v := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
@@ -68,17 +62,14 @@ func convert(written v1alpha1.MachineImageVersion, at *field.Path) (imageselecto
 			Global: &imageselector.Global[Image]{Ref: Image{f.Image}, Path: path.Child("image")},
 		})
 	}
-	if written.Image == "" {
-		return v, nil
+	switch path := at.Child("image"); {
+	case written.Image == "":
+	case v.Legacy:
+		v.Flavors = []imageselector.Flavor[Image]{{Path: path, Global: &imageselector.Global[Image]{Ref: Image{written.Image}, Path: path}}}
+	default:
+		report.Warnings = append(report.Warnings, provider.ImageIgnored(path, written.Image))
 	}
-	path := at.Child("image")
-	if !v.Legacy {
-		return v, finding.List{provider.ImageIgnored(path, written.Image)}
-	}
-	v.Flavors = append(v.Flavors, imageselector.Flavor[Image]{
-		Path: path, Global: &imageselector.Global[Image]{Ref: Image{written.Image}, Path: path},
-	})
-	return v, nil
+	return v
 }
 
 // Encode writes a version. The legacy format has one image for all architectures.

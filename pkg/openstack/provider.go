@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -51,16 +50,12 @@ func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Conf
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
 	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, octavia)}
-	images := make([]imageselector.Image[Image], 0, len(config.MachineImages))
-	for i := range config.MachineImages {
-		written, path := &config.MachineImages[i], at.Child("machineImages").Index(i)
-		image := imageselector.Image[Image]{Name: written.Name, Path: path}
-		for k := range written.Versions {
-			image.Versions = append(image.Versions, convert(&written.Versions[k], path.Child("versions").Index(k), &report))
-		}
-		images = append(images, image)
-	}
+	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images, Validator: rules.Of(config)}, report
+}
+
+func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersion) {
+	return image.Name, image.Versions
 }
 
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
@@ -76,56 +71,40 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	if image := byName(written.Image, at); image != nil {
 		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
 	}
-	flavors := at.Child("capabilityFlavors")
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
-		f, path := &written.CapabilityFlavors[i], flavors.Index(i)
+		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		regions := path.Child("regions")
-		flavor := imageselector.Flavor[Image]{
-			Capabilities: f.Capabilities, Global: byName(f.Image, path), Path: path,
-			Regional: make([]imageselector.Regional[Image], 0, len(f.Regions)),
-		}
-		report.Warnings = append(report.Warnings, validation.ImageIDFormats(f.Regions, regions)...)
-		for k := range f.Regions {
-			region := regions.Index(k)
-			flavor.Regional = append(flavor.Regional, regional(&f.Regions[k], region))
-			if architecture := f.Regions[k].Architecture; architecture != nil {
-				report.Errors = append(report.Errors, provider.FlavorArchitecture(region.Child("architecture"), *architecture))
-			}
-		}
-		version.Flavors = append(version.Flavors, flavor)
+		report.Warnings = append(report.Warnings, validation.ImageIDFormats(flavor.Regions, regions)...)
+		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
+			Capabilities: flavor.Capabilities, Global: byName(flavor.Image, path), Path: path,
+			Regional: provider.Regions(flavor.Regions, regions, region, report),
+		})
 	}
 	return version
 }
 
-// legacy makes one flavor for each architecture, in order of first appearance. The image name serves amd64 only, and
-// makes a flavor of its own if no region is for amd64 (semantics S6).
+// legacy makes one flavor for each architecture. The image name serves amd64 only, and makes a flavor of its own if no region
+// is for amd64 (semantics S6).
 func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselector.Flavor[Image] {
-	var flavors []imageselector.Flavor[Image]
-	index := map[string]int{}
-	flavor := func(architecture string, path *field.Path) *imageselector.Flavor[Image] {
-		i, found := index[architecture]
-		if !found {
-			i = len(flavors)
-			index[architecture] = i
-			capabilities := v1beta1.Capabilities{capability.Architecture: {architecture}}
-			flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: capabilities, Path: path})
-		}
-		return &flavors[i]
+	flavors := provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
+	image := byName(written.Image, at)
+	if image == nil {
+		return flavors
 	}
-	for i := range written.Regions {
-		path := at.Child("regions").Index(i)
-		f := flavor(ptr.Deref(written.Regions[i].Architecture, constants.ArchitectureAMD64), path)
-		f.Regional = append(f.Regional, regional(&written.Regions[i], path))
+	i := slices.IndexFunc(flavors, func(f imageselector.Flavor[Image]) bool {
+		return f.Capabilities[capability.Architecture][0] == constants.ArchitectureAMD64
+	})
+	if i < 0 {
+		i = len(flavors)
+		flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: provider.OfArchitecture(nil), Path: image.Path})
 	}
-	if image := byName(written.Image, at); image != nil {
-		flavor(constants.ArchitectureAMD64, image.Path).Global = image
-	}
+	flavors[i].Global = image
 	return flavors
 }
 
-func regional(written *v1alpha1.RegionIDMapping, at *field.Path) imageselector.Regional[Image] {
-	return imageselector.Regional[Image]{Region: written.Name, Ref: Image{ID: written.ID}, Path: at}
+func region(written *v1alpha1.RegionIDMapping) provider.Region[Image] {
+	return provider.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}, Architecture: written.Architecture}
 }
 
 // byName returns the reference by an image name, which need not be unique; nil if there is no name or an empty one.
@@ -140,13 +119,12 @@ func byName(name *string, at *field.Path) *imageselector.Global[Image] {
 // serves amd64 only.
 func (Provider) Encode(version imageselector.Version[Image], format provider.Format) ([]any, error) {
 	written := v1alpha1.MachineImageVersion{Version: version.Version}
+	known := map[string]bool{}
 	for i := range version.Flavors {
-		capabilities := version.Flavors[i].Capabilities
-		regions, name, err := writeReferences(&version.Flavors[i])
+		flavor, err := write(&version.Flavors[i])
 		if err == nil && format == provider.FormatLegacy {
-			err = addLegacy(&written, capabilities, regions, name)
+			err = addLegacy(&written, flavor, known)
 		} else {
-			flavor := v1alpha1.MachineImageFlavor{Capabilities: capabilities, Regions: regions, Image: name}
 			written.CapabilityFlavors = append(written.CapabilityFlavors, flavor)
 		}
 		if err != nil {
@@ -156,48 +134,44 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 	return []any{written}, nil
 }
 
-func addLegacy(
-	version *v1alpha1.MachineImageVersion, capabilities v1beta1.Capabilities, regions []v1alpha1.RegionIDMapping, name *string,
-) error {
-	architecture, err := provider.LegacyArchitecture(capabilities)
+// addLegacy adds a flavor to a version. known has the architectures of those that are there.
+func addLegacy(version *v1alpha1.MachineImageVersion, flavor v1alpha1.MachineImageFlavor, known map[string]bool) error {
+	architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
 	switch {
 	case err != nil:
 		return err
-	case len(regions) == 0 && name == nil:
+	case len(flavor.Regions) == 0 && flavor.Image == nil:
 		return fmt.Errorf("the legacy format has no place for %s without an image", architecture)
-	case name != nil && architecture != constants.ArchitectureAMD64:
+	case flavor.Image != nil && architecture != constants.ArchitectureAMD64:
 		return fmt.Errorf("the legacy format has no image name for %s", architecture)
-	case hasArchitecture(version, architecture):
+	case known[architecture]:
 		return fmt.Errorf("the legacy format has one flavor for %s", architecture)
 	}
-	for k := range regions {
-		regions[k].Architecture = &architecture
+	known[architecture] = true
+	for k := range flavor.Regions {
+		flavor.Regions[k].Architecture = &architecture
 	}
-	version.Regions = append(version.Regions, regions...)
-	version.Image = cmp.Or(version.Image, name)
+	version.Regions = append(version.Regions, flavor.Regions...)
+	version.Image = cmp.Or(version.Image, flavor.Image)
 	return nil
 }
 
-func hasArchitecture(version *v1alpha1.MachineImageVersion, architecture string) bool {
-	return version.Image != nil && architecture == constants.ArchitectureAMD64 ||
-		slices.ContainsFunc(version.Regions, func(r v1alpha1.RegionIDMapping) bool { return *r.Architecture == architecture })
-}
-
-// writeReferences returns the references of a flavor: IDs in regions, a name elsewhere. Others cannot be written.
-func writeReferences(flavor *imageselector.Flavor[Image]) (regions []v1alpha1.RegionIDMapping, name *string, err error) {
+// write returns a flavor as the wire format has it: with IDs in regions, and a name elsewhere. Others cannot be written.
+func write(flavor *imageselector.Flavor[Image]) (written v1alpha1.MachineImageFlavor, err error) {
+	written.Capabilities = flavor.Capabilities
 	for _, r := range flavor.Regional {
 		if r.Ref.Name != "" {
-			return nil, nil, fmt.Errorf("region %s has no place for an image name", r.Region)
+			return written, fmt.Errorf("region %s has no place for an image name", r.Region)
 		}
-		regions = append(regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
+		written.Regions = append(written.Regions, v1alpha1.RegionIDMapping{Name: r.Region, ID: r.Ref.ID})
 	}
 	if flavor.Global != nil {
 		if ref := flavor.Global.Ref; ref.ID != "" || ref.Name == "" {
-			return nil, nil, errors.New("an image for all regions needs a name, and has no ID")
+			return written, errors.New("an image for all regions needs a name, and has no ID")
 		}
-		name = ptr.To(flavor.Global.Ref.Name)
+		written.Image = ptr.To(flavor.Global.Ref.Name)
 	}
-	return regions, name, nil
+	return written, nil
 }
 
 // ReferenceForm names the list of regions.

@@ -7,14 +7,12 @@ package provider
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
@@ -57,33 +55,39 @@ type Change struct {
 // common are the changes that all clouds have gone through.
 var common = []Change{{"machineImages.versions.capabilitySets", "renamed to capabilityFlavors; write that instead"}}
 
-// index matches the index of an entry in a path.
-var index = regexp.MustCompile(`\[[0-9]+\]`)
-
 // explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
 func explain(f *finding.Finding, at *field.Path, changes []Change) {
-	if inside := insideCapabilities.FindStringSubmatch(f.Field); inside != nil && f.Origin == strictjson.OriginFieldType {
-		f.Detail, f.Suggestion = inside[1]+" is no capability: write it beside capabilities, not under it; look at the indentation", nil
+	var names []string // on the way from the config to the error
+	for _, segment := range f.Place[min(len(finding.PathOf(at)), len(f.Place)):] {
+		if !segment.IsIndex() {
+			names = append(names, segment.Name)
+		}
+	}
+	if f.Origin == strictjson.OriginFieldType {
+		below := slices.Index(names, "capabilities") + 1
+		if below > 0 && below < len(names) && slices.Contains(references, names[below]) {
+			f.Detail = names[below] + " is no capability: write it beside capabilities, not under it; look at the indentation"
+			f.Suggestion = nil
+		}
 		return
 	}
-	if f.Origin != strictjson.OriginUnknownField || f.Type != field.ErrorTypeForbidden {
+	if f.Origin != strictjson.OriginUnknownField || f.Type != field.ErrorTypeForbidden || len(names) == 0 {
 		return
 	}
-	place := index.ReplaceAllString(strings.TrimPrefix(strings.TrimPrefix(f.Field, text(at)), "."), "")
+	place, name := strings.Join(names, "."), names[len(names)-1]
 	for _, change := range slices.Concat(changes, common) {
 		if change.Field == place {
-			f.Detail = fmt.Sprintf("unknown field %q: %s", place[strings.LastIndexByte(place, '.')+1:], change.Became)
-			f.Suggestion = nil
+			f.Detail, f.Suggestion = fmt.Sprintf("unknown field %q: %s", name, change.Became), nil
 			return
 		}
 	}
-	if flavor, _, in := strings.Cut(place, "capabilityFlavors."); in && flavor == "machineImages.versions." && f.Suggestion == nil {
-		f.Detail += "; if " + place[strings.LastIndexByte(place, '.')+1:] + " is a capability, move it under capabilities"
+	if strings.HasPrefix(place, "machineImages.versions.capabilityFlavors.") && f.Suggestion == nil {
+		f.Detail += "; if " + name + " is a capability, move it under capabilities"
 	}
 }
 
-// insideCapabilities matches the path of what says where an image is, written among the capabilities of a flavor.
-var insideCapabilities = regexp.MustCompile(`\.capabilities\[(regions|image|id|urn)\]`)
+// references are fields of a flavor that say where its image is.
+var references = []string{"regions", "image", "id", "urn"}
 
 // fieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
 func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
@@ -115,16 +119,8 @@ func HasContent(config *runtime.RawExtension) bool {
 
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
 func onType(errs finding.List, at *field.Path) bool {
-	places := []string{text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
+	places := []string{finding.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
 	return slices.ContainsFunc(errs, func(f finding.Finding) bool { return slices.Contains(places, f.Field) })
-}
-
-// text returns a path as findings have it.
-func text(at *field.Path) string {
-	if at == nil {
-		return ""
-	}
-	return at.String()
 }
 
 func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
@@ -150,11 +146,10 @@ func checkKind(got, want schema.GroupVersionKind, at *field.Path) finding.List {
 // time for many places than for one, since configs may have thousands of both. It is immutable, and safe for concurrent use but
 // for Silence.
 type Unread struct {
-	// places in the order of the report, and the same as a set.
+	// places in the order of the report.
 	places []string
-	at     sets.Set[string]
-	// above has every path above a place, and beside the last names of the places below each path.
-	above  sets.Set[string]
+	// known has true for each place, and false for every path above one. beside has the last names of the places below each path.
+	known  map[string]bool
 	beside map[string][]string
 	// meant has what misspelt has found out, by path.
 	meant map[string]bool
@@ -168,16 +163,19 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 		case strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			u.places = append(u.places, err.Field)
 		case ruleConfigMissing, RuleConfigKind:
-			u.places = append(u.places, text(at))
+			u.places = append(u.places, finding.Text(at))
 		}
 	}
 	if len(u.places) == 0 {
 		return Unread{}
 	}
-	u.at, u.above, u.beside, u.meant = sets.New(u.places...), sets.New[string](), map[string][]string{}, map[string]bool{}
-	for place := range u.at {
+	u.known, u.beside, u.meant = map[string]bool{}, map[string][]string{}, map[string]bool{}
+	for _, place := range u.places {
+		if u.known[place] {
+			continue
+		}
 		for path := range finding.Upward(place) {
-			u.above.Insert(path)
+			u.known[path] = u.known[path] || path == place
 		}
 		name := strings.LastIndexByte(place, '.') + 1
 		u.beside[place[:name]] = append(u.beside[place[:name]], place[name:])
@@ -198,16 +196,19 @@ func (u Unread) First(below *field.Path) string {
 }
 
 // Touches reports whether a place is at, above or below the path.
-func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(text(at)) }
+func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(finding.Text(at)) }
 
-func (u Unread) touches(path string) bool { return u.above.Has(path) || u.covers(path) }
+func (u Unread) touches(path string) bool {
+	_, above := u.known[path]
+	return above || u.covers(path)
+}
 
 // Covers reports whether a place is at or above the path.
-func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(text(at)) }
+func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(finding.Text(at)) }
 
 func (u Unread) covers(path string) bool {
 	for above := range finding.Upward(path) {
-		if u.at.Has(above) {
+		if u.known[above] {
 			return true
 		}
 	}

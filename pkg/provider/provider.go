@@ -8,7 +8,7 @@
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
 // out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
-// [Decode] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package profile.
+// [Decode], [Images] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package profile.
 package provider
 
 import (
@@ -163,3 +163,9 @@ type DNSCredentialsValidator interface {
 	// value of the data.
 	ValidateDNSCredentials(data map[string][]byte, at *field.Path) field.ErrorList
 }
+
+// ImageVersion names a version of a machine image.
+type ImageVersion struct{ Image, Version string }
+
+// String returns the name as messages have it: IMAGE@VERSION.
+func (v ImageVersion) String() string { return v.Image + "@" + v.Version }

@@ -79,9 +79,7 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 
 // ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID of the region".
 func ReferenceMissing(at *field.Path, what string) *field.Error {
-	name := at.String()
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	return field.Required(at, what+" is missing; write it as "+name+", or remove the entry").WithOrigin(RuleReferenceMissing)
+	return field.Required(at, what+" is missing; write it as "+finding.Last(at)+", or remove the entry").WithOrigin(RuleReferenceMissing)
 }
 
 // FormatMixed returns the error for a legacy field that stands beside capabilityFlavors, and says where images are, such as
@@ -147,7 +145,5 @@ func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
 
 // FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.
 func FieldIgnored(rule string, at *field.Path, because string) finding.Finding {
-	name := at.String()
-	name = name[strings.LastIndexByte(name, '.')+1:]
-	return finding.New(rule, field.ErrorTypeForbidden, at, nil, name+" is ignored, because "+because+"; remove it")
+	return finding.New(rule, field.ErrorTypeForbidden, at, nil, finding.Last(at)+" is ignored, because "+because+"; remove it")
 }

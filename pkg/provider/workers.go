@@ -198,13 +198,16 @@ func WorkersOf[W any, P interface {
 	}
 }
 
+func (r *Request[W]) requirement(because *field.Path) capability.Requirement {
+	return capability.Requirement{
+		Capability: r.Capability, Values: r.Values, Setting: r.Setting, OnlyIfRegistered: r.OnlyIfOffered, Because: because,
+	}
+}
+
 func (c *WorkerConfig[W]) settings() []capability.Requirement {
 	var settings []capability.Requirement
 	for _, r := range c.Requests {
-		settings = append(settings, capability.Requirement{
-			Capability: r.Capability, Values: r.Values, Setting: r.Setting, OnlyIfRegistered: r.OnlyIfOffered,
-			Because: field.NewPath(cmp.Or(r.PoolField, "providerConfig."+r.Field)),
-		})
+		settings = append(settings, r.requirement(field.NewPath(cmp.Or(r.PoolField, "providerConfig."+r.Field))))
 	}
 	return settings
 }
@@ -216,14 +219,12 @@ func (c *WorkerConfig[W]) requirements(pool *Pool, config *W) []capability.Requi
 		if !r.Asks(pool, config) {
 			continue
 		}
-		q := capability.Requirement{
-			Capability: r.Capability, Values: r.Values, Setting: r.Setting, OnlyIfRegistered: r.OnlyIfOffered,
-		}
 		if r.PoolField != "" {
-			q.Because = pool.child(r.PoolField)
-		} else {
-			q.Because, q.Implied = pool.ConfigPath().Child(r.Field), r.Asks(pool, new(W))
+			requirements = append(requirements, r.requirement(pool.child(r.PoolField)))
+			continue
 		}
+		q := r.requirement(pool.ConfigPath().Child(r.Field))
+		q.Implied = r.Asks(pool, new(W))
 		requirements = append(requirements, q)
 	}
 	return requirements

@@ -7,12 +7,11 @@ package ratchet
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
@@ -53,9 +52,11 @@ type tree struct {
 func treeOf(object any, shared numbers) *tree {
 	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*finding.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
-		decoder := jsontext.NewDecoder(bytes.NewReader(raw),
-			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-		t.root, _ = read(decoder) // encoding/json has written it
+		var value any
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber()
+		_ = decoder.Decode(&value) // encoding/json has written it
+		t.root = nodeOf(value)
 	}
 	if _, definitions, _ := t.walk(finding.ParsePath("spec.machineCapabilities"), false); definitions != nil {
 		for _, definition := range definitions.elements {
@@ -67,33 +68,25 @@ func treeOf(object any, shared numbers) *tree {
 	return t
 }
 
-// read returns the next value of a document. Of members with the same name the last one counts.
-func read(decoder *jsontext.Decoder) (*node, error) {
-	token, err := decoder.ReadToken()
+func nodeOf(value any) *node {
 	n := &node{}
-	switch token.Kind() {
-	case '{':
-		n.members = map[string]*node{}
-		for err == nil && decoder.PeekKind() == '"' {
-			token, _ = decoder.ReadToken() // after an error the next call fails as well
-			name := token.String()
-			n.members[name], err = read(decoder)
+	switch value := value.(type) {
+	case map[string]any:
+		n.members = make(map[string]*node, len(value))
+		for name, member := range value {
+			n.members[name] = nodeOf(member)
 		}
-	case '[':
-		n.elements = []*node{}
-		for err == nil && decoder.PeekKind() != ']' {
-			var element *node
-			element, err = read(decoder)
-			n.elements = append(n.elements, element)
+	case []any:
+		n.elements = make([]*node, 0, len(value))
+		for _, element := range value {
+			n.elements = append(n.elements, nodeOf(element))
 		}
-	default:
-		n.text = string(rune(token.Kind())) + token.String()
-		return n, err
+	case string:
+		n.text = `"` + value
+	default: // a number, true, false or null
+		n.text = fmt.Sprint(value)
 	}
-	if err == nil {
-		_, err = decoder.ReadToken()
-	}
-	return n, err
+	return n
 }
 
 // says returns a number for what a node says, in which the order of lists means nothing. Nodes that say the same have

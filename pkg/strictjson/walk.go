@@ -152,7 +152,7 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 		problem, meant = misfit(elem, raw, err)
 	}
 	if problem != "" {
-		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(spell(at), ".version") {
+		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(finding.Text(at), ".version") {
 			problem = strings.TrimSuffix(problem, inQuotes) + `; put the full version in quotes, as in "1.2.3"`
 		}
 		end := int(w.tokens.InputOffset())
@@ -234,7 +234,7 @@ func (w *walker) report(at *field.Path, problem field.Error, meant *finding.Sugg
 		w.cut++
 		return
 	}
-	problem.Field = spell(at)
+	problem.Field = finding.Text(at)
 	w.budget -= errorCost + len(problem.Field)
 	w.errs = append(w.errs, finding.Finding{Error: &problem, Place: finding.ParsePath(problem.Field), Suggestion: meant})
 }
@@ -244,16 +244,8 @@ func (w *walker) listed(at *field.Path) finding.List {
 	if w.cut == 0 {
 		return w.errs
 	}
-	return append(w.errs, finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: spell(at), BadValue: field.OmitValueType{},
+	return append(w.errs, finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: finding.Text(at), BadValue: field.OmitValueType{},
 		Origin: w.errs[len(w.errs)-1].Origin, Detail: fmt.Sprintf("%d more problems are not listed", w.cut)}})...)
-}
-
-// spell renders a path; the root is "", where the field package would say "<nil>".
-func spell(at *field.Path) string {
-	if at == nil {
-		return ""
-	}
-	return at.String()
 }
 
 // fitsKey reports whether a map with keys of type t can have the key raw, a JSON string.

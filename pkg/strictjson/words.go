@@ -100,7 +100,8 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 		case got == "a boolean":
 			problem += "; write the text that is meant, in quotes" // in YAML the letter n
 		}
-		problem, meant = problem+inBrackets(want.one, raw), asList(want.one, "", raw)
+		written, list := asList(want.one, "", raw)
+		problem, meant = problem+written, list
 	case want.cause:
 		problem, meant = within(problem, err, raw)
 	}
@@ -110,28 +111,20 @@ func misfit(t reflect.Type, raw []byte, err error) (problem string, meant *findi
 // inQuotes ends what is wrong with a number where a string is expected.
 const inQuotes = "; put it in quotes"
 
-// inBrackets says how a list of strings is written, if raw is the only one.
-func inBrackets(want string, raw []byte) string {
+// asList says how a list of strings is written, if raw is the only one, and suggests it for a string of one word: at the path, or
+// under a key of what is there.
+func asList(want, key string, raw []byte) (text string, meant *finding.Suggestion) {
 	if want != "a list of strings" || raw[0] != '"' {
-		return ""
-	}
-	if value := unquote(raw); plain.MatchString(value) {
-		return "; write it in brackets: [" + value + "]"
-	}
-	return "; write it in brackets"
-}
-
-// asList suggests to write a list of one string where a string of one word stands for a list of strings: at the path, or under a key
-// of what is there.
-func asList(want, key string, raw []byte) *finding.Suggestion {
-	if want != "a list of strings" || raw[0] != '"' {
-		return nil
+		return "", nil
 	}
 	value := unquote(raw)
-	if strings.ContainsAny(value, ", \t\n") {
-		return nil
+	if !strings.ContainsAny(value, ", \t\n") {
+		meant = finding.Suggest(finding.ReplaceByList, key, "", value)
 	}
-	return finding.Suggest(finding.ReplaceByList, key, "", value)
+	if plain.MatchString(value) {
+		return "; write it in brackets: [" + value + "]", meant
+	}
+	return "; write it in brackets", meant
 }
 
 // plain matches values that need no quotes in a list.
@@ -146,7 +139,8 @@ func within(problem string, err error, raw []byte) (string, *finding.Suggestion)
 	want := describe(indirect(inner.Type)).one
 	problem = fmt.Sprintf("a value in it has the wrong type: expected %s, got a %s", want, inner.Value)
 	if key, value := noList(raw); want == "a list of strings" && key != "" {
-		return fmt.Sprintf("%s: expected %s, got %s%s", short(key), want, kindOf(value), inBrackets(want, value)), asList(want, key, value)
+		written, list := asList(want, key, value)
+		return fmt.Sprintf("%s: expected %s, got %s%s", short(key), want, kindOf(value), written), list
 	}
 	return problem, nil
 }

@@ -21,40 +21,27 @@ func (Extension) Rules() []finding.Rule {
 
 var (
 	ruleRegionWithoutKeystone = finding.Denies("region-without-keystone",
-		"The region of a Shoot has no identity service in the profile: there is no `keystoneURL`, and `keystoneURLs` has "+
-			"no entry for the region. Nothing can be created there.",
-		"Choose another region. The operator of the profile can add `keystoneURL`, or an entry for the region in "+
-			"`keystoneURLs`.")
+		"The region of a Shoot has no identity service in the profile: there is no `keystoneURL`, and `keystoneURLs` has no entry for the region. Nothing can be created there.",
+		"Choose another region. The operator of the profile can add `keystoneURL`, or an entry for the region in `keystoneURLs`.")
 	ruleFloatingPool = finding.Denies("floating-pool-not-allowed",
-		"A Shoot asks for a floating pool that its profile does not have in its region, or not for the domain of its "+
-			"credentials. Entries for a region or a domain rule out those for all, unless they are `nonConstraining`.",
-		"Use one of the floating pools that the message lists; names with a `*` are patterns. With `capkit lint`, mind "+
-			"that `--domain` names the domain of the credentials.")
+		"A Shoot asks for a floating pool that its profile does not have in its region, or not for the domain of its credentials. Entries for a region or a domain rule out those for all, unless they are `nonConstraining`.",
+		"Use one of the floating pools that the message lists; names with a `*` are patterns. With `capkit lint`, mind that `--domain` names the domain of the credentials.")
 	ruleFloatingPoolDomain = finding.Warns("floating-pool-domain",
-		"The floating pool of a Shoot, or the networks of a load balancer class, are allowed for credentials of some "+
-			"domains only, and nobody said of which domain those of the Shoot are. Manifests do not have it; admission reads "+
-			"it from the Secret.",
-		"Check the Shoot with `capkit lint --domain NAME`, where NAME is the `domainName` in the Secret with the "+
-			"credentials.")
+		"The floating pool of a Shoot, or the networks of a load balancer class, are allowed for credentials of some domains only, and nobody said of which domain those of the Shoot are. Manifests do not have it; admission reads it from the Secret.",
+		"Check the Shoot with `capkit lint --domain NAME`, where NAME is the `domainName` in the Secret with the credentials.")
 	ruleLoadBalancerProvider = finding.Denies("load-balancer-provider-not-allowed",
-		"A Shoot asks for a load balancer provider that its profile does not have in its region. A region that has load "+
-			"balancer providers of its own has no others.",
+		"A Shoot asks for a load balancer provider that its profile does not have in its region. A region that has load balancer providers of its own has no others.",
 		"Use one of those that the message lists.")
 	ruleZone = finding.Denies("unknown-zone",
-		"A worker pool is in a zone that the Shoot's region does not have in the profile. Gardener's admission refuses "+
-			"such a Shoot.",
+		"A worker pool is in a zone that the Shoot's region does not have in the profile. Gardener's admission refuses such a Shoot.",
 		"Use one of the zones that the message lists.")
 	ruleVolumeType = finding.Denies("unknown-volume-type",
-		"A worker pool asks for volumes of a type that the profile does not have. Gardener's admission refuses such a "+
-			"Shoot.",
+		"A worker pool asks for volumes of a type that the profile does not have. Gardener's admission refuses such a Shoot.",
 		"Use one of the volume types that the message lists.")
 	ruleServerGroup = finding.Denies("server-group-not-allowed",
-		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; "+
-			"or with the policy `affinity`, by which all machines are on one host, in several zones.",
+		"A worker pool asks for a server group with a policy that is not among the `serverGroupPolicies` of the profile; or with the policy `affinity`, by which all machines are on one host, in several zones.",
 		"Use one of the policies that the message lists, or remove `serverGroup`. With `affinity`, keep one zone.")
 	ruleMachinesReplaced = finding.Warns("machines-replaced",
-		"An update changes a part of a worker's `providerConfig` that machines get when they are created: the server "+
-			"group, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one "+
-			"after the other.",
+		"An update changes a part of a worker's `providerConfig` that machines get when they are created: the server group, or a machine label with `triggerRollingOnUpdate`. All machines of the worker pool are replaced, one after the other.",
 		"Nothing, if that is what you want. `capkit explain` shows for a worker pool what has this effect.")
 )

@@ -4,18 +4,9 @@
 
 package v1alpha1
 
-import (
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/utils/ptr"
-)
+import "k8s.io/utils/ptr"
 
-func init() {
-	localSchemeBuilder.Register(addDefaultingFuncs)
-}
-
-func addDefaultingFuncs(scheme *runtime.Scheme) error {
-	return RegisterDefaults(scheme)
-}
+func init() { localSchemeBuilder.Register(RegisterDefaults) }
 
 // SetDefaults_MachineImage says of an image of a worker status that it is not encrypted, unless that is written.
 func SetDefaults_MachineImage(obj *MachineImage) {

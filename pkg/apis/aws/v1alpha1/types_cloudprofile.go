@@ -56,9 +56,7 @@ type MachineImageFlavor struct {
 }
 
 // GetCapabilities returns the capabilities as written, without any default. The map belongs to the flavor.
-func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities {
-	return f.Capabilities
-}
+func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities { return f.Capabilities }
 
 // RegionAMIMapping names the AMI of one region.
 type RegionAMIMapping struct {

@@ -111,9 +111,7 @@ type MachineImageFlavor struct {
 }
 
 // GetCapabilities returns the capabilities as written, without any default. The map belongs to the flavor.
-func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities {
-	return f.Capabilities
-}
+func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities { return f.Capabilities }
 
 // Image names an image in Azure. One of its fields is set, which holds in every region.
 type Image struct {

@@ -6,17 +6,10 @@ package v1alpha1
 
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
-func init() {
-	localSchemeBuilder.Register(addDefaultingFuncs)
-}
-
-func addDefaultingFuncs(scheme *runtime.Scheme) error {
-	return RegisterDefaults(scheme)
-}
+func init() { localSchemeBuilder.Register(RegisterDefaults) }
 
 // SetDefaults_MachineImageVersion sets the architecture of a version of the old format to amd64. It leaves a version with
 // capability flavors alone, where the architecture is a capability.

@@ -63,6 +63,4 @@ type MachineImageFlavor struct {
 }
 
 // GetCapabilities returns the capabilities as written, without any default. The map belongs to the flavor.
-func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities {
-	return f.Capabilities
-}
+func (f MachineImageFlavor) GetCapabilities() v1beta1.Capabilities { return f.Capabilities }

@@ -6,7 +6,6 @@ package v1alpha1
 
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 )
 
@@ -14,13 +13,7 @@ import (
 // otherwise.
 const DefaultNodeVolumeAttachLimit int32 = 256
 
-func init() {
-	localSchemeBuilder.Register(addDefaultingFuncs)
-}
-
-func addDefaultingFuncs(scheme *runtime.Scheme) error {
-	return RegisterDefaults(scheme)
-}
+func init() { localSchemeBuilder.Register(RegisterDefaults) }
 
 // SetDefaults_CloudProfileConfig sets the limit of volumes per node to 256 and lets the scheduler respect the
 // availability zone of volumes. Fields that are written, even as zero or false, are kept.

@@ -109,10 +109,9 @@ func (c *cloudProfile) floatingPools(at *field.Path) {
 	for i := range pools {
 		pool, path := &pools[i], at.Index(i)
 		c.floatingPoolName(pool.Name, path.Child("name"))
-		before := entries.before(key{pool.Name, quoted(pool.Region), quoted(pool.Domain)}, path)
-		if before != nil && pool.Name != "" {
-			c.duplicate(RuleEntryDuplicate, path.Child("name"), pool.Name, before,
-				"is floating pool "+pool.Name+" for the same region and domain")
+		if pool.Name != "" {
+			entries.again(&c.findings, RuleEntryDuplicate, key{pool.Name, quoted(pool.Region), quoted(pool.Domain)}, path,
+				path.Child("name"), pool.Name, "is floating pool "+pool.Name+" for the same region and domain")
 		}
 		regions = append(regions, pool.Region)
 		c.region(pool.Region, path.Child("region"))
@@ -156,10 +155,9 @@ func (c *cloudProfile) loadBalancerProviders(at *field.Path) {
 	for i := range providers {
 		provider, path := &providers[i], at.Index(i)
 		c.openStackName(provider.Name, path.Child("name"), "load balancer provider")
-		before := entries.before(key{provider.Name, quoted(provider.Region)}, path)
-		if before != nil && provider.Name != "" {
-			c.duplicate(RuleEntryDuplicate, path.Child("name"), provider.Name, before,
-				"is load balancer provider "+provider.Name+" for the same region")
+		if provider.Name != "" {
+			entries.again(&c.findings, RuleEntryDuplicate, key{provider.Name, quoted(provider.Region)}, path,
+				path.Child("name"), provider.Name, "is load balancer provider "+provider.Name+" for the same region")
 		}
 		regions = append(regions, provider.Region)
 		c.region(provider.Region, path.Child("region"))
@@ -174,8 +172,8 @@ func (c *cloudProfile) dnsServers(at *field.Path) {
 		if err != nil || address.Zone() != "" {
 			c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Index(i), server,
 				"%s is no IP address; write one such as 10.10.10.11", quote(server))
-		} else if before := servers.before(address.Unmap(), at.Index(i)); before != nil {
-			c.duplicate(RuleEntryDuplicate, at.Index(i), server, before, "is the address "+address.String())
+		} else {
+			servers.again(&c.findings, RuleEntryDuplicate, address.Unmap(), at.Index(i), at.Index(i), server, "is the address "+address.String())
 		}
 	}
 }
@@ -215,12 +213,8 @@ func (c *cloudProfile) serverGroupPolicies(at *field.Path) {
 	entries := seen[string]{}
 	for i := range c.config.ServerGroupPolicies {
 		policy, path := &c.config.ServerGroupPolicies[i], at.Index(i)
-		if !c.notEmpty(policy, path) {
-			continue
-		}
-		if before := entries.before(*policy, path); before != nil {
-			c.duplicate(ruleEntryRepeated, path, *policy, before, "is "+*policy)
-		} else if !slices.Contains(policies, *policy) {
+		if c.notEmpty(policy, path) && !entries.again(&c.findings, ruleEntryRepeated, *policy, path, path, *policy, "is "+*policy) &&
+			!slices.Contains(policies, *policy) {
 			c.Found(ruleServerGroupPolicy, field.ErrorTypeNotSupported, path, *policy,
 				"Nova, the compute service, has no policy %s; %s", quote(*policy), oneOf(*policy, policies))
 		}
@@ -255,10 +249,7 @@ func (c *cloudProfile) storageClassName(name string, at *field.Path, names seen[
 	if name == "" {
 		return
 	}
-	if before := names.before(name, at); before != nil {
-		c.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, at.Child("name"), name,
-			"%s is a storage class named %s already; rename or remove one of the two", before, name)
-	}
+	c.sameName(names, name, at, "storage class")
 	if len(utilvalidation.IsDNS1123Subdomain(name)) > 0 {
 		c.Found(ruleValueFormat, field.ErrorTypeInvalid, at.Child("name"), name,
 			"storage class %s: Kubernetes allows lower case letters, digits, - and . only, with a letter or digit "+
@@ -325,9 +316,8 @@ func (c *cloudProfile) resolvConfOption(option string, at *field.Path, entries s
 			"%s is more than one option; write one in each entry", quote(option))
 	}
 	for _, word := range words {
-		if before := entries.before(word, at); before != nil {
-			c.duplicate(ruleEntryRepeated, at, word, before, "has the option "+word)
-		} else if problem := resolvProblem(word); problem != "" {
+		again := entries.again(&c.findings, ruleEntryRepeated, word, at, at, word, "has the option "+word)
+		if problem := resolvProblem(word); !again && problem != "" {
 			c.Found(ruleResolvConfOption, field.ErrorTypeInvalid, at, word, "%s%s", quote(word), problem)
 		}
 	}

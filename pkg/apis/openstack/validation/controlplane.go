@@ -113,15 +113,11 @@ func loadBalancerClasses(classes []v1alpha1.LoadBalancerClass, at *field.Path) f
 		}
 		class, path := &classes[i], at.Index(i)
 		f.openStackName(class.Name, path.Child("name"), "load balancer class")
-		before := names.before(class.Name, path)
-		if before != nil && class.Name != "" {
-			f.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, path.Child("name"), class.Name,
-				"%s is a load balancer class named %s already; rename or remove one of the two", before, class.Name)
-		}
+		again := f.sameName(names, class.Name, path, "load balancer class")
 		f.supported(class.Purpose, path.Child("purpose"), purposes...)
 		// A class that is named default or private has that purpose, too. A name that is there twice is reported already.
 		purpose := ptr.Deref(class.Purpose, "")
-		if n := class.Name; n != purpose && before == nil && n != v1alpha1.LoadBalancerClassPurposeVPN {
+		if n := class.Name; n != purpose && !again && n != v1alpha1.LoadBalancerClassPurposeVPN {
 			f.claim(class, n, path.Child("name"), claims)
 		}
 		f.claim(class, purpose, path.Child("purpose"), claims)
@@ -150,7 +146,7 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 			is, change = "is one already, by its name", "rename that class"
 		}
 		here := "remove purpose: " + purpose + " here"
-		if last(at) == "name" {
+		if finding.Last(at) == "name" {
 			here = "rename this class"
 		}
 		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,

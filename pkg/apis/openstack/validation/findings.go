@@ -40,17 +40,17 @@ func (f *findings) missing(at *field.Path, format string, args ...any) {
 
 // notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.
 func (f *findings) notEmpty(value *string, at *field.Path) bool {
-	if value != nil && strings.TrimSpace(*value) == "" {
-		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", last(at))
+	if value != nil && !given(value) {
+		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", finding.Last(at))
 	}
-	return value != nil && strings.TrimSpace(*value) != ""
+	return given(value)
 }
 
 // supported demands that a value, if there is one, is among some.
 func (f *findings) supported(value *string, at *field.Path, values ...string) {
 	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
 		f.Found(ruleValueNotSupported, field.ErrorTypeNotSupported, at, *value,
-			"%s %s is unknown; %s", last(at), quote(*value), oneOf(*value, values))
+			"%s %s is unknown; %s", finding.Last(at), quote(*value), oneOf(*value, values))
 	}
 }
 
@@ -66,9 +66,24 @@ func (s seen[K]) before(key K, at *field.Path) *field.Path {
 	return first
 }
 
-// duplicate says what the entry before is already, such as "is for region europe".
-func (f *findings) duplicate(rule finding.Rule, at *field.Path, value string, before *field.Path, is string) {
-	f.Found(rule, field.ErrorTypeDuplicate, at, value, "%s %s already; remove one of the two", before, is)
+// again reports whether an entry has the key of another one, and says at a path below it what that is already, such as "is for
+// region europe".
+func (s seen[K]) again(f *findings, rule finding.Rule, key K, entry, at *field.Path, value, is string) bool {
+	before := s.before(key, entry)
+	if before != nil {
+		f.Found(rule, field.ErrorTypeDuplicate, at, value, "%s %s already; remove one of the two", before, is)
+	}
+	return before != nil
+}
+
+// sameName reports whether an entry has the name of another one, which it says unless that is empty.
+func (f *findings) sameName(names seen[string], name string, entry *field.Path, of string) bool {
+	before := names.before(name, entry)
+	if before != nil && name != "" {
+		f.Found(RuleEntryDuplicate, field.ErrorTypeDuplicate, entry.Child("name"), name,
+			"%s is a %s named %s already; rename or remove one of the two", before, of, name)
+	}
+	return before != nil
 }
 
 // name demands that the name of something, such as a region, is not empty.
@@ -97,7 +112,7 @@ func (f *findings) trimmed(text string, at *field.Path) bool {
 		return true
 	}
 	f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-		"%s %s has white space at its ends, with which it is another name; write %s", last(at), quote(text), quote(trimmed))
+		"%s %s has white space at its ends, with which it is another name; write %s", finding.Last(at), quote(text), quote(trimmed))
 	return false
 }
 
@@ -232,11 +247,6 @@ func beginsLike(written, name string) bool {
 	return len(name) >= long && len(written) >= n && len(written) <= 2*len(name) && strings.EqualFold(written[:n], name[:n])
 }
 
-func last(at *field.Path) string {
-	path := at.String()
-	return path[strings.LastIndexByte(path, '.')+1:]
-}
-
 func quote(written string) string {
 	const maxQuoted = 80
 	if utf8.RuneCountInString(written) > maxQuoted {
@@ -256,9 +266,12 @@ func (f *findings) openStackID(id *string, at *field.Path, of string) {
 			"%s cannot be the ID of a %s: it %s; %s", quote(*id), of, problem, writeID(*id))
 		return
 	}
+	repair := "write the ID instead"
+	if strings.HasSuffix(at.String(), ".floatingSubnetID") {
+		repair = "write it as floatingSubnetName"
+	}
 	f.Found(ruleOpenStackIDFormat, field.ErrorTypeInvalid, at, *id,
-		"the ID of a %s is a UUID such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, not %s; if that is the name, %s",
-		of, quote(*id), insteadOfName(at))
+		"the ID of a %s is a UUID such as 2f8b94e7-7a3c-4f5e-9d0a-1b6c8d3e5f70, not %s; if that is the name, %s", of, quote(*id), repair)
 }
 
 func (f *findings) requiredID(id string, at *field.Path, of string) {
@@ -267,14 +280,6 @@ func (f *findings) requiredID(id string, at *field.Path, of string) {
 		return
 	}
 	f.openStackID(&id, at, of)
-}
-
-// insteadOfName says what to do with a name that stands in the field of an ID.
-func insteadOfName(at *field.Path) string {
-	if strings.HasSuffix(at.String(), ".floatingSubnetID") {
-		return "write it as floatingSubnetName"
-	}
-	return "write the ID instead"
 }
 
 // writeID says what to write instead of what can be no ID.

@@ -61,10 +61,8 @@ func (c *cloudProfile) keystoneURLs(at *field.Path) {
 	for i := range c.config.KeystoneURLs {
 		entry, path := &c.config.KeystoneURLs[i], at.Index(i)
 		c.name(entry.Region, path.Child("region"), "region")
-		if strings.TrimSpace(entry.Region) != "" {
-			if before := entries.before(entry.Region, path); before != nil {
-				c.duplicate(RuleEntryDuplicate, path.Child("region"), entry.Region, before, "is for region "+entry.Region)
-			}
+		if given(&entry.Region) {
+			entries.again(&c.findings, RuleEntryDuplicate, entry.Region, path, path.Child("region"), entry.Region, "is for region "+entry.Region)
 			c.region(&entry.Region, path.Child("region"))
 		}
 		if entry.URL == "" {

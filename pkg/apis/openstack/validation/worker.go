@@ -104,10 +104,10 @@ const longestText = 255
 
 // metadata checks a key or a value of the metadata of a server.
 func (f *findings) metadata(text string, at *field.Path) {
-	f.length(text, at, last(at))
+	f.length(text, at, finding.Last(at))
 	if strings.ContainsAny(text, "[]{}\r\n") {
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s has brackets, braces or line breaks, which cannot be used there", last(at), quote(text))
+			"%s %s has brackets, braces or line breaks, which cannot be used there", finding.Last(at), quote(text))
 	}
 }
 
@@ -156,8 +156,7 @@ func (f *findings) securityGroups(groups []string, at *field.Path) {
 
 // twice reports, once for each name, one that stands at a path in an entry and is there a second time.
 func (f *findings) twice(rule finding.Rule, entry, at *field.Path, what, name string, names seen[string]) {
-	if before := names.before(name, entry); before != nil && name != "" {
+	if name != "" && names.again(f, rule, name, entry, at, name, "is "+what+" "+quote(name)) {
 		names[name] = nil
-		f.duplicate(rule, at, name, before, "is "+what+" "+quote(name))
 	}
 }

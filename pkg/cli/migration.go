@@ -166,7 +166,7 @@ func (m *migration) become(o *manifest.Object, profile string, cloud Provider, i
 		m.becomes[o] = result.Raw
 	}
 	m.folded = m.folded || result.Folded
-	for _, a := range result.Alone {
+	for _, a := range result.Unpaired {
 		line, _ := o.Position(a.Field)
 		m.notes = append(m.notes, fmt.Sprintf("%s:%d: %s@%s stays as it is, because %s", o.File, line, a.Image, a.Version, a.Why))
 	}

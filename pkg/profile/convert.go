@@ -79,20 +79,33 @@ func (r *Reading[R]) InFormatOfParent(id provider.ImageVersion, version *imagese
 func (r *Reading[R]) encode(
 	version string, format provider.Format, flavors []imageselector.Flavor[R],
 ) ([]map[string]any, bool) {
-	written, err := r.provider.Encode(imageselector.Version[R]{
+	entries, err := Encode(r.provider, imageselector.Version[R]{
 		Version: version, Legacy: format == provider.FormatLegacy, Flavors: flavors,
 	}, format)
 	if err != nil {
 		return nil, false
 	}
-	var entries []map[string]any
-	if raw, err := json.Marshal(written); err != nil || json.Unmarshal(raw, &entries) != nil {
-		return nil, false
+	return entries, r.saysTheSame(entries, flavors)
+}
+
+// Encode has a provider write an image version in a format, and returns the entries of its config without members that are null.
+func Encode[R any](cloud provider.Provider[R], version imageselector.Version[R], format provider.Format) ([]map[string]any, error) {
+	written, err := cloud.Encode(version, format)
+	if err != nil {
+		return nil, err
 	}
-	for _, entry := range entries { // null says nothing
+	raw, err := json.Marshal(written)
+	if err != nil {
+		return nil, err
+	}
+	var entries []map[string]any
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
 		maps.DeleteFunc(entry, func(_ string, value any) bool { return value == nil })
 	}
-	return entries, r.saysTheSame(entries, flavors)
+	return entries, nil
 }
 
 // agreedOn returns a copy of the flavors of a version, in the order of the catalog, if core agrees with all of them.

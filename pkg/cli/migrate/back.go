@@ -29,90 +29,85 @@ func Back(cloud provider.Provider[any], input Input) (result Result, errs field.
 	if len(p.errs) > 0 {
 		return p.result(nil)
 	}
-	for i, c := range p.written.MachineCapabilities {
-		if c.Name != capability.Architecture {
-			p.fail(fmt.Sprintf("spec.machineCapabilities[%d]", i),
-				"capability %s says more than an architecture, which the legacy format has no place for; remove it everywhere first", c.Name)
+	for i, c := range p.spec.MachineCapabilities {
+		p.refuseOthers(fmt.Sprintf("spec.machineCapabilities[%d]", i), c.Name)
+	}
+	p.spec.MachineCapabilities = nil
+	for i := range p.spec.MachineTypes {
+		p.backMachineType(i)
+	}
+	if len(p.capabilities) == 0 {
+		return p.result(nil)
+	}
+	for i, image := range p.fill(p.capabilities) {
+		for k := range image.Versions {
+			p.backVersion(place{i, k}, image.Versions[k].CapabilityFlavors)
 		}
 	}
-	delete(p.spec, "machineCapabilities")
-	p.backMachineTypes()
-	p.backVersions()
-	if len(p.capabilities) > 0 && len(p.errs) == 0 {
-		p.rewrite(provider.FormatLegacy, func(string, string) bool { return true })
+	if len(p.errs) == 0 {
+		p.rewrite(provider.FormatLegacy, func(provider.ImageVersion) bool { return true })
 	}
 	return p.result(nil)
 }
 
-// only returns the only registered architecture, or amd64 if there are several.
-func (p *document) only() string {
-	if registered := architecturesIn(p.capabilities); len(registered) == 1 {
-		return registered[0]
+// refuseOthers reports a capability other than the architecture.
+func (p *document) refuseOthers(at, name string) {
+	if name != capability.Architecture {
+		p.fail(at, "capability %s says more than an architecture, which the legacy format has no place for; remove it everywhere first", name)
 	}
-	return constants.ArchitectureAMD64
 }
 
-// sayMore reports the capabilities at a path that say more than an architecture.
-func (p *document) sayMore(at string, capabilities v1beta1.Capabilities) {
+// refuseIn reports the capabilities at a path that say more than an architecture.
+func (p *document) refuseIn(at string, capabilities v1beta1.Capabilities) {
 	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
-		if name != capability.Architecture {
-			p.fail(at+"."+name, "capability %s says more than an architecture, which the legacy format has no place for; remove it everywhere first", name)
-		}
+		p.refuseOthers(at+"."+name, name)
 	}
 }
 
-func (p *document) backMachineTypes() {
-	for i := range p.written.MachineTypes {
-		t := &p.written.MachineTypes[i]
-		p.sayMore(fmt.Sprintf("spec.machineTypes[%d].capabilities", i), t.Capabilities)
-		tree := entry(p.spec["machineTypes"], i)
-		delete(tree, "capabilities")
-		architecture := p.only()
-		if named := t.Capabilities[capability.Architecture]; len(named) > 0 {
-			architecture = named[0]
-		}
-		if tree != nil && ptr.Deref(t.Architecture, "") == "" && architecture != constants.ArchitectureAMD64 {
-			tree["architecture"] = architecture
-		}
+// architecturesNamed returns the architectures that capabilities name: if they name none, the only registered one, or amd64 if
+// there are several.
+func (p *document) architecturesNamed(capabilities v1beta1.Capabilities) []string {
+	if named := capabilities[capability.Architecture]; len(named) > 0 {
+		return named
+	}
+	if registered := architecturesIn(p.capabilities); len(registered) == 1 {
+		return registered
+	}
+	return []string{constants.ArchitectureAMD64}
+}
+
+// backMachineType removes the capabilities of a machine type, and sets its architecture unless it is set.
+func (p *document) backMachineType(i int) {
+	t := &p.spec.MachineTypes[i]
+	p.refuseIn(fmt.Sprintf("spec.machineTypes[%d].capabilities", i), t.Capabilities)
+	architecture := p.architecturesNamed(t.Capabilities)[0]
+	t.Capabilities = nil
+	if ptr.Deref(t.Architecture, "") == "" && architecture != constants.ArchitectureAMD64 {
+		t.Architecture = &architecture
 	}
 }
 
-func (p *document) backVersions() {
-	if len(p.capabilities) == 0 {
-		return
-	}
-	for i, image := range p.filled(p.capabilities) {
-		for k := range image.Versions {
-			for n, flavor := range p.written.MachineImages[i].Versions[k].CapabilityFlavors {
-				p.sayMore(fmt.Sprintf("spec.machineImages[%d].versions[%d].capabilityFlavors[%d]", i, k, n), flavor.Capabilities)
-			}
-			p.backVersion(place{i, k}, &image.Versions[k])
-		}
-	}
-}
-
-// backVersion takes away the flavors of an image version, and lists their architectures unless they are listed. filled has the
+// backVersion removes the flavors of an image version, and lists their architectures unless they are listed. filled has the
 // flavors that admission fills in.
-func (p *document) backVersion(at place, filled *v1beta1.MachineImageVersion) {
-	tree := p.coreVersion(at)
-	delete(tree, "capabilityFlavors")
+func (p *document) backVersion(at place, filled []v1beta1.MachineImageFlavor) {
+	version := p.version(at)
+	for n, flavor := range version.CapabilityFlavors {
+		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", at, n), flavor.Capabilities)
+	}
+	version.CapabilityFlavors = nil
 	var architectures []string
-	for _, flavor := range filled.CapabilityFlavors {
-		named := []string(flavor.Capabilities[capability.Architecture])
-		if len(named) == 0 {
-			named = []string{p.only()}
-		}
-		for _, architecture := range named {
+	for _, flavor := range filled {
+		for _, architecture := range p.architecturesNamed(flavor.Capabilities) {
 			if !slices.Contains(architectures, architecture) {
 				architectures = append(architectures, architecture)
 			}
 		}
 	}
 	if len(architectures) == 0 && p.input.Parent == nil {
-		architectures = []string{p.only()}
+		architectures = p.architecturesNamed(nil)
 	}
 	amd64 := slices.Equal(architectures, []string{constants.ArchitectureAMD64})
-	if tree != nil && len(filled.Architectures) == 0 && len(architectures) > 0 && !amd64 {
-		tree["architectures"] = texts(architectures)
+	if len(version.Architectures) == 0 && len(architectures) > 0 && !amd64 {
+		version.Architectures = architectures
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -57,158 +58,181 @@ func ParseFold(text string) (*Fold, error) {
 	return f, nil
 }
 
+// Folds returns the version that a version is folded into; false if its name does not say so.
+func (f *Fold) Folds(version string) (plain string, folds bool) {
+	plain, folds = strings.CutSuffix(version, f.Suffix)
+	return plain, folds && plain != ""
+}
+
+// FoldsAny reports whether a manifest has image versions to fold.
+func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
+	p, err := read(cloud, input)
+	if err != nil {
+		return false
+	}
+	pairs, _ := p.foldable(fold)
+	return len(pairs) > 0
+}
+
+// Formerly returns which version of an image a combination was called by before a migration, from the specs of the profile before
+// and after it, as they are rendered: a version with the suffix of the Fold is left out if it is gone, and on the
+// machine types that support the Value of the Fold alone, the version without the suffix has been the one with it. Nil, without a
+// Fold: all keep their names. The result is as an [update.View] has it, and safe for concurrent use.
+func (o Options) Formerly(
+	cloud provider.Provider[any], before, after *v1beta1.CloudProfileSpec,
+) func(resolve.Combination) (version string, counts bool) {
+	if o.Fold == nil {
+		return nil
+	}
+	was, is := &document{cloud: cloud, spec: *before}, &document{cloud: cloud, spec: *after}
+	suffixed, stays := map[provider.ImageVersion]string{}, map[provider.ImageVersion]bool{}
+	pairs, _ := was.foldable(o.Fold)
+	for _, pair := range pairs {
+		id := was.id(pair.suffixed)
+		suffixed[was.id(pair.plain)] = id.Version
+		_, stays[id] = is.find(id)
+	}
+	return func(c resolve.Combination) (string, bool) {
+		id := provider.ImageVersion{Image: c.Image, Version: c.Version}
+		if stays, folded := stays[id]; folded {
+			return c.Version, stays
+		}
+		if former, folded := suffixed[id]; folded && matchesAny(o.MachineTypes, c.MachineType) {
+			return former, true
+		}
+		return c.Version, true
+	}
+}
+
+// Matches reports whether the name of a machine type fits a pattern.
+func Matches(pattern, name string) bool {
+	fits, _ := path.Match(pattern, name)
+	return fits
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return Matches(pattern, name) })
+}
+
 // register returns a vocabulary with the capability of a fold: the plain value before the other one, so that it is preferred
 // where both fit. What is registered keeps its order.
 func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
 	capabilities = slices.Clone(capabilities)
-	for i := range capabilities {
-		c := &capabilities[i]
-		if c.Name != f.Capability {
-			continue
-		}
-		c.Values = slices.Clone(c.Values)
-		if !slices.Contains(c.Values, f.Plain) {
-			at := slices.Index(c.Values, f.Value)
-			if at < 0 {
-				at = len(c.Values)
-			}
-			c.Values = slices.Insert(c.Values, at, f.Plain)
-		}
-		if !slices.Contains(c.Values, f.Value) {
-			c.Values = append(c.Values, f.Value)
-		}
-		return capabilities
+	i := slices.IndexFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == f.Capability })
+	if i < 0 {
+		return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
 	}
-	return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
+	values := slices.Clone(capabilities[i].Values)
+	if !slices.Contains(values, f.Value) {
+		values = append(values, f.Value)
+	}
+	if !slices.Contains(values, f.Plain) {
+		values = slices.Insert(values, slices.Index(values, f.Value), f.Plain)
+	}
+	capabilities[i].Values = values
+	return capabilities
 }
 
-// pairing is a version with a suffix, and the one without.
-type pairing struct {
-	image        string
-	suffixed, to place
-}
+// pair is a version with a suffix, and the one without.
+type pair struct{ suffixed, plain place }
 
 // foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
-// the profile lists as well, and for both of which the provider config has an image. Others with the suffix stay alone; of
-// those that a NamespacedCloudProfile extends its parent says so.
-func (p *document) foldable(f *Fold) (pairs []pairing, alone []Alone) {
-	mapped := p.mapped()
-	for i := range p.written.MachineImages {
-		image := &p.written.MachineImages[i]
-		for k := range image.Versions {
-			version := image.Versions[k].Version
-			plain, has := f.Folds(version)
-			if !has || p.inherits(image.Name, version) {
+// the profile lists as well, and for both of which the provider config has an image. Others with the suffix are unpaired; of
+// those that a NamespacedCloudProfile extends its parent says so. Nil: nothing is folded.
+func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
+	if f == nil {
+		return nil, nil
+	}
+	mapped := map[provider.ImageVersion]bool{}
+	for _, e := range p.entries() {
+		mapped[e.id] = true
+	}
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			at := place{i, k}
+			id := p.id(at)
+			version, has := f.Folds(id.Version)
+			if !has || p.inherits(id) {
 				continue
 			}
-			to, listed := p.find(image.Name, plain)
+			plain := provider.ImageVersion{Image: id.Image, Version: version}
+			to, listed := p.find(plain)
 			var why string
 			switch {
 			case !listed:
-				why = fmt.Sprintf("the profile does not list %s@%s", image.Name, plain)
-			case !mapped[image.Name+"@"+plain]:
-				why = fmt.Sprintf("the provider config has no image for %s@%s", image.Name, plain)
-			case !mapped[image.Name+"@"+version]:
+				why = fmt.Sprintf("the profile does not list %s", plain)
+			case !mapped[plain]:
+				why = fmt.Sprintf("the provider config has no image for %s", plain)
+			case !mapped[id]:
 				why = "the provider config has no image for it"
 			default:
-				pairs = append(pairs, pairing{image.Name, place{i, k}, to})
+				pairs = append(pairs, pair{at, to})
 				continue
 			}
-			alone = append(alone, Alone{image.Name, version, why, place{i, k}.String()})
+			unpaired = append(unpaired, Unpaired{id.Image, id.Version, why, at.String()})
 		}
 	}
-	return pairs, alone
-}
-
-// mapped returns the image versions for which the provider config has an image, as NAME@VERSION.
-func (p *document) mapped() map[string]bool {
-	mapped := map[string]bool{}
-	for _, image := range p.decode() {
-		for i := range image.Versions {
-			mapped[image.Name+"@"+image.Versions[i].Version] = true
-		}
-	}
-	return mapped
+	return pairs, unpaired
 }
 
 // inherits reports whether the parent lists an image version.
-func (p *document) inherits(image, version string) bool {
-	return p.input.Parent != nil && slices.ContainsFunc(p.input.Parent.MachineImages, func(i v1beta1.MachineImage) bool {
-		return i.Name == image && slices.ContainsFunc(i.Versions, func(v v1beta1.MachineImageVersion) bool { return v.Version == version })
-	})
+func (p *document) inherits(id provider.ImageVersion) bool {
+	if p.input.Parent == nil {
+		return false
+	}
+	_, listed := (&document{spec: *p.input.Parent}).find(id)
+	return listed
 }
 
-// folded reports whether an image version is one that is folded, or that another one is folded into.
-func (p *document) folded(f *Fold, image, version string) bool {
-	pairs, _ := p.foldable(f)
-	return slices.ContainsFunc(pairs, func(pair pairing) bool {
-		return pair.image == image && (p.name(pair.suffixed) == version || p.name(pair.to) == version)
-	})
-}
-
-// name returns the version of an image version of core.
-func (p *document) name(at place) string {
-	return p.written.MachineImages[at.image].Versions[at.version].Version
+// isPaired reports whether an image version is one that is folded, or that another one is folded into.
+func (p *document) isPaired(id provider.ImageVersion) bool {
+	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return p.id(pair.suffixed) == id || p.id(pair.plain) == id })
 }
 
 // fold joins versions, and returns those that are kept. The capability is registered.
 func (p *document) fold(f *Fold) []Kept {
-	core := p.filled(p.capabilities)
+	core := p.fill(p.capabilities)
 	var kept []Kept
-	gone := map[place]bool{}
 	for _, pair := range p.pairs {
-		plain, suffixed := p.name(pair.to), p.name(pair.suffixed)
-		p.rewrite(provider.FormatFlavors, func(image, version string) bool { return image == pair.image && version == plain })
+		plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return id == plain })
 		p.checkPair(pair)
-		p.foldFlavors(f, pair.image, plain, suffixed)
+		p.foldFlavors(f, pair)
 		p.foldCore(f, pair, core)
 		var by []string
 		if p.input.Used != nil {
-			by = p.input.Used(pair.image, suffixed)
+			by = p.input.Used(suffixed.Image, suffixed.Version)
 		}
 		if len(by) > 0 {
-			kept = append(kept, Kept{pair.image, suffixed, by, pair.suffixed.String()})
+			kept = append(kept, Kept{suffixed.Image, suffixed.Version, by, pair.suffixed.String()})
 			continue
 		}
-		gone[pair.suffixed] = true
-		p.removeEntries(pair.image, suffixed)
-	}
-	for i := range p.written.MachineImages {
-		tree := entry(p.spec["machineImages"], i)
-		var left []any
-		for k, version := range asList(tree["versions"]) {
-			if !gone[place{i, k}] {
-				left = append(left, version)
-			}
-		}
-		if len(left) < len(asList(tree["versions"])) {
-			tree["versions"] = left
-		}
+		p.gone[pair.suffixed] = true
+		p.removeEntries(suffixed)
 	}
 	return kept
 }
 
 // checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
-func (p *document) checkPair(pair pairing) {
-	a, b := p.name(pair.suffixed), p.name(pair.to)
-	was, becomes := p.once(pair.suffixed), p.once(pair.to)
-	names := slices.Concat(slices.Collect(maps.Keys(was)), slices.Collect(maps.Keys(becomes)))
-	slices.Sort(names)
+func (p *document) checkPair(pair pair) {
+	suffixed, plain := p.id(pair.suffixed), p.id(pair.plain)
+	was, is := fieldsOf(*p.version(pair.suffixed)), fieldsOf(*p.version(pair.plain))
+	all := maps.Clone(was)
+	maps.Copy(all, is)
 	var differences []string
-	for _, name := range slices.Compact(names) {
-		if x, y := cmp.Or(was[name], "not set"), cmp.Or(becomes[name], "not set"); x != y {
-			differences = append(differences, fmt.Sprintf("%s (%s: %s, %s: %s)", name, a, x, b, y))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if x, y := cmp.Or(was[name], "not set"), cmp.Or(is[name], "not set"); x != y {
+			differences = append(differences, fmt.Sprintf("%s (%s: %s, %s: %s)", name, suffixed.Version, x, plain.Version, y))
 		}
 	}
 	if len(differences) > 0 {
-		p.fail(pair.suffixed.String(), "%s@%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
-			"make them equal first, or remove one of the two versions", pair.image, a, b, words.And(differences))
+		p.fail(pair.suffixed.String(), "%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
+			"make them equal first, or remove one of the two versions", suffixed, plain.Version, words.And(differences))
 	}
 }
 
-// once returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
-func (p *document) once(at place) map[string]string {
-	version := p.written.MachineImages[at.image].Versions[at.version]
+// fieldsOf returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
+func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
 	v1beta1.SetDefaults_MachineImageVersion(&version)
 	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
 	version.Version, version.Architectures, version.CapabilityFlavors = "", nil, nil
@@ -216,128 +240,98 @@ func (p *document) once(at place) map[string]string {
 	var fields map[string]json.RawMessage
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false) // for constraints
-	said := map[string]string{}
+	texts := map[string]string{}
 	if e.Encode(version) == nil && json.Unmarshal(raw.Bytes(), &fields) == nil {
 		for name, value := range fields {
-			said[name] = string(value)
+			texts[name] = string(value)
 		}
 	}
-	return said
+	return texts
 }
 
 // foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
-func (p *document) foldFlavors(f *Fold, image, plain, suffixed string) {
-	targets, there := p.plainFlavors(f, image, plain)
-	for _, flavor := range p.suffixedFlavors(f, image, suffixed) {
-		same := slices.IndexFunc(there, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
+func (p *document) foldFlavors(f *Fold, pair pair) {
+	plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+	var target map[string]any // the first entry of the plain version
+	var flavors, added []any  // of both versions
+	for _, e := range p.entries() {
+		switch e.id {
+		case plain:
+			if target == nil {
+				target = e.tree
+			}
+			flavors = append(flavors, declare(asList(e.tree["capabilityFlavors"]), f.Capability, f.Plain)...)
+		case suffixed:
+			own := declare(p.flavorsOf(&e), f.Capability, f.Value)
+			for _, flavor := range own {
+				if got := capabilitiesOf(flavor)[f.Capability]; !reflect.DeepEqual(got, []any{f.Value}) {
+					p.fail(e.Path.String(), "%s has flavors with %s %v, and would become a flavor with [%s]", suffixed, f.Capability, got, f.Value)
+				}
+			}
+			added = append(added, own...)
+		}
+	}
+	for _, flavor := range added {
+		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
 		switch {
-		case same < 0 && len(targets) > 0:
-			targets[0]["capabilityFlavors"] = append(asList(targets[0]["capabilityFlavors"]), flavor)
-			there = append(there, flavor)
-		case same >= 0 && !reflect.DeepEqual(there[same], flavor):
-			at, _ := p.find(image, plain)
-			p.fail(at.String(),
-				"%s@%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two", image, plain, f.Capability, f.Value, suffixed)
+		case same < 0 && target != nil:
+			target["capabilityFlavors"] = append(asList(target["capabilityFlavors"]), flavor)
+			flavors = append(flavors, flavor)
+		case same >= 0 && !reflect.DeepEqual(flavors[same], flavor):
+			p.fail(pair.plain.String(), "%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two",
+				plain, f.Capability, f.Value, suffixed.Version)
 		}
 	}
 	p.refresh()
 }
 
-// entries calls a function with each entry of an image version in the provider config, read and as it is written.
-func (p *document) entries(image, version string, do func(read *imageselector.Version[any], written map[string]any)) {
-	for i, read := range p.decode() {
-		for k := range read.Versions {
-			if read.Name == image && read.Versions[k].Version == version {
-				do(&read.Versions[k], entry(p.providerImage(i)["versions"], k))
-			}
-		}
+// flavorsOf returns copies of the flavors of an entry, in whichever format it is.
+func (p *document) flavorsOf(e *configEntry) (flavors []any) {
+	var entries []map[string]any
+	if e.Legacy {
+		entries = p.encode(e.id, e.Version, provider.FormatFlavors)
+	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
+		return nil
 	}
-}
-
-// plainFlavors gives the flavors of a version the plain value, and returns its entries and all its flavors.
-func (p *document) plainFlavors(f *Fold, image, plain string) (entries []map[string]any, flavors []any) {
-	p.entries(image, plain, func(_ *imageselector.Version[any], written map[string]any) {
-		entries = append(entries, written)
-		for _, flavor := range asList(written["capabilityFlavors"]) {
-			p.declare(flavor, f.Capability, f.Plain)
-			flavors = append(flavors, flavor)
-		}
-	})
-	return entries, flavors
-}
-
-// suffixedFlavors returns copies of the flavors of a version, with the value of the fold.
-func (p *document) suffixedFlavors(f *Fold, image, suffixed string) (flavors []any) {
-	p.entries(image, suffixed, func(version *imageselector.Version[any], written map[string]any) {
-		for _, entry := range p.asFlavors(image, version, written) {
-			for _, flavor := range asList(entry["capabilityFlavors"]) {
-				p.declare(flavor, f.Capability, f.Value)
-				flavors = append(flavors, flavor)
-				if got := capabilitiesOf(flavor)[f.Capability]; !reflect.DeepEqual(got, texts([]string{f.Value})) {
-					p.fail(version.Path.String(), "%s@%s has flavors with %s %v, and would become a flavor with [%s]",
-						image, suffixed, f.Capability, got, f.Value)
-				}
-			}
-		}
-	})
+	for _, entry := range entries {
+		flavors = append(flavors, asList(entry["capabilityFlavors"])...)
+	}
 	return flavors
 }
 
-// asFlavors returns copies of the entries that stand for a version, with flavors.
-func (p *document) asFlavors(image string, version *imageselector.Version[any], tree map[string]any) []map[string]any {
-	if version.Legacy {
-		return p.encode(image, version, provider.FormatFlavors)
-	}
-	var copied map[string]any
-	raw, err := json.Marshal(tree)
-	if err != nil || json.Unmarshal(raw, &copied) != nil {
-		return nil
-	}
-	return []map[string]any{copied}
-}
+func capabilitiesOf(flavor any) map[string]any { return mapping(mapping(flavor)["capabilities"]) }
 
-func capabilitiesOf(flavor any) map[string]any {
-	tree, _ := flavor.(map[string]any)
-	capabilities, _ := tree["capabilities"].(map[string]any)
-	return capabilities
-}
-
-// declare adds a value of a capability to a flavor of the provider config that does not declare it.
-func (p *document) declare(flavor any, name, value string) {
-	tree, _ := flavor.(map[string]any)
-	if tree == nil {
-		return
+// declare adds a value of a capability to those flavors of the provider config that do not declare it, and returns them.
+func declare(flavors []any, name, value string) []any {
+	for _, flavor := range flavors {
+		tree := mapping(flavor)
+		if tree == nil {
+			continue
+		}
+		capabilities := map[string]any{name: []any{value}}
+		maps.Copy(capabilities, capabilitiesOf(flavor))
+		tree["capabilities"] = capabilities
 	}
-	capabilities := maps.Clone(capabilitiesOf(flavor))
-	if capabilities == nil {
-		capabilities = map[string]any{}
-	}
-	if _, declared := capabilities[name]; !declared {
-		capabilities[name] = texts([]string{value})
-	}
-	tree["capabilities"] = capabilities
+	return flavors
 }
 
 // foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
-func (p *document) foldCore(f *Fold, pair pairing, core []v1beta1.MachineImage) {
-	flavors := append(declaring(&core[pair.to.image].Versions[pair.to.version], f.Capability, f.Plain),
-		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...)
-	var distinct []v1beta1.MachineImageFlavor
-	for _, flavor := range flavors {
-		if !slices.ContainsFunc(distinct, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
-			distinct = append(distinct, flavor)
+func (p *document) foldCore(f *Fold, pair pair, core []v1beta1.MachineImage) {
+	version := p.version(pair.plain)
+	version.CapabilityFlavors = nil
+	for _, flavor := range append(declaring(&core[pair.plain.image].Versions[pair.plain.version], f.Capability, f.Plain),
+		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...) {
+		if !slices.ContainsFunc(version.CapabilityFlavors, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
+			version.CapabilityFlavors = append(version.CapabilityFlavors, flavor)
 		}
 	}
-	p.setFlavors(pair.to, distinct)
-	version, tree := &p.written.MachineImages[pair.to.image].Versions[pair.to.version], p.coreVersion(pair.to)
-	if len(version.Architectures) == 0 || tree == nil {
+	if len(version.Architectures) == 0 {
 		return
 	}
-	for _, flavor := range distinct { // the deprecated field has to agree
+	for _, flavor := range version.CapabilityFlavors { // the deprecated field has to agree
 		for _, architecture := range flavor.Capabilities[capability.Architecture] {
 			if !slices.Contains(version.Architectures, architecture) {
-				version.Architectures = append(slices.Clone(version.Architectures), architecture)
-				tree["architectures"] = texts(version.Architectures)
+				version.Architectures = append(version.Architectures, architecture)
 			}
 		}
 	}
@@ -360,15 +354,15 @@ func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1bet
 }
 
 // removeEntries removes a version from the provider config.
-func (p *document) removeEntries(image, version string) {
+func (p *document) removeEntries(id provider.ImageVersion) {
 	for i, read := range p.decode() {
-		if read.Name != image {
+		if read.Name != id.Image {
 			continue
 		}
-		owner := p.providerImage(i)
+		owner := p.configImage(i)
 		var left []any
 		for k, tree := range asList(owner["versions"]) {
-			if k >= len(read.Versions) || read.Versions[k].Version != version {
+			if k >= len(read.Versions) || read.Versions[k].Version != id.Version {
 				left = append(left, tree)
 			}
 		}
@@ -377,28 +371,20 @@ func (p *document) removeEntries(image, version string) {
 	p.refresh()
 }
 
-// setMachineTypes writes which machine types support which value: those whose name fits a pattern the value of the fold, and
+// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and
 // others the plain one.
-func (p *document) setMachineTypes(f *Fold, patterns []string) {
-	for i := range p.written.MachineTypes {
-		t := &p.written.MachineTypes[i]
-		tree := entry(p.spec["machineTypes"], i)
-		if tree == nil {
-			continue
+func (p *document) foldMachineTypes(f *Fold, patterns []string) {
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if t.Capabilities == nil {
+			t.Capabilities = v1beta1.Capabilities{}
 		}
-		value := f.Plain
-		if matches(patterns, t.Name) {
-			value = f.Value
+		if _, named := t.Capabilities[capability.Architecture]; !named && len(architecturesIn(p.capabilities)) > 1 {
+			t.Capabilities[capability.Architecture] = []string{ptr.Deref(t.Architecture, constants.ArchitectureAMD64)}
 		}
-		capabilities, _ := tree["capabilities"].(map[string]any)
-		capabilities = maps.Clone(capabilities)
-		if capabilities == nil {
-			capabilities = map[string]any{}
+		t.Capabilities[f.Capability] = []string{f.Plain}
+		if matchesAny(patterns, t.Name) {
+			t.Capabilities[f.Capability] = []string{f.Value}
 		}
-		if _, named := capabilities[capability.Architecture]; !named && len(architecturesIn(p.capabilities)) > 1 {
-			capabilities[capability.Architecture] = texts([]string{ptr.Deref(t.Architecture, constants.ArchitectureAMD64)})
-		}
-		capabilities[f.Capability] = texts([]string{value})
-		tree["capabilities"] = capabilities
 	}
 }

@@ -15,9 +15,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
-
-	"github.com/capkit/capkit/pkg/imageselector"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
@@ -66,8 +65,8 @@ type Kept struct {
 	Field string
 }
 
-// Alone is an image version with the suffix of a fold that stays as it is.
-type Alone struct {
+// Unpaired is an image version with the suffix of a fold that stays as it is.
+type Unpaired struct {
 	Image, Version string
 	// Why is what is missing for a fold, as a clause.
 	Why string
@@ -81,40 +80,38 @@ type Result struct {
 	Raw json.RawMessage
 	// Kept are the folded versions that are kept, in the order of the manifest.
 	Kept []Kept
-	// Folded is set if there are versions to fold, and Alone are those that cannot be folded, in the order of the manifest.
-	Folded bool
-	Alone  []Alone
+	// Folded is set if there are versions to fold, and Unpaired are those that cannot be folded, in the order of the manifest.
+	Folded   bool
+	Unpaired []Unpaired
 }
 
 // document is a manifest while it is migrated.
 type document struct {
 	cloud provider.Provider[any]
-	// tree is the manifest, which is changed, and spec its spec.
-	tree, spec map[string]any
-	// written is the spec as it was written: of a NamespacedCloudProfile what a CloudProfile has as well.
-	written v1beta1.CloudProfileSpec
-	input   Input
+	input Input
+	// tree is the manifest, and config the provider config in it, which is changed there.
+	tree, config map[string]any
+	// was is the spec as it was read, of a NamespacedCloudProfile what a CloudProfile has as well. What changes in core is changed in
+	// spec, and written into the tree by result. The versions that go stay in spec.
+	was, spec v1beta1.CloudProfileSpec
+	gone      map[place]bool
 	// capabilities is the vocabulary after the migration.
 	capabilities []v1beta1.CapabilityDefinition
-	// core are the images of core, filled, while entries are rewritten.
-	core []v1beta1.MachineImage
-	// pairs are the versions to fold, and alone are others with the suffix.
-	pairs []pairing
-	alone []Alone
-	errs  field.ErrorList
+	// filled are the images of core with the flavors that admission fills in, while entries are rewritten.
+	filled []v1beta1.MachineImage
+	// pairs are the versions to fold, and unpaired are others with the suffix.
+	pairs    []pair
+	unpaired []Unpaired
+	errs     field.ErrorList
 }
 
 // read reads a manifest, which has been decoded as one before.
 func read(cloud provider.Provider[any], input Input) (*document, error) {
-	p := &document{cloud: cloud, input: input}
+	p := &document{cloud: cloud, input: input, gone: map[place]bool{}}
 	d := json.NewDecoder(bytes.NewReader(input.Raw))
 	d.UseNumber()
 	if err := d.Decode(&p.tree); err != nil {
 		return nil, fmt.Errorf("the manifest is no JSON: %w", err)
-	}
-	p.spec, _ = p.tree["spec"].(map[string]any)
-	if p.spec == nil {
-		p.spec = map[string]any{}
 	}
 	var object struct {
 		Spec struct {
@@ -128,10 +125,12 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 		return nil, fmt.Errorf("the manifest is no profile: %w", err)
 	}
 	s := &object.Spec
-	p.written = v1beta1.CloudProfileSpec{
+	p.spec = v1beta1.CloudProfileSpec{
 		Type: cloud.Type(), MachineCapabilities: s.MachineCapabilities, MachineImages: s.MachineImages, MachineTypes: s.MachineTypes,
 		ProviderConfig: s.ProviderConfig,
 	}
+	p.was = *p.spec.DeepCopy()
+	p.config = mapping(mapping(p.tree["spec"])["providerConfig"])
 	p.capabilities = s.MachineCapabilities
 	if input.Parent != nil {
 		p.capabilities = input.Parent.MachineCapabilities
@@ -142,11 +141,11 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 
 // checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
 func (p *document) checkConfig() {
-	if !provider.HasContent(p.written.ProviderConfig) {
+	if !provider.HasContent(p.spec.ProviderConfig) {
 		return
 	}
 	at := field.NewPath("spec", "providerConfig")
-	_, report := p.cloud.Decode(p.written.ProviderConfig, at)
+	_, report := p.cloud.Decode(p.spec.ProviderConfig, at)
 	for _, f := range report.Errors {
 		if provider.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
 			p.errs = append(p.errs, f.Error)
@@ -154,10 +153,65 @@ func (p *document) checkConfig() {
 	}
 }
 
-// result returns what has become of the manifest.
+// result writes what has changed in core into the manifest, and returns it.
 func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
+	spec := mapping(p.tree["spec"])
+	set(spec, "machineCapabilities", p.was.MachineCapabilities, p.spec.MachineCapabilities)
+	for i := range p.spec.MachineTypes {
+		was, is := &p.was.MachineTypes[i], &p.spec.MachineTypes[i]
+		tree := entry(spec["machineTypes"], i)
+		set(tree, "architecture", was.Architecture, is.Architecture)
+		set(tree, "capabilities", was.Capabilities, is.Capabilities)
+	}
+	for i := range p.spec.MachineImages {
+		image := entry(spec["machineImages"], i)
+		var stay []any
+		for k := range p.spec.MachineImages[i].Versions {
+			was, is := &p.was.MachineImages[i].Versions[k], &p.spec.MachineImages[i].Versions[k]
+			version := entry(image["versions"], k)
+			set(version, "architectures", was.Architectures, is.Architectures)
+			set(version, "capabilityFlavors", was.CapabilityFlavors, is.CapabilityFlavors)
+			if !p.gone[place{i, k}] {
+				stay = append(stay, version)
+			}
+		}
+		if len(stay) < len(p.spec.MachineImages[i].Versions) {
+			image["versions"] = stay
+		}
+	}
 	raw, err := json.Marshal(p.tree)
-	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Alone: p.alone}, p.errs, err
+	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, err
+}
+
+// set sets a member that is not what it was. Nil removes it.
+func set[T any](tree map[string]any, name string, was, is T) {
+	switch {
+	case tree == nil || reflect.DeepEqual(was, is):
+	case reflect.ValueOf(is).IsZero():
+		delete(tree, name)
+	default:
+		tree[name] = is
+	}
+}
+
+// mapping returns a mapping of a manifest; nil if the value is none.
+func mapping(value any) map[string]any {
+	tree, _ := value.(map[string]any)
+	return tree
+}
+
+// asList returns a list of a manifest; nil if the value is none.
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+// entry returns an entry of a list that is a mapping; nil if there is none.
+func entry(list any, index int) map[string]any {
+	if entries := asList(list); index < len(entries) {
+		return mapping(entries[index])
+	}
+	return nil
 }
 
 func (p *document) fail(at string, format string, args ...any) {
@@ -178,66 +232,33 @@ func Forward(cloud provider.Provider[any], input Input, options Options) (result
 	if len(p.errs) > 0 {
 		return p.result(nil)
 	}
-	if options.Fold != nil {
-		p.pairs, p.alone = p.foldable(options.Fold)
-	}
+	p.pairs, p.unpaired = p.foldable(options.Fold)
 	folds := len(p.pairs) > 0 || options.Fold != nil && input.FoldsBelow
 	if input.Parent == nil {
 		if len(p.capabilities) == 0 {
 			p.capabilities = p.architectures()
 		}
-		p.registerImplied(func(image, version string) bool {
-			return options.ProviderConfig || options.Fold != nil && p.folded(options.Fold, image, version)
-		})
+		p.registerImplied(func(id provider.ImageVersion) bool { return options.ProviderConfig || p.isPaired(id) })
 		if folds {
 			p.capabilities = register(p.capabilities, options.Fold)
 		}
-		if len(p.capabilities) != len(p.written.MachineCapabilities) || folds {
-			p.setCapabilities()
-		}
+		p.spec.MachineCapabilities = p.capabilities
 	}
 	if len(p.capabilities) == 0 { // the parent has none
 		return p.result(nil)
 	}
-	p.setCore()
+	p.demandedFlavors()
 	if options.ProviderConfig {
-		p.rewrite(provider.FormatFlavors, func(string, string) bool { return true })
+		p.rewrite(provider.FormatFlavors, func(provider.ImageVersion) bool { return true })
 	}
-	if !folds {
-		return p.result(nil)
-	}
-	kept := p.fold(options.Fold)
-	if options.MachineTypes != nil {
-		p.setMachineTypes(options.Fold, options.MachineTypes)
+	var kept []Kept
+	if folds {
+		kept = p.fold(options.Fold)
+		if options.MachineTypes != nil {
+			p.foldMachineTypes(options.Fold, options.MachineTypes)
+		}
 	}
 	return p.result(kept)
-}
-
-// FoldsAny reports whether a manifest has image versions to fold.
-func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
-	p, err := read(cloud, input)
-	if err != nil {
-		return false
-	}
-	pairs, _ := p.foldable(fold)
-	return len(pairs) > 0
-}
-
-// setCapabilities writes the vocabulary. What is registered already keeps its place.
-func (p *document) setCapabilities() {
-	list := make([]any, 0, len(p.capabilities))
-	for _, c := range p.capabilities {
-		list = append(list, map[string]any{"name": c.Name, "values": texts(c.Values)})
-	}
-	p.spec["machineCapabilities"] = list
-}
-
-func texts(values []string) []any {
-	list := make([]any, 0, len(values))
-	for _, value := range values {
-		list = append(list, value)
-	}
-	return list
 }
 
 // architectures returns the vocabulary of the first step: both architectures, which is what the legacy format has; or the only
@@ -247,22 +268,20 @@ func (p *document) architectures() []v1beta1.CapabilityDefinition {
 		Name: capability.Architecture, Values: []string{constants.ArchitectureAMD64, constants.ArchitectureARM64},
 	}}
 	used := map[string]bool{}
-	for i := range p.written.MachineTypes {
-		used[ptr.Deref(p.written.MachineTypes[i].Architecture, constants.ArchitectureAMD64)] = true
+	for i := range p.spec.MachineTypes {
+		used[ptr.Deref(p.spec.MachineTypes[i].Architecture, constants.ArchitectureAMD64)] = true
 	}
-	for _, image := range p.written.MachineImages {
+	for _, image := range p.spec.MachineImages {
 		for i := range image.Versions {
 			for _, architecture := range architecturesOf(&image.Versions[i]) {
 				used[architecture] = true
 			}
 		}
 	}
-	if len(used) != 1 || len(p.unfilled(both)) == 0 {
-		return both
+	if len(used) == 1 && len(p.unfilled(both)) > 0 {
+		both[0].Values = slices.DeleteFunc(both[0].Values, func(value string) bool { return !used[value] })
 	}
-	return []v1beta1.CapabilityDefinition{{Name: capability.Architecture, Values: slices.DeleteFunc(both[0].Values, func(value string) bool {
-		return !used[value]
-	})}}
+	return both
 }
 
 // architecturesOf returns the architectures of an image version in the legacy format (semantics S1).
@@ -273,9 +292,19 @@ func architecturesOf(version *v1beta1.MachineImageVersion) []string {
 	return version.Architectures
 }
 
-// filled returns the images of core as admission fills them in, with a vocabulary.
-func (p *document) filled(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
-	spec := p.written.DeepCopy()
+// architecturesIn returns the architectures that a vocabulary registers.
+func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
+	for _, c := range capabilities {
+		if c.Name == capability.Architecture {
+			return c.Values
+		}
+	}
+	return nil
+}
+
+// fill returns the images of core as admission fills them in, with a vocabulary.
+func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
+	spec := p.spec.DeepCopy()
 	spec.MachineCapabilities = capabilities
 	var flavors []profile.Filled
 	if p.input.Parent == nil {
@@ -301,6 +330,27 @@ func (at place) String() string {
 	return fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version)
 }
 
+// version returns the image version of core at a place, and id its names.
+func (p *document) version(at place) *v1beta1.MachineImageVersion {
+	return &p.spec.MachineImages[at.image].Versions[at.version]
+}
+
+func (p *document) id(at place) provider.ImageVersion {
+	return provider.ImageVersion{Image: p.spec.MachineImages[at.image].Name, Version: p.version(at).Version}
+}
+
+// find returns where core lists an image version.
+func (p *document) find(id provider.ImageVersion) (place, bool) {
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			if at := (place{i, k}); p.id(at) == id {
+				return at, true
+			}
+		}
+	}
+	return place{}, false
+}
+
 // unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
 // architectures, with which Gardener demands them.
 func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place {
@@ -308,7 +358,7 @@ func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place
 		return nil
 	}
 	var left []place
-	for i, image := range p.filled(capabilities) {
+	for i, image := range p.fill(capabilities) {
 		for k := range image.Versions {
 			if len(image.Versions[k].CapabilityFlavors) == 0 {
 				left = append(left, place{i, k})
@@ -318,91 +368,44 @@ func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place
 	return left
 }
 
-// architecturesIn returns the architectures that a vocabulary registers.
-func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
-	for _, c := range capabilities {
-		if c.Name == capability.Architecture {
-			return c.Values
-		}
-	}
-	return nil
-}
-
-// setCore writes the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they are
-// for if they do not tell which architecture they are for.
-func (p *document) setCore() {
-	left := p.unfilled(p.capabilities)
-	if len(left) == 0 {
-		return
-	}
-	names := map[string]bool{}
-	for _, at := range left {
-		image := &p.written.MachineImages[at.image]
-		version := &image.Versions[at.version]
-		names[image.Name+"@"+version.Version] = true
-		var flavors []v1beta1.MachineImageFlavor
+// demandedFlavors adds the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they
+// are for if they do not tell which architecture they are for.
+func (p *document) demandedFlavors() {
+	ids := map[provider.ImageVersion]bool{}
+	for _, at := range p.unfilled(p.capabilities) {
+		ids[p.id(at)] = true
+		version := p.version(at)
 		for _, architecture := range architecturesOf(version) {
-			flavors = append(flavors, v1beta1.MachineImageFlavor{
+			version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{
 				Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
 			})
 		}
-		p.setFlavors(at, flavors)
 	}
-	p.rewrite(provider.FormatFlavors, func(image, version string) bool { return names[image+"@"+version] })
-}
-
-// setFlavors writes the flavors of an image version of core.
-func (p *document) setFlavors(at place, flavors []v1beta1.MachineImageFlavor) {
-	p.written.MachineImages[at.image].Versions[at.version].CapabilityFlavors = flavors
-	list := make([]any, 0, len(flavors))
-	for _, flavor := range flavors {
-		list = append(list, treeOf(flavor.Capabilities))
-	}
-	if version := p.coreVersion(at); version != nil {
-		version["capabilityFlavors"] = list
+	if len(ids) > 0 {
+		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return ids[id] })
 	}
 }
 
-func treeOf(capabilities v1beta1.Capabilities) map[string]any {
-	tree := map[string]any{}
-	for name, values := range capabilities {
-		tree[name] = texts(values)
-	}
-	return tree
-}
-
-// coreVersion returns an image version of core; nil if the manifest is of another form.
-func (p *document) coreVersion(at place) map[string]any {
-	return entry(entry(p.spec["machineImages"], at.image)["versions"], at.version)
-}
-
-// entry returns an entry of a list that is a mapping; nil if there is none.
-func entry(list any, index int) map[string]any {
-	entries, _ := list.([]any)
-	if index >= len(entries) {
-		return nil
-	}
-	found, _ := entries[index].(map[string]any)
-	return found
-}
-
-// implied returns what entries of the provider config in the legacy format imply, by capability: all values, those of the longest
-// list first.
-func implied(images []imageselector.Image[any], of func(image, version string) bool) map[string][]string {
-	found := map[string][]string{}
-	for _, image := range images {
-		for _, version := range image.Versions {
-			if !version.Legacy || !of(image.Name, version.Version) {
-				continue
-			}
-			for i := range version.Flavors {
-				for name, values := range version.Flavors[i].Implied {
-					found[name] = union(found[name], values)
-				}
+// registerImplied registers what fields of image versions say that are rewritten as flavors, which have no such fields, unless
+// all of them say the same single value.
+func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
+	values := map[string][]string{}
+	for _, e := range p.entries() {
+		if !e.Legacy || !rewritten(e.id) {
+			continue
+		}
+		for i := range e.Flavors {
+			for name, implied := range e.Flavors[i].Implied {
+				values[name] = union(values[name], implied)
 			}
 		}
 	}
-	return found
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		registered := slices.ContainsFunc(p.capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
+		if !registered && len(values[name]) > 1 {
+			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
+		}
+	}
 }
 
 // union returns the values of two lists, each once, those of the longer one first.
@@ -417,17 +420,4 @@ func union(a, b []string) []string {
 		}
 	}
 	return all
-}
-
-// registerImplied registers what fields of image versions say that are rewritten as flavors, which have no such fields, unless
-// all of them say the same single value.
-func (p *document) registerImplied(of func(image, version string) bool) {
-	config, _ := p.cloud.Decode(p.written.ProviderConfig, field.NewPath("spec", "providerConfig"))
-	values := implied(config.Images, of)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		registered := slices.ContainsFunc(p.capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
-		if !registered && len(values[name]) > 1 {
-			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
-		}
-	}
 }

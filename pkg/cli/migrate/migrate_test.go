@@ -49,7 +49,7 @@ func tree(t *testing.T, raw json.RawMessage) (tree map[string]any) {
 
 func read(t *testing.T, file string) json.RawMessage {
 	t.Helper()
-	text, err := os.ReadFile("../../" + file)
+	text, err := os.ReadFile("../../../" + file)
 	if err != nil {
 		t.Fatal(err)
 	}

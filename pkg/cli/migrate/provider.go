@@ -16,25 +16,67 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
+// configEntry is an image version of the provider config, as it is read and as it is written.
+type configEntry struct {
+	id provider.ImageVersion
+	*imageselector.Version[any]
+	tree map[string]any
+}
+
+// entries returns the image versions of the provider config; none if there is no config.
+func (p *document) entries() (entries []configEntry) {
+	for i, image := range p.decode() {
+		versions := p.configImage(i)["versions"]
+		for k := range image.Versions {
+			version := &image.Versions[k]
+			entries = append(entries, configEntry{provider.ImageVersion{Image: image.Name, Version: version.Version}, version, entry(versions, k)})
+		}
+	}
+	return entries
+}
+
+// decode returns the images of the provider config; none if there is no config.
+func (p *document) decode() []imageselector.Image[any] {
+	if !provider.HasContent(p.spec.ProviderConfig) {
+		return nil
+	}
+	config, _ := p.cloud.Decode(p.spec.ProviderConfig, field.NewPath("spec", "providerConfig"))
+	return config.Images
+}
+
+// configImage returns an image of the provider config; nil if it is of another form.
+func (p *document) configImage(index int) map[string]any {
+	return entry(p.config["machineImages"], index)
+}
+
+// refresh takes over what has been changed in the provider config.
+func (p *document) refresh() {
+	if p.config == nil {
+		return
+	}
+	if raw, err := json.Marshal(p.config); err == nil {
+		p.spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
+	}
+}
+
 // rewrite writes the entries of the provider config for which of is true in a format, unless they are in it. Several entries of
 // one version become one with flavors, in the place of the first.
-func (p *document) rewrite(format provider.Format, of func(image, version string) bool) {
-	images := p.decode()
-	p.core = p.filled(p.capabilities)
-	for i := range images {
-		p.rewriteImage(p.providerImage(i), &images[i], format, of)
+func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion) bool) {
+	p.filled = p.fill(p.capabilities)
+	for i, image := range p.decode() {
+		p.rewriteImage(p.configImage(i), &image, format, of)
 	}
 	p.refresh()
 }
 
-// rewriteImage does so for an image, which is written as owner.
+// rewriteImage rewrites the entries of one image, whose tree is owner.
 func (p *document) rewriteImage(
-	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(image, version string) bool,
+	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool,
 ) {
 	list := asList(owner["versions"])
 	if len(list) != len(image.Versions) {
@@ -44,19 +86,19 @@ func (p *document) rewriteImage(
 	changed, firsts := false, map[string]map[string]any{}
 	for k := range image.Versions {
 		version := &image.Versions[k]
-		if version.Legacy == (format == provider.FormatLegacy) || !of(image.Name, version.Version) {
-			written, isMapping := list[k].(map[string]any)
-			if !version.Legacy && isMapping && firsts[version.Version] == nil {
-				firsts[version.Version] = written
+		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
+		if version.Legacy == (format == provider.FormatLegacy) || !of(id) {
+			if written := mapping(list[k]); !version.Legacy && firsts[id.Version] == nil {
+				firsts[id.Version] = written
 			}
 			rewritten = append(rewritten, list[k])
 			continue
 		}
 		changed = true
-		for _, written := range p.encode(image.Name, version, format) {
-			first := firsts[version.Version]
+		for _, written := range p.encode(id, version, format) {
+			first := firsts[id.Version]
 			if first == nil || format == provider.FormatLegacy {
-				firsts[version.Version] = written
+				firsts[id.Version] = written
 				rewritten = append(rewritten, written)
 				continue
 			}
@@ -68,60 +110,22 @@ func (p *document) rewriteImage(
 	}
 }
 
-func asList(value any) []any {
-	list, _ := value.([]any)
-	return list
-}
-
-// refresh takes over what has been changed in the provider config.
-func (p *document) refresh() {
-	if config, there := p.spec["providerConfig"]; there {
-		if raw, err := json.Marshal(config); err == nil {
-			p.written.ProviderConfig = &runtime.RawExtension{Raw: raw}
-		}
-	}
-}
-
-// providerImage returns an image of the provider config; nil if it is of another form.
-func (p *document) providerImage(index int) map[string]any {
-	config, _ := p.spec["providerConfig"].(map[string]any)
-	return entry(config["machineImages"], index)
-}
-
-// decode returns the images of the provider config; none if there is no config.
-func (p *document) decode() []imageselector.Image[any] {
-	if !provider.HasContent(p.written.ProviderConfig) {
-		return nil
-	}
-	config, _ := p.cloud.Decode(p.written.ProviderConfig, field.NewPath("spec", "providerConfig"))
-	return config.Images
-}
-
 // encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
-func (p *document) encode(image string, version *imageselector.Version[any], format provider.Format) []map[string]any {
+func (p *document) encode(id provider.ImageVersion, version *imageselector.Version[any], format provider.Format) []map[string]any {
 	converted := *version
 	converted.Legacy = format == provider.FormatLegacy
-	converted.Flavors = p.declared(image, version)
 	if converted.Legacy {
 		converted.Flavors = p.undeclared(version)
+	} else {
+		converted.Flavors = p.declared(id, version)
 	}
-	written, err := p.cloud.Encode(converted, format)
+	entries, err := profile.Encode(p.cloud, converted, format)
 	if err != nil {
-		p.fail(version.Path.String(), "%s@%s cannot be written in the other format: %v", image, version.Version, err)
+		p.fail(version.Path.String(), "%s cannot be written in the other format: %v", id, err)
 		return nil
 	}
-	var entries []map[string]any
-	raw, err := json.Marshal(written)
-	if err == nil {
-		err = json.Unmarshal(raw, &entries)
-	}
-	if err != nil {
-		p.fail(version.Path.String(), "%s@%s cannot be written in the other format: %v", image, version.Version, err)
-		return nil
-	}
-	for _, entry := range entries { // null says nothing
-		maps.DeleteFunc(entry, func(_ string, value any) bool { return value == nil })
-		if converted.Legacy {
+	if converted.Legacy {
+		for _, entry := range entries {
 			p.shorten(entry)
 		}
 	}
@@ -130,8 +134,11 @@ func (p *document) encode(image string, version *imageselector.Version[any], for
 
 // declared returns the flavors of an entry with the capabilities that they are to declare: those of the core flavor to which they
 // correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
-func (p *document) declared(image string, version *imageselector.Version[any]) []imageselector.Flavor[any] {
-	core := p.coreFlavors(image, version.Version)
+func (p *document) declared(id provider.ImageVersion, version *imageselector.Version[any]) []imageselector.Flavor[any] {
+	var core []v1beta1.MachineImageFlavor
+	if at, found := p.find(id); found {
+		core = p.filled[at.image].Versions[at.version].CapabilityFlavors
+	}
 	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
 	var flavors []imageselector.Flavor[any]
 	for _, flavor := range version.Flavors {
@@ -165,26 +172,6 @@ func (p *document) declared(image string, version *imageselector.Version[any]) [
 	return flavors
 }
 
-// coreFlavors returns the flavors that core has of an image version, as admission fills them in.
-func (p *document) coreFlavors(image, version string) []v1beta1.MachineImageFlavor {
-	if at, found := p.find(image, version); found {
-		return p.core[at.image].Versions[at.version].CapabilityFlavors
-	}
-	return nil
-}
-
-// find returns where core lists an image version.
-func (p *document) find(image, version string) (place, bool) {
-	for i := range p.written.MachineImages {
-		for k := range p.written.MachineImages[i].Versions {
-			if p.written.MachineImages[i].Name == image && p.written.MachineImages[i].Versions[k].Version == version {
-				return place{i, k}, true
-			}
-		}
-	}
-	return place{}, false
-}
-
 // undeclared returns the flavors of an entry with their architecture and nothing else, and reports those that say more.
 func (p *document) undeclared(version *imageselector.Version[any]) []imageselector.Flavor[any] {
 	flavors := slices.Clone(version.Flavors)
@@ -196,60 +183,39 @@ func (p *document) undeclared(version *imageselector.Version[any]) []imageselect
 					"the legacy format has no place for %s; remove it first, if the flavor is still told apart", name)
 			}
 		}
-		architecture := constants.ArchitectureAMD64
-		if only := architecturesIn(p.capabilities); len(only) == 1 {
-			architecture = only[0]
-		}
-		if named := f.Capabilities[capability.Architecture]; len(named) > 0 {
-			architecture = named[0]
-		}
-		f.Capabilities = v1beta1.Capabilities{capability.Architecture: {architecture}}
+		f.Capabilities = v1beta1.Capabilities{capability.Architecture: p.architecturesNamed(f.Capabilities)[:1]}
 	}
 	return flavors
 }
 
 // shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
 func (p *document) shorten(written map[string]any) {
-	whole, ok := p.readEntry(written)
-	if !ok {
+	whole := p.readEntry(written)
+	if whole == nil {
 		return
 	}
-	without := func(tree map[string]any) {
-		architecture, there := tree["architecture"]
-		if architecture != constants.ArchitectureAMD64 || !there {
-			return
-		}
-		delete(tree, "architecture")
-		if again, ok := p.readEntry(written); !ok || !reflect.DeepEqual(whole, again) {
-			tree["architecture"] = architecture
-		}
-	}
-	without(written)
-	for _, region := range asList(written["regions"]) {
-		if tree, isMapping := region.(map[string]any); isMapping {
-			without(tree)
+	for _, place := range append([]any{written}, asList(written["regions"])...) {
+		if tree := mapping(place); tree["architecture"] == constants.ArchitectureAMD64 {
+			delete(tree, "architecture")
+			if without := p.readEntry(written); without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
+				tree["architecture"] = constants.ArchitectureAMD64
+			}
 		}
 	}
 }
 
-// readEntry returns the flavors of one entry as the provider reads them, and whether it finds nothing wrong.
-func (p *document) readEntry(written map[string]any) ([]imageselector.Flavor[any], bool) {
-	config := map[string]any{}
-	if p.written.ProviderConfig == nil || json.Unmarshal(p.written.ProviderConfig.Raw, &config) != nil {
-		return nil, false
-	}
+// readEntry returns one entry as the provider reads it; nil if it finds something wrong.
+func (p *document) readEntry(written map[string]any) *imageselector.Version[any] {
 	raw, err := json.Marshal(map[string]any{
-		"apiVersion": config["apiVersion"], "kind": config["kind"],
+		"apiVersion": p.config["apiVersion"], "kind": p.config["kind"],
 		"machineImages": []any{map[string]any{"name": "image", "versions": []any{written}}},
 	})
 	if err != nil {
-		return nil, false
+		return nil
 	}
-	var report finding.Report
-	var decoded provider.Config[any]
-	decoded, report = p.cloud.Decode(&runtime.RawExtension{Raw: raw}, field.NewPath("entry"))
+	decoded, report := p.cloud.Decode(&runtime.RawExtension{Raw: raw}, field.NewPath("entry"))
 	if len(report.Errors) > 0 || len(decoded.Images) != 1 || len(decoded.Images[0].Versions) != 1 {
-		return nil, false
+		return nil
 	}
-	return decoded.Images[0].Versions[0].Flavors, true
+	return &decoded.Images[0].Versions[0]
 }

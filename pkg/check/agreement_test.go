@@ -12,10 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/check"
-	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/test/given"
 )
 
 // lockable has one machine type, and an image that fits all.
@@ -48,7 +47,7 @@ providerConfig:
 // An update of a NamespacedCloudProfile that locks Shoots is called that, be it by its own machine type that is gone, or by one that no
 // core flavor fits any more (semantics S16).
 func TestANamespacedCloudProfileLocks(t *testing.T) {
-	parent, report := profile.Compile(imagesOnly{}, decoded[v1beta1.CloudProfileSpec](t, lockable), field.NewPath("spec"))
+	parent, report := profile.Compile(given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, lockable), field.NewPath("spec"))
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
@@ -66,61 +65,5 @@ func TestANamespacedCloudProfileLocks(t *testing.T) {
 		if len(warnings) != 1 || warnings[0].Origin != rule || !strings.Contains(warnings[0].Detail, "confirmation of their deletion") {
 			t.Errorf("%s: %v", rule, warnings)
 		}
-	}
-}
-
-// relabelled returns a profile with two flavors, whose capabilities are given.
-func relabelled(t *testing.T, a, b string) *profile.Profile[openstack.Image] {
-	t.Helper()
-	spec := decoded[v1beta1.CloudProfileSpec](t, `
-type: openstack
-machineCapabilities:
-- {name: architecture, values: [amd64, arm64]}
-- {name: net, values: [fast, slow]}
-regions: [{name: europe}]
-machineTypes:
-- {name: any, capabilities: {architecture: [amd64]}}
-machineImages:
-- name: gl
-  versions:
-  - version: "1"
-    capabilityFlavors:
-    - {architecture: [amd64], net: [`+a+`]}
-    - {architecture: [amd64], net: [`+b+`]}
-providerConfig:
-  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
-  kind: CloudProfileConfig
-  machineImages:
-  - name: gl
-    versions:
-    - version: "1"
-      capabilityFlavors:
-      - capabilities: {architecture: [amd64], net: [`+a+`]}
-        regions: [{name: europe, id: 11111111-1111-1111-1111-111111111111}]
-      - capabilities: {architecture: [amd64], net: [`+b+`]}
-        regions: [{name: europe, id: 22222222-2222-2222-2222-222222222222}]
-`)
-	p, report := profile.Compile(imagesOnly{}, spec, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
-	return p
-}
-
-// What is said of two images is corrected, and another one is preferred now. The image IDs stay, so worker pools that exist keep
-// theirs (semantics S14), and nobody is told that it is removed.
-func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
-	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
-	uses := []use{{"garden-a", "shoot", []provider.Pool{{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}}}}
-	warnings := effects(before, after, uses)
-	if len(warnings) != 1 || warnings[0].Origin != "image-choice-changed" {
-		t.Error(warnings)
-	}
-	shoot := &v1beta1.Shoot{}
-	shoot.Spec.Provider.Workers = make([]v1beta1.Worker, 1)
-	changes := update.Of(update.View[openstack.Image]{Before: before, After: after, Users: []update.User{{Shoot: shoot, Pools: uses[0].Pools}}})
-	if len(changes.Choices) != 1 || changes.Choices[0].Gone != update.NotGone ||
-		*changes.Choices[0].Kept != *changes.Choices[0].Before || *changes.Choices[0].After == *changes.Choices[0].Before {
-		t.Errorf("%+v", changes.Choices)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/test/given"
 )
 
 // An update must not bring an error along that nobody sees because of an old one.
@@ -61,9 +62,9 @@ func TestRatchetLetsNothingHide(t *testing.T) {
 
 func updatedTo(t *testing.T, before, after string) finding.Report {
 	t.Helper()
-	old, updated := decoded[v1beta1.CloudProfile](t, before), decoded[v1beta1.CloudProfile](t, after)
-	if _, report := check.CloudProfile(imagesOnly{}, old); len(report.Errors) == 0 {
+	old, updated := given.Decoded[v1beta1.CloudProfile](t, before), given.Decoded[v1beta1.CloudProfile](t, after)
+	if _, report := check.CloudProfile(given.ImagesOnly{}, old); len(report.Errors) == 0 {
 		t.Fatal("there was no error before")
 	}
-	return ratcheted(imagesOnly{}, &updated.Spec, &old.Spec)
+	return ratcheted(given.ImagesOnly{}, &updated.Spec, &old.Spec)
 }

@@ -13,17 +13,18 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	t.Helper()
-	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
+	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
 	var lines []string
 	add := func(when string, list finding.List) {
-		for i, line := range brief(list) {
+		for i, line := range given.Brief(list) {
 			lines = append(lines, when+line+": "+list[i].Detail)
 		}
 	}
@@ -40,14 +41,14 @@ func TestWarnings(t *testing.T) { checkWarnings(t, "testdata/warnings.txtar") }
 func checkWarnings(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
+		return cases.Fold(warnings(c.T(), given.SpecOf(c, "profile.yaml"))...)
 	})
 }
 
 // What would be chosen is not worth a warning while the profile has errors.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	s := profileNamed(t, "no-flavors")
-	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
+	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
 	}

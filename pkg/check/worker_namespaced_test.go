@@ -17,20 +17,16 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/given"
 )
 
 func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
-	checkNamespacedProfiles(t, imagesOnly{}, "testdata/namespaced-worker-capabilities.txtar")
-}
-
-// The legacy format has no place for worker capabilities, so what declares them is not written in it.
-func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
-	renderProfiles(t, imagesOnly{}, "testdata/render-converts-worker-capabilities.txtar")
+	checkNamespacedProfiles(t, given.ImagesOnly{}, "testdata/namespaced-worker-capabilities.txtar")
 }
 
 // A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
 func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
-	above, _ := profile.Compile(imagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
+	above, _ := profile.Compile(given.ImagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
 	old, update := namespacedNamed(t, "namespaced-with-secure-boot"), namespacedNamed(t, "namespaced-without")
 	pool := provider.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
 	wants := pool
@@ -54,11 +50,7 @@ func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
 	}
 }
 
-func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
-	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar")
-}
-
 func namespacedNamed(t *testing.T, name string) *v1beta1.NamespacedCloudProfile {
 	t.Helper()
-	return &v1beta1.NamespacedCloudProfile{Spec: *decoded[v1beta1.NamespacedCloudProfileSpec](t, manifest(t, name))}
+	return &v1beta1.NamespacedCloudProfile{Spec: *given.Decoded[v1beta1.NamespacedCloudProfileSpec](t, manifest(t, name))}
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -20,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/test/given"
 )
 
 // feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
@@ -29,18 +29,15 @@ type feature struct {
 	name, special, usual string
 	// always: a pool that does not want the feature asks for usual.
 	always bool
-	wanted func(pool *provider.Pool)
+	// wish is what given.Ask knows the feature by.
+	wish string
 }
 
-const trustedLaunch = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": {"enabled": true}}`
-
 var features = []feature{
-	{"gardener-bootType", "secure", "standard", true, func(p *provider.Pool) { p.Worker.SecureBoot = true }},
-	{"gardener-updateType", "inPlace", "rolling", true, func(p *provider.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }},
-	{"gardener-gpuSupport", "nvidia", "none", false, func(p *provider.Pool) { p.Worker.GPU = new("nvidia") }},
-	{"openstack-trustedLaunch", "enabled", "disabled", false, func(p *provider.Pool) {
-		p.Config = &runtime.RawExtension{Raw: []byte(trustedLaunch)}
-	}},
+	{"gardener-bootType", "secure", "standard", true, "secure"},
+	{"gardener-updateType", "inPlace", "rolling", true, "inPlace"},
+	{"gardener-gpuSupport", "nvidia", "none", false, "gpu"},
+	{"openstack-trustedLaunch", "enabled", "disabled", false, "trusted"},
 }
 
 func (f *feature) reserved() bool { return strings.HasPrefix(f.name, "gardener-") }
@@ -94,13 +91,13 @@ func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, i
 		version.InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: true}
 	}
 	s.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{version}}}
-	s.ProviderConfig = &runtime.RawExtension{Raw: marshalled(t, object{
+	s.ProviderConfig = given.Raw(t, given.Object{
 		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": list{object{"name": "gl", "versions": list{object{"version": "1", "capabilityFlavors": list{
-			object{"capabilities": declaring(flavor), "regions": list{object{"name": "europe", "id": "x"}}},
+		"machineImages": given.List{given.Object{"name": "gl", "versions": given.List{given.Object{"version": "1", "capabilityFlavors": given.List{
+			given.Object{"capabilities": declaring(flavor), "regions": given.List{given.Object{"name": "europe", "id": "x"}}},
 		}}}}},
-	})}
-	return profile.Compile(imagesOnly{}, s, field.NewPath("spec"))
+	})
+	return profile.Compile(given.ImagesOnly{}, s, field.NewPath("spec"))
 }
 
 // row is one line of the table.
@@ -185,7 +182,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 			}
 			pool := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("w")}
 			if r.requested {
-				r.f.wanted(&pool)
+				given.Ask(&pool, r.f.wish)
 			}
 			want := r.want()
 			outcomes[want]++
@@ -195,7 +192,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 				got := ""
 				if answer.Err != nil {
 					got = answer.Err.Origin
-					checkFindings(t, finding.List{*answer.Err})
+					given.Rules.Check(t, finding.List{*answer.Err})
 				}
 				if got != want || (answer.Decision.Chosen == 0) != (want == "") || len(answer.Further) > 0 {
 					t.Errorf("%s: want %q, got %v (flavor %d)", order, want, answer.Err, answer.Decision.Chosen)

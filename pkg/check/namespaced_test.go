@@ -6,14 +6,16 @@ package check_test
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
@@ -29,12 +31,8 @@ func verdict[R any](
 	t *testing.T, cloud provider.Provider[R], parent *v1beta1.CloudProfileSpec, object *v1beta1.NamespacedCloudProfile,
 ) finding.Report {
 	t.Helper()
-	above, report := profile.Compile(cloud, parent, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
-	before := object.DeepCopy()
-	_, report = check.NamespacedCloudProfile(above, object)
+	above, before := given.Sound(t, cloud, parent), object.DeepCopy()
+	_, report := check.NamespacedCloudProfile(above, object)
 	if diff := cmp.Diff(before, object); diff != "" {
 		t.Errorf("the object was changed: %s", diff)
 	}
@@ -105,23 +103,91 @@ func TestProviderConfigWithoutContent(t *testing.T) {
 	}
 }
 
-// profileNamed returns the spec of one of the profiles of this name.
+// profileNamed returns the spec in testdata/profiles that has a name.
 func profileNamed(t *testing.T, name string) *v1beta1.CloudProfileSpec {
 	t.Helper()
-	return given.Decoded[v1beta1.CloudProfileSpec](t, manifest(t, name))
+	return given.File[v1beta1.CloudProfileSpec](t, "testdata/profiles/"+name+".yaml")
 }
 
-func manifest(t *testing.T, name string) string {
-	t.Helper()
-	content, err := txtar.ParseFile("testdata/profiles.txtar")
-	if err != nil {
-		t.Fatal(err)
+func TestWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
+	checkNamespacedProfiles(t, given.ImagesOnly{}, "testdata/namespaced-worker-capabilities.txtar")
+}
+
+// A worker pool on a version that a NamespacedCloudProfile defines, as the update of that profile sees it.
+func TestAnUpdateOfANamespacedCloudProfileThatTakesAFeature(t *testing.T) {
+	above, _ := profile.Compile(given.ImagesOnly{}, profileNamed(t, "parent"), field.NewPath("spec"))
+	old, update := namespacedNamed(t, "namespaced-with-secure-boot"), namespacedNamed(t, "namespaced-without")
+	pool := provider.Pool{MachineType: "m", Image: "own", Version: "1", Region: "europe"}
+	wants := pool
+	wants.Worker = capability.Worker{SecureBoot: true}
+	warnings := func(updated, old *v1beta1.NamespacedCloudProfile, uses ...use) finding.List {
+		after, report := check.NamespacedCloudProfileUpdate(above, updated, old)
+		all := append(report.Warnings, effects(check.Resulting(above, old), after, uses)...)
+		return slices.DeleteFunc(all, func(f finding.Finding) bool {
+			return f.Origin != "mapping-in-use" && f.Origin != "machine-type-in-use" && f.Origin != "image-choice-changed"
+		})
 	}
-	for _, file := range content.Files {
-		if file.Name == name+".yaml" {
-			return string(file.Data)
+	got := warnings(update, old,
+		use{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{pool}},
+		use{Namespace: "garden-a", Name: "secure", Pools: []provider.Pool{wants}})
+	if len(got) != 1 || got[0].Origin != "mapping-in-use" ||
+		!strings.Contains(got[0].Detail, "no image is left for worker pools of Shoot garden-a/secure (1 pool):") {
+		t.Error(got)
+	}
+	if got := warnings(old, update, use{Name: "plain", Pools: []provider.Pool{pool}}); len(got) > 0 {
+		t.Error("a feature is offered:", got)
+	}
+}
+
+func namespacedNamed(t *testing.T, name string) *v1beta1.NamespacedCloudProfile {
+	t.Helper()
+	return &v1beta1.NamespacedCloudProfile{Spec: *given.File[v1beta1.NamespacedCloudProfileSpec](t, "testdata/profiles/"+name+".yaml")}
+}
+
+// lockable has one machine type, and an image that fits all.
+const lockable = `
+type: openstack
+machineCapabilities:
+- {name: architecture, values: [amd64, arm64]}
+- {name: hypervisor, values: [virtualized, baremetal]}
+regions: [{name: europe}]
+machineTypes:
+- {name: any, capabilities: {architecture: [amd64]}}
+machineImages:
+- name: gl
+  versions:
+  - version: "1"
+    capabilityFlavors:
+    - {architecture: [amd64], hypervisor: [virtualized]}
+providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  machineImages:
+  - name: gl
+    versions:
+    - version: "1"
+      capabilityFlavors:
+      - capabilities: {architecture: [amd64], hypervisor: [virtualized]}
+        regions: [{name: europe, id: virt}]
+`
+
+// An update of a NamespacedCloudProfile that locks Shoots is called that, be it by its own machine type that is gone, or by one that no
+// core flavor fits any more (semantics S16).
+func TestANamespacedCloudProfileLocks(t *testing.T) {
+	parent := given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, lockable))
+	old := &v1beta1.NamespacedCloudProfile{}
+	old.Namespace, old.Name = "garden-a", "child"
+	old.Spec.Parent = v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: "p"}
+	old.Spec.MachineTypes = []v1beta1.MachineType{{Name: "own", Capabilities: v1beta1.Capabilities{"architecture": {"amd64"}}}}
+	gone, narrowed := old.DeepCopy(), old.DeepCopy()
+	gone.Spec.MachineTypes = nil
+	narrowed.Spec.MachineTypes[0].Capabilities["hypervisor"] = v1beta1.CapabilityValues{"baremetal"}
+	uses := []use{{"garden-a", "shoot", []provider.Pool{{Name: "w", MachineType: "own", Image: "gl", Version: "1", Region: "europe"}}}}
+	for rule, updated := range map[string]*v1beta1.NamespacedCloudProfile{"machine-type-in-use": gone, "mapping-in-use": narrowed} {
+		after, _ := check.NamespacedCloudProfileUpdate(parent, updated, old)
+		warnings := effects(check.Resulting(parent, old), after, uses)
+		if len(warnings) != 1 || warnings[0].Origin != rule || !strings.Contains(warnings[0].Detail, "confirmation of their deletion") {
+			t.Errorf("%s: %v", rule, warnings)
 		}
 	}
-	t.Fatalf("there is no profile %s", name)
-	return ""
 }

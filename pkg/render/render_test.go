@@ -15,7 +15,6 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	gocmp "github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
@@ -28,29 +27,6 @@ import (
 	"github.com/capkit/capkit/test/cases"
 	"github.com/capkit/capkit/test/given"
 )
-
-// apply applies changes to a config as the API server would.
-func apply(t given.Fatal, changes []render.Change, base *runtime.RawExtension) *runtime.RawExtension {
-	if len(changes) == 0 {
-		return base
-	}
-	if changes[0].Path == "" {
-		return &runtime.RawExtension{Raw: changes[0].Value}
-	}
-	written, err := json.Marshal(changes)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	patch, err := jsonpatch.DecodePatch(written)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, written)
-	}
-	patched, err := patch.Apply(base.Raw)
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, written, base.Raw)
-	}
-	return &runtime.RawExtension{Raw: patched}
-}
 
 // rendered renders a object, and returns the result as well. What is rendered is not changed by rendering it again.
 func rendered[R any](
@@ -68,7 +44,10 @@ func rendered[R any](
 	if err != nil {
 		return nil, nil, err
 	}
-	result := apply(t, changes, base)
+	result, err := render.Apply(changes, base)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, lines(changes))
+	}
 	if again, err := render.Config(cloud, capabilities, object, result); err != nil || len(again) > 0 {
 		t.Fatalf("rendered again: %v %v\n%s\n%s", err, lines(again), object.Spec.ProviderConfig.Raw, result.Raw)
 	}

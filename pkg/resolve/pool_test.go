@@ -70,7 +70,7 @@ func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		var spec *v1beta1.CloudProfileSpec
 		if c.Has("profile") {
-			spec = given.Spec(c.T(), strings.TrimSpace(c.Text("profile")))
+			spec = given.File[v1beta1.CloudProfileSpec](c.T(), strings.TrimSpace(c.Text("profile")))
 		} else {
 			spec = given.SpecOf(c, "profile.yaml")
 		}
@@ -111,7 +111,7 @@ func FuzzResolvePool(f *testing.F) {
 	legacy.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
 		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "10.0.0"}},
 	}}}
-	with, _ := profile.Compile(openstack.Provider{}, given.Spec(f, "testdata/worker-pools.yaml"), field.NewPath("spec"))
+	with, _ := profile.Compile(openstack.Provider{}, given.File[v1beta1.CloudProfileSpec](f, "testdata/worker-pools.yaml"), field.NewPath("spec"))
 	without, _ := profile.Compile(openstack.Provider{}, &legacy, field.NewPath("spec"))
 	const broken = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
 		"trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/profile"
@@ -51,7 +52,7 @@ func TestFaultsOfOthers(t *testing.T) {
 
 // A spec that nobody has written as it is, such as a rendered one, has no places to look at: what is wrong is said by its name.
 func TestFaultsWithoutPlaces(t *testing.T) {
-	spec := given.Spec(t, "testdata/pools.yaml")
+	spec := given.File[v1beta1.CloudProfileSpec](t, "testdata/pools.yaml")
 	spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities["hypervisor"] = []string{"baremetal"}
 	spec.MachineTypes[3].Capabilities["hypervisor"] = []string{}
 	p, _ := profile.Compile(given.ImagesOnly{}, spec, nil)

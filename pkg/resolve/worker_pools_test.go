@@ -27,11 +27,7 @@ import (
 // updates in place, as core says, 6 everything, but only in asia, and 5 everything but trusted launch.
 func profileOfWorkerPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
-	p := given.Profile(t, "testdata/worker-pools.yaml")
-	if faults := p.Faults(); len(faults.Errors) > 0 {
-		t.Fatal(faults.Errors)
-	}
-	return p
+	return given.Sound(t, given.ImagesOnly{}, given.File[v1beta1.CloudProfileSpec](t, "testdata/worker-pools.yaml"))
 }
 
 // askingOf decodes what a pool asks for, in the words of asking.
@@ -59,7 +55,7 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 // machine type.
 func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 	cases.Run(t, "testdata/not-registered.txtar", func(c *cases.Case) string {
-		s := given.Spec(c.T(), "testdata/pools.yaml")
+		s := given.File[v1beta1.CloudProfileSpec](c.T(), "testdata/pools.yaml")
 		s.MachineCapabilities = nil
 		c.Decode("capabilities.yaml", &s.MachineCapabilities)
 		p, _ := profile.Compile(given.ImagesOnly{}, s, field.NewPath("spec"))
@@ -135,10 +131,7 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
 	}, flavors)
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-	p, report := profile.Compile(cloud, s, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
+	p := given.Sound(t, cloud, s)
 	for config, want := range map[string]string{
 		"": "2", `, "trusted": true`: "2", `, "disk": "fast"`: "2", `, "disk": "any"`: "2",
 		`, "disk": "any", "trusted": true`: "2", `, "disk": "fast", "trusted": true`: "",

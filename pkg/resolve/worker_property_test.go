@@ -28,10 +28,7 @@ func TestRefusalsOfPoolsThatAskAreTrue(t *testing.T) {
 	suggested, outcomes := 0, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		cloud, s := given.DrawProfile(t)
-		p, report := profile.Compile(cloud, s, field.NewPath("spec"))
-		if len(report.Errors) > 0 {
-			t.Fatal(report.Errors)
-		}
+		p := given.Sound(t, cloud, s)
 		for range 20 {
 			pool := given.DrawPool(t)
 			r := given.Answer(t, p, pool)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -21,7 +20,7 @@ import (
 // relabelled returns a profile with two flavors, whose capabilities are given.
 func relabelled(t *testing.T, a, b string) *profile.Profile[openstack.Image] {
 	t.Helper()
-	spec := given.Decoded[v1beta1.CloudProfileSpec](t, `
+	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
 type: openstack
 machineCapabilities:
 - {name: architecture, values: [amd64, arm64]}
@@ -48,12 +47,7 @@ providerConfig:
         regions: [{name: europe, id: 11111111-1111-1111-1111-111111111111}]
       - capabilities: {architecture: [amd64], net: [`+b+`]}
         regions: [{name: europe, id: 22222222-2222-2222-2222-222222222222}]
-`)
-	p, report := profile.Compile(given.ImagesOnly{}, spec, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
-	return p
+`))
 }
 
 // What is said of two images is corrected, and another one is preferred now. The image IDs stay, so worker pools that exist keep

@@ -18,6 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -34,20 +35,29 @@ func Decoded[T any](t testing.TB, text string) *T {
 	return into
 }
 
-// Spec reads the spec of a CloudProfile from a file.
-func Spec(t testing.TB, path string) *v1beta1.CloudProfileSpec {
+// File reads a file as Decoded does: the spec of a CloudProfile, for example.
+func File[T any](t testing.TB, path string) *T {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Decoded[v1beta1.CloudProfileSpec](t, string(content))
+	return Decoded[T](t, string(content))
 }
 
 // Profile compiles the spec in a file for [ImagesOnly]. It may have errors, see [profile.Profile.Faults].
 func Profile(t testing.TB, path string) *profile.Profile[openstack.Image] {
 	t.Helper()
-	p, _ := profile.Compile(ImagesOnly{}, Spec(t, path), field.NewPath("spec"))
+	p, _ := profile.Compile(ImagesOnly{}, File[v1beta1.CloudProfileSpec](t, path), field.NewPath("spec"))
+	return p
+}
+
+// Sound compiles a spec that has to be without errors.
+func Sound[R any](t Fatal, cloud provider.Provider[R], spec *v1beta1.CloudProfileSpec) *profile.Profile[R] {
+	p, report := profile.Compile(cloud, spec, field.NewPath("spec"))
+	if len(report.Errors) > 0 {
+		t.Fatalf("%v", report.Errors)
+	}
 	return p
 }
 

@@ -21,11 +21,12 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // ruled is a provider with rules of its own: a config must name an endpoint, and a Shoot may only have the purposes
 // that the config lists, one of them for a single domain.
-type ruled struct{ fake }
+type ruled struct{ given.Cloud }
 
 type ruledConfig struct {
 	metav1.TypeMeta `json:",inline"`
@@ -36,7 +37,7 @@ type ruledConfig struct {
 }
 
 func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[string], finding.Report) {
-	read, report := r.fake.Decode(raw, at)
+	read, report := r.Cloud.Decode(raw, at)
 	config := &ruledConfig{}
 	kind := schema.GroupVersionKind{Group: "ruled", Version: "v1", Kind: "CloudProfileConfig"}
 	report.Errors = append(report.Errors, provider.Decode(raw, kind, config, at)...)
@@ -74,11 +75,11 @@ func (c *ruledConfig) NeedsScope(shoot *v1beta1.Shoot) bool {
 // ruledProfile compiles a CloudProfile with one image and the provider config of a case.
 func ruledProfile(c *cases.Case) (*profile.Profile[string], finding.Report) {
 	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
-	spec := coreSpec(defs, []v1beta1.Capabilities{{}})
+	spec := given.CoreSpec(defs, []v1beta1.Capabilities{{}})
 	spec.ProviderConfig = &runtime.RawExtension{Raw: c.JSON("config.yaml")}
 	spec.Regions = []v1beta1.Region{{Name: "europe"}}
 	spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Architecture: ptr.To("amd64")}}
-	return profile.Compile(ruled{given(v1beta1.Capabilities{})}, spec, field.NewPath("spec"))
+	return profile.Compile(ruled{given.Linux(v1beta1.Capabilities{})}, spec, field.NewPath("spec"))
 }
 
 func TestOwnRulesAboutTheConfig(t *testing.T) {
@@ -104,7 +105,7 @@ func TestOwnRulesAboutShoots(t *testing.T) {
 		if c.Has("domain") {
 			domain = new(strings.TrimSpace(c.Text("domain")))
 		}
-		lines := plainly(check.Shoot(p, s, domain).Errors)
+		lines := given.Plainly(check.Shoot(p, s, domain).Errors)
 		if check.NeedsScope(p, s) {
 			lines = append(lines, "depends on the domain")
 		}

@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/profile"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -18,9 +16,8 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/render"
-	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 )
 
@@ -55,18 +52,6 @@ const (
 	baremetal   = `{"image": "linux:metal", "capabilities": {"hypervisor": ["baremetal"]}}`
 )
 
-func Example_compile() {
-	spec := exampleProfile(virtualized + "," + baremetal).Spec
-	profile, report := profile.Compile(local.Provider{}, &spec, field.NewPath("spec"))
-	fmt.Println(len(report.Errors), "errors")
-
-	answer := resolve.Pool(profile, provider.Pool{MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local"})
-	fmt.Println(answer.Decision.Reference.Image)
-	// Output:
-	// 0 errors
-	// linux:metal
-}
-
 func ExampleCloudProfile() {
 	profile := exampleProfile(virtualized)
 	_, report := check.CloudProfile(local.Provider{}, profile)
@@ -83,22 +68,6 @@ func ExampleCloudProfile() {
 	// Output:
 	// error: provider-flavor-missing at spec.machineImages[0].versions[0].capabilityFlavors[1]
 	// warning: machine-type-without-image at spec.machineTypes[0]
-}
-
-func Example_pool() {
-	object := exampleProfile(virtualized)
-	object.Spec.MachineImages[0].Versions[0].CapabilityFlavors = object.Spec.MachineImages[0].Versions[0].CapabilityFlavors[:1]
-	profile, _ := check.CloudProfile(local.Provider{}, object)
-	answer := resolve.Pool(profile, provider.Pool{
-		Name: "storage", MachineType: "metal", Image: "linux", Version: "1.0.0", Region: "local",
-		Path: field.NewPath("spec", "provider", "workers").Index(0),
-	})
-	printError(*answer.Err)
-	// Output:
-	// spec.provider.workers[0].machine.type
-	//   Invalid value: "metal": worker pool storage: no image fits machine type metal with linux@1.0.0 in region local:
-	//   {hypervisor: [virtualized]} has hypervisor [virtualized], the machine type [baremetal];
-	//   would work: machine type small
 }
 
 // printError prints an error on lines that fit the page.
@@ -154,45 +123,6 @@ func ExampleNamespacedCloudProfile() {
 	// spec.machineImages[0].versions[0].capabilityFlavors
 	//   Forbidden: linux@1.0.0: the parent, CloudProfile parent, has this version, so only its lifecycle can be changed here;
 	//   remove capabilityFlavors
-}
-
-func Example_rendering() {
-	parent := exampleProfile(virtualized + "," + baremetal).Spec
-	changes, err := render.Config(local.Provider{}, parent.MachineCapabilities, exampleChild(), parent.ProviderConfig)
-	if err != nil {
-		fmt.Println(err)
-	}
-	for _, change := range changes {
-		fmt.Println(change.Op, change.Path, string(change.Value))
-	}
-	// Output:
-	// add /machineImages/0/versions/- {"capabilityFlavors":[{"capabilities":{"hypervisor":["virtualized"]},"image":"linux:two"}],"version":"2.0.0"}
-}
-
-func Example_fill() {
-	object := exampleProfile(virtualized + "," + baremetal)
-	object.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
-	for _, filled := range profile.FillCloudProfile(local.Provider{}, &object.Spec) {
-		for _, flavor := range filled.Flavors {
-			fmt.Println(filled.Image, filled.Version, flavor.Capabilities)
-		}
-	}
-	// Output:
-	// 0 0 map[hypervisor:[virtualized]]
-	// 0 0 map[hypervisor:[baremetal]]
-}
-
-func Example_fillNamespaced() {
-	parent, child := exampleProfile(""), exampleChild()
-	child.Spec.MachineImages[0].Versions[0].CapabilityFlavors = nil
-	child.Spec.ProviderConfig.Raw = []byte(`{
-		"apiVersion": "local.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": [{"name": "linux", "versions": [{"version": "2.0.0", "capabilityFlavors": [` + baremetal + `]}]}]}`)
-	for _, filled := range profile.FillNamespacedCloudProfile(local.Provider{}, child, &parent.Spec) {
-		fmt.Println(filled.Image, filled.Version, filled.Flavors[0].Capabilities)
-	}
-	// Output:
-	// 0 0 map[hypervisor:[baremetal]]
 }
 
 // The update adds an image version without images. What was missing before is no reason to refuse it.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // excused is what an update may keep of a report.
@@ -38,11 +40,11 @@ func TestRatchetOfAnExchangedFlavor(t *testing.T) {
 func ratchetProfiles(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		old := specOf(c, "old.yaml")
-		if got := ratcheted(imagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
+		old := given.SpecOf(c, "old.yaml")
+		if got := ratcheted(given.ImagesOnly{}, old.DeepCopy(), old); len(got.Errors) > 0 {
 			c.T().Errorf("nothing changed: %v", got.Errors)
 		}
-		return cases.Fold(plainly(ratcheted(imagesOnly{}, specOf(c, "new.yaml"), old).Errors)...)
+		return cases.Fold(given.Plainly(ratcheted(given.ImagesOnly{}, given.SpecOf(c, "new.yaml"), old).Errors)...)
 	})
 }
 
@@ -53,7 +55,7 @@ func TestRatchetOfAReorderedVocabulary(t *testing.T) {
 	for _, def := range reordered.MachineCapabilities {
 		slices.Reverse(def.Values)
 	}
-	got := ratcheted(imagesOnly{}, reordered, profileNamed(t, "duplicates"))
+	got := ratcheted(given.ImagesOnly{}, reordered, profileNamed(t, "duplicates"))
 	if len(got.Errors) > 0 || len(got.Warnings) < 4 {
 		t.Error(got)
 	}
@@ -69,7 +71,7 @@ func ratcheted[R any](cloud provider.Provider[R], updated, old *v1beta1.CloudPro
 
 func TestNothingNewIsNoError(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spec := drawSpec(t)
+		spec := given.DrawSpec(t)
 		if got := ratcheted(local.Provider{}, spec, spec.DeepCopy()); len(got.Errors) > 0 {
 			t.Fatal(got.Errors)
 		}
@@ -78,7 +80,7 @@ func TestNothingNewIsNoError(t *testing.T) {
 
 func TestRatchetKeepsEveryFinding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		is, was := &v1beta1.CloudProfile{Spec: *drawSpec(t)}, &v1beta1.CloudProfile{Spec: *drawSpec(t)}
+		is, was := &v1beta1.CloudProfile{Spec: *given.DrawSpec(t)}, &v1beta1.CloudProfile{Spec: *given.DrawSpec(t)}
 		_, report := check.CloudProfile(local.Provider{}, is)
 		_, before := check.CloudProfile(local.Provider{}, was)
 		got := excused(report, before, is, was)
@@ -104,8 +106,8 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 				t.Fatalf("%s was not there before", text)
 			}
 		}
-		checkFindings(t, got.Errors)
-		checkFindings(t, got.Warnings)
+		catalogue.Check(t, got.Errors)
+		catalogue.Check(t, got.Warnings)
 		for _, f := range got.Errors {
 			if !slices.ContainsFunc(slices.Concat(report.Errors, report.Silenced), func(g finding.Finding) bool {
 				return g.Error == f.Error
@@ -119,7 +121,7 @@ func TestRatchetKeepsEveryFinding(t *testing.T) {
 // Lists shift: in whatever order the new object is written, no error is new that was there before.
 func TestOrderDoesNotMatterToRatchet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		old := writtenOut(t, drawSpec(t))
+		old := writtenOut(t, given.DrawSpec(t))
 		updated := &v1beta1.CloudProfileSpec{}
 		convert(t, shuffled(t, convert(t, old, new(any))), updated)
 		if got := ratcheted(local.Provider{}, updated, old); len(got.Errors) > 0 {
@@ -147,14 +149,14 @@ func shuffled(t *rapid.T, value any) any {
 	switch v := value.(type) {
 	case *any:
 		return shuffled(t, *v)
-	case list:
+	case given.List:
 		for i := range v {
 			v[i] = shuffled(t, v[i])
 		}
 		if len(v) > 1 {
 			return rapid.Permutation(v).Draw(t, "order")
 		}
-	case object:
+	case given.Object:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
 			v[key] = shuffled(t, v[key])
 		}
@@ -172,25 +174,25 @@ func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfil
 			}
 		}
 	}
-	config := object{}
+	config := given.Object{}
 	convert(t, spec.ProviderConfig, &config)
-	images, _ := config["machineImages"].(list)
+	images, _ := config["machineImages"].(given.List)
 	inFlavors := map[string]bool{}
 	for _, image := range images {
-		versions, _ := image.(object)["versions"].(list)
+		versions, _ := image.(given.Object)["versions"].(given.List)
 		for _, version := range versions {
-			flavors, _ := version.(object)["capabilityFlavors"].(list)
-			name := fmt.Sprint(image.(object)["name"], version.(object)["version"])
+			flavors, _ := version.(given.Object)["capabilityFlavors"].(given.List)
+			name := fmt.Sprint(image.(given.Object)["name"], version.(given.Object)["version"])
 			if formerly, found := inFlavors[name]; found && formerly != (len(flavors) > 0) {
-				version.(object)["version"] = "of another format" // a legacy flavor is never written as another one is
+				version.(given.Object)["version"] = "of another format" // a legacy flavor is never written as another one is
 			} else {
 				inFlavors[name] = len(flavors) > 0
 			}
 			for _, flavor := range flavors {
 				capabilities := v1beta1.Capabilities{}
-				convert(t, flavor.(object)["capabilities"], &capabilities)
+				convert(t, flavor.(given.Object)["capabilities"], &capabilities)
 				full(capabilities)
-				flavor.(object)["capabilities"] = capabilities
+				flavor.(given.Object)["capabilities"] = capabilities
 			}
 		}
 	}
@@ -211,4 +213,57 @@ func writtenOut(t *rapid.T, spec *v1beta1.CloudProfileSpec) *v1beta1.CloudProfil
 		}
 	}
 	return spec
+}
+
+// An update must not bring an error along that nobody sees because of an old one.
+func TestRatchetLetsNothingHide(t *testing.T) {
+	content, err := os.ReadFile("../../example/cloudprofile.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := string(content)
+	const (
+		version = "      - version: 1877.5.0\n        capabilityFlavors:"
+		arm     = "        - capabilities:\n            architecture: [arm64]\n            hypervisor: [virtualized]\n" +
+			"          regions:\n          - name: europe\n            id: 1234-arm64-virt\n          - name: asia\n            id: 5678-arm64-virt\n"
+		old = "            id: 1234-amd64-old"
+	)
+	defects := map[string][2]string{
+		"an unknown field":       {version, strings.Replace(version, "\n", "\n        foo: bar\n", 1)},
+		"another kind":           {"kind: CloudProfileConfig", "kind: CloudProfileConfigs"},
+		"a value":                {"architecture: [amd64]\n            hypervisor: [baremetal]", "architecture: [amd64]\n            hypervisor: [metal]"},
+		"a misspelt image field": {"      versions:\n" + version, "      version: x\n      versions:\n" + version},
+	}
+	for name, hides := range map[string]struct{ from, to string }{
+		"a mapping removed": {arm, ""},
+		"an ID removed":     {"id: 5678-arm64-virt", `id: ""`},
+	} {
+		for defect, d := range defects {
+			if !strings.Contains(good, d[0]) || !strings.Contains(good, hides.from) {
+				t.Fatalf("%s or %s is not in the example", defect, name)
+			}
+			before := strings.Replace(good, d[0], d[1], 1)
+			after := strings.Replace(before, hides.from, hides.to, 1)
+			if report := updatedTo(t, before, after); len(report.Errors) == 0 {
+				t.Errorf("%s, and then %s: the update is admitted", defect, name)
+			}
+		}
+	}
+	// What has nothing to do with the old error is none of its business.
+	for _, defect := range []string{"an unknown field", "a value"} {
+		before := strings.Replace(good, defects[defect][0], defects[defect][1], 1)
+		after := strings.Replace(before, old, old+"er", 1)
+		if report := updatedTo(t, before, after); len(report.Errors) > 0 {
+			t.Errorf("%s, and a change elsewhere: %v", defect, report.Errors)
+		}
+	}
+}
+
+func updatedTo(t *testing.T, before, after string) finding.Report {
+	t.Helper()
+	old, updated := given.Decoded[v1beta1.CloudProfile](t, before), given.Decoded[v1beta1.CloudProfile](t, after)
+	if _, report := check.CloudProfile(given.ImagesOnly{}, old); len(report.Errors) == 0 {
+		t.Fatal("there was no error before")
+	}
+	return ratcheted(given.ImagesOnly{}, &updated.Spec, &old.Spec)
 }

@@ -11,14 +11,13 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
 	"github.com/capkit/capkit/pkg/check"
-	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 func shoot(t *testing.T, text string) *v1beta1.Shoot {
 	t.Helper()
-	return &v1beta1.Shoot{Spec: *decoded[v1beta1.ShootSpec](t, text)}
+	return &v1beta1.Shoot{Spec: *given.Decoded[v1beta1.ShootSpec](t, text)}
 }
 
 func shootOf(c *cases.Case, name string) *v1beta1.Shoot {
@@ -27,23 +26,26 @@ func shootOf(c *cases.Case, name string) *v1beta1.Shoot {
 	return s
 }
 
-func TestCheckShoot(t *testing.T) { checkShoots(t, profileOfPools(t), "testdata/shoots.txtar") }
+func TestCheckShoot(t *testing.T) {
+	checkShoots(t, "../resolve/testdata/pools.yaml", "testdata/shoots.txtar")
+}
 
-// checkShoots checks the Shoot of each case.
-func checkShoots(t *testing.T, p *profile.Profile[openstack.Image], archive string) {
+// checkShoots checks the Shoot of each case in the profile of a file.
+func checkShoots(t *testing.T, path, archive string) {
 	t.Helper()
+	p := given.Profile(t, path)
 	cases.Run(t, archive, func(c *cases.Case) string {
 		s := shootOf(c, "shoot.yaml")
 		before := s.DeepCopy()
 		report := check.Shoot(p, s, nil)
-		checkFindings(c.T(), report.Errors)
+		catalogue.Check(c.T(), report.Errors)
 		if len(report.Warnings) > 0 {
 			c.T().Error(report.Warnings)
 		}
 		if !reflect.DeepEqual(before, s) {
 			c.T().Error("the Shoot was changed")
 		}
-		return cases.Fold(plainly(report.Errors)...)
+		return cases.Fold(given.Plainly(report.Errors)...)
 	})
 }
 
@@ -53,14 +55,14 @@ func TestRatchetOfShoots(t *testing.T) { ratchetShoots(t, "testdata/ratchet-shoo
 // ratchetShoots updates the Shoot of each case. One that has no update stays as it is.
 func ratchetShoots(t *testing.T, archive string) {
 	t.Helper()
-	p := profileOfPools(t)
+	p := given.Profile(t, "../resolve/testdata/pools.yaml")
 	cases.Run(t, archive, func(c *cases.Case) string {
 		was, is := shootOf(c, "before.yaml"), shootOf(c, "before.yaml")
 		if c.Has("after.yaml") {
 			is = shootOf(c, "after.yaml")
 		}
 		report := excused(check.Shoot(p, is, nil), check.Shoot(p, was, nil), is, was)
-		checkFindings(c.T(), report.Errors)
-		return cases.Fold(plainly(report.Errors)...)
+		catalogue.Check(c.T(), report.Errors)
+		return cases.Fold(given.Plainly(report.Errors)...)
 	})
 }

@@ -16,30 +16,49 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
+
+// use is a Shoot that uses a profile.
+type use struct {
+	Namespace, Name string
+	Pools           []provider.Pool
+}
+
+// effects returns what admission warns about an update, but for maintenance, which needs whole Shoots.
+func effects[R any](before, after *profile.Profile[R], uses []use) finding.List {
+	users := make([]update.User, 0, len(uses))
+	for _, u := range uses {
+		shoot := &v1beta1.Shoot{}
+		shoot.Namespace, shoot.Name = u.Namespace, u.Name
+		shoot.Spec.Provider.Workers = make([]v1beta1.Worker, len(u.Pools))
+		users = append(users, update.User{Shoot: shoot, Pools: u.Pools})
+	}
+	changes := update.Of(update.View[R]{Before: before, After: after, Users: users})
+	changes.Blocked = nil
+	return slices.Clip(check.Effects(before, after, &changes, false))
+}
 
 // updated compares two specs of CloudProfiles, and renders the warnings.
 func updated(t *testing.T, old, update *v1beta1.CloudProfileSpec, shoots ...use) string {
 	t.Helper()
-	was, report := profile.Compile(imagesOnly{}, old, field.NewPath("spec"))
-	is, after := profile.Compile(imagesOnly{}, update, field.NewPath("spec"))
-	if len(report.Errors)+len(after.Errors) > 0 {
-		t.Fatal(report.Errors, after.Errors)
-	}
-	warnings := effects(was, is, shoots)
-	checkFindings(t, warnings)
-	return explained(warnings)
+	warnings := effects(given.Sound(t, given.ImagesOnly{}, old), given.Sound(t, given.ImagesOnly{}, update), shoots)
+	catalogue.Check(t, warnings)
+	return given.Explained(warnings)
 }
 
 // updateProfiles updates the CloudProfile of each case, which has Shoots.
 func updateProfiles(t *testing.T, archive string, shoots func(c *cases.Case) []use) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		return updated(c.T(), specOf(c, "old.yaml"), specOf(c, "new.yaml"), shoots(c)...)
+		return updated(c.T(), given.SpecOf(c, "old.yaml"), given.SpecOf(c, "new.yaml"), shoots(c)...)
 	})
 }
 
@@ -90,7 +109,7 @@ func TestUsesThatWereBroken(t *testing.T) {
 // choosy has an image version with two flavors, of which most machine types boot either.
 func choosy(t *testing.T) *v1beta1.CloudProfileSpec {
 	t.Helper()
-	return specFrom(t, "testdata/choosy.yaml")
+	return given.File[v1beta1.CloudProfileSpec](t, "testdata/choosy.yaml")
 }
 
 // The same update says the same, in whatever order the Shoots come, which are not changed.
@@ -111,11 +130,11 @@ func TestOrderOfShootsDoesNotMatter(t *testing.T) {
 	for range 20 {
 		shuffled := slices.Clone(shoots)
 		rand.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
-		given := slices.Clone(shuffled)
+		handed := slices.Clone(shuffled)
 		if diff := cmp.Diff(want, updated(t, choosy(t), fewer, shuffled...)); diff != "" {
 			t.Fatal(diff)
 		}
-		if !slices.EqualFunc(given, shuffled, func(a, b use) bool { return a.Namespace == b.Namespace && a.Name == b.Name }) {
+		if !slices.EqualFunc(handed, shuffled, func(a, b use) bool { return a.Namespace == b.Namespace && a.Name == b.Name }) {
 			t.Fatal("the Shoots were reordered")
 		}
 	}
@@ -123,7 +142,7 @@ func TestOrderOfShootsDoesNotMatter(t *testing.T) {
 
 func TestAnUpdateOfNothingSaysNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		spec := drawSpec(t)
+		spec := given.DrawSpec(t)
 		p, _ := profile.Compile(local.Provider{}, spec, field.NewPath("spec"))
 		again, _ := profile.Compile(local.Provider{}, spec.DeepCopy(), field.NewPath("spec"))
 		var shoots []use

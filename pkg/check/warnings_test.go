@@ -12,18 +12,20 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {
 	t.Helper()
-	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
+	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *spec})
 	if len(report.Errors) > 0 {
 		t.Fatal(report.Errors)
 	}
 	var lines []string
 	add := func(when string, list finding.List) {
-		for i, line := range brief(list) {
+		for i, line := range given.Brief(list) {
 			lines = append(lines, when+line+": "+list[i].Detail)
 		}
 	}
@@ -40,14 +42,14 @@ func TestWarnings(t *testing.T) { checkWarnings(t, "testdata/warnings.txtar") }
 func checkWarnings(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		return cases.Fold(warnings(c.T(), specOf(c, "profile.yaml"))...)
+		return cases.Fold(warnings(c.T(), given.SpecOf(c, "profile.yaml"))...)
 	})
 }
 
 // What would be chosen is not worth a warning while the profile has errors.
 func TestNoWarningsAboutChoiceInABrokenProfile(t *testing.T) {
 	s := profileNamed(t, "no-flavors")
-	_, report := check.CloudProfile(imagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
+	_, report := check.CloudProfile(given.ImagesOnly{}, &v1beta1.CloudProfile{Spec: *s})
 	if len(report.Errors) == 0 || len(report.Warnings) > 0 {
 		t.Error(report)
 	}
@@ -62,4 +64,39 @@ func TestSize(t *testing.T) {
 			t.Errorf("%d bytes: %v", length, got)
 		}
 	}
+}
+
+// Near the limit of what can be stored there is a warning, above it an error.
+func TestSizeOfACloudProfile(t *testing.T) {
+	const limit = 3 << 19
+	for _, c := range []struct {
+		size     int
+		warnings string
+	}{
+		{limit/4*3 - 100, ""},
+		{limit / 4 * 3, "the CloudProfile has 1152 KiB, which comes near the 1536 KiB that can be stored"},
+		{limit - 1000, "the CloudProfile has 1535 KiB, which comes near the 1536 KiB that can be stored"},
+		{limit + 2000, "the CloudProfile has 1537 KiB, which is above the 1536 KiB that can be stored"},
+	} {
+		profile := &v1beta1.CloudProfile{}
+		profile.Spec.Type = "openstack"
+		profile.Annotations = map[string]string{"a": ""}
+		profile.Annotations["a"] = strings.Repeat("x", c.size-profile.Size())
+		_, report := check.CloudProfile(openstack.Provider{}, profile)
+		if got := aboutSize(report.Errors); got != "" {
+			t.Errorf("%d bytes: error %q", c.size, got)
+		}
+		if got := aboutSize(report.Warnings); !strings.HasPrefix(got, c.warnings) || got != "" && c.warnings == "" {
+			t.Errorf("%d bytes: warning %q", c.size, got)
+		}
+	}
+}
+
+func aboutSize(findings finding.List) string {
+	for _, f := range findings {
+		if f.Origin == "cloudprofile-size" {
+			return f.Detail
+		}
+	}
+	return ""
 }

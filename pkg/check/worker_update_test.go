@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/provider"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // uses has one Shoot for each wish, which is its name, and one that asks for nothing.
 func uses(wishes ...string) []use {
-	shoots := []use{{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{asking("m", "gl@1", "")}}}
+	shoots := []use{{Namespace: "garden-a", Name: "plain", Pools: []provider.Pool{given.Asking("m", "gl@1", "")}}}
 	for _, wish := range wishes {
-		shoots = append(shoots, use{Namespace: "garden-a", Name: wish, Pools: []provider.Pool{asking("m", "gl@1", wish)}})
+		shoots = append(shoots, use{Namespace: "garden-a", Name: wish, Pools: []provider.Pool{given.Asking("m", "gl@1", wish)}})
 	}
 	return shoots
 }
@@ -51,7 +51,7 @@ func TestRatchetOfReservedCapabilities(t *testing.T) {
 
 // Which of two keys counts is not known, so the pool has to be the same.
 func TestRatchetOfAKeyThatIsThereTwice(t *testing.T) {
-	p := profileOfPools(t)
+	p := given.Profile(t, "../resolve/testdata/pools.yaml")
 	pool := func(name, version string) *v1beta1.Shoot {
 		s := shoot(t, "{region: europe, provider: {workers: [{name: "+name+", machine: {type: virt, image: {name: gl, version: "+version+"}}}]}}")
 		s.Spec.Provider.Workers[0].ProviderConfig = &runtime.RawExtension{Raw: []byte(`{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1",

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/given"
 )
 
 // The error about a field that was there once says what has become of it, wherever the config stands.
@@ -37,7 +38,7 @@ func TestWhatHasBecomeOfAField(t *testing.T) {
 			} `json:"machineImages"`
 		}{}
 		got := map[string]string{}
-		for _, err := range provider.Decode(raw, workerKind, config, at, changes...) {
+		for _, err := range provider.Decode(raw, given.WorkerKind, config, at, changes...) {
 			got[err.Field] = err.Detail
 		}
 		want := map[string]string{

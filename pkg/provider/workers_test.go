@@ -10,73 +10,20 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
-
-// workerConfig is the WorkerConfig of a provider with two settings.
-type workerConfig struct {
-	metav1.TypeMeta `json:",inline"`
-
-	Trusted bool   `json:"trusted,omitempty"`
-	Disk    string `json:"disk,omitempty"`
-	Nested  *bool  `json:"nested,omitempty"`
-}
-
-var (
-	workerKind  = schema.GroupVersionKind{Group: "given", Version: "v1", Kind: "WorkerConfig"}
-	definitions = []capability.Definition{
-		{Name: "given-trusted", Values: []string{"on", "off"}, Undeclared: "off"},
-		{Name: "given-disk", Values: []string{"fast", "slow"}},
-	}
-	requests = []provider.Request[workerConfig]{
-		{
-			Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
-		},
-		{
-			Setting: "disk: fast", Field: "disk", Capability: "given-disk", Values: []string{"fast"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "fast" },
-		},
-		{
-			Setting: "disk: any", Field: "disk", Capability: "given-disk", Values: []string{"slow", "fast"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk == "any" },
-		},
-	}
-)
-
-// given is a provider with workers.
-type given struct{ workers provider.Workers }
-
-func (given) Type() string { return "given" }
-
-func (given) Decode(*runtime.RawExtension, *field.Path) (provider.Config[string], finding.Report) {
-	return provider.Config[string]{}, finding.Report{}
-}
-
-func (given) Encode(imageselector.Version[string], provider.Format) ([]any, error) { return nil, nil }
-
-func (given) ValidateReference(string, *field.Path) field.ErrorList { return nil }
-
-func (g given) Workers() provider.Workers { return g.workers }
-
-// workersWith are workers with definitions and requests.
-func workersWith(definitions []capability.Definition, requests []provider.Request[workerConfig]) provider.Workers {
-	return provider.WorkersOf(provider.WorkerConfig[workerConfig]{Kind: workerKind, Capabilities: definitions, Requests: requests})
-}
 
 // raw makes a config of YAML.
 func raw(t *testing.T, text string) *runtime.RawExtension {
@@ -86,14 +33,6 @@ func raw(t *testing.T, text string) *runtime.RawExtension {
 		t.Fatal(err)
 	}
 	return &runtime.RawExtension{Raw: converted}
-}
-
-func plainly(list finding.List) []string {
-	var lines []string
-	for _, err := range list {
-		lines = append(lines, strings.TrimPrefix(string(err.Type), "FieldValue")+" "+err.Field+" "+err.Origin)
-	}
-	return lines
 }
 
 func TestCheckProvider(t *testing.T) {
@@ -106,14 +45,14 @@ func TestCheckProvider(t *testing.T) {
 			OnlyIfOffered, Panics      bool
 		}
 		c.Decode("rules.yaml", &written)
-		var asking []provider.Request[workerConfig]
+		var asking []provider.Request[given.WorkerConfig]
 		for _, r := range written {
-			asks := func(_ *provider.Pool, c *workerConfig) bool { return r.Panics && *c.Nested }
-			asking = append(asking, provider.Request[workerConfig]{
+			asks := func(_ *provider.Pool, c *given.WorkerConfig) bool { return r.Panics && *c.Nested }
+			asking = append(asking, provider.Request[given.WorkerConfig]{
 				Setting: r.Setting, Field: r.Field, Capability: r.Capability, Values: r.Values, OnlyIfOffered: r.OnlyIfOffered, Asks: asks,
 			})
 		}
-		if err := provider.Check(given{workersWith(defined, asking)}); err != nil {
+		if err := provider.Check(given.Cloud{Settings: given.WorkersWith(defined, asking)}); err != nil {
 			return cases.Fold(strings.Split(err.Error(), "\n")...)
 		}
 		return ""
@@ -121,8 +60,8 @@ func TestCheckProvider(t *testing.T) {
 }
 
 func TestCheckProviderWithoutAKind(t *testing.T) {
-	err := provider.Check(given{provider.WorkersOf(provider.WorkerConfig[workerConfig]{
-		Kind: schema.GroupVersionKind{Kind: "WorkerConfig"}, Capabilities: definitions, Requests: requests,
+	err := provider.Check(given.Cloud{Settings: provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
+		Kind: schema.GroupVersionKind{Kind: "WorkerConfig"}, Capabilities: given.Definitions, Requests: given.Requests,
 	})})
 	if err == nil || err.Error() != "provider given: the kind of the WorkerConfig has no version, or no kind" {
 		t.Error(err)
@@ -138,8 +77,8 @@ func settingsOf(w provider.Workers) []string {
 }
 
 func TestWorkers(t *testing.T) {
-	workers := workersWith(definitions, requests)
-	if diff := cmp.Diff(definitions, workers.Definitions()); diff != "" {
+	workers := given.WorkersWith(given.Definitions, given.Requests)
+	if diff := cmp.Diff(given.Definitions, workers.Definitions()); diff != "" {
 		t.Error(diff)
 	}
 	want := []string{
@@ -167,7 +106,7 @@ func TestRequirementsOfAConfig(t *testing.T) {
 		trusted = "trusted: true at w.providerConfig.trusted"
 	)
 	text := func(raw string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(raw)} }
-	workers := workersWith(definitions, requests)
+	workers := given.WorkersWith(given.Definitions, given.Requests)
 	for name, tc := range map[string]struct {
 		raw  *runtime.RawExtension
 		want []string
@@ -208,7 +147,7 @@ func TestRequirementsOfAConfig(t *testing.T) {
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tc.errs, plainly(report.Errors)); diff != "" {
+			if diff := cmp.Diff(tc.errs, given.Plainly(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -217,8 +156,8 @@ func TestRequirementsOfAConfig(t *testing.T) {
 
 // What only the provider knows to be wrong in a config is found once the config could be read.
 func TestChecksOfAConfig(t *testing.T) {
-	workers := provider.WorkersOf(provider.WorkerConfig[workerConfig]{
-		Kind: workerKind, Capabilities: definitions, Requests: requests, Validate: func(c *workerConfig, at *field.Path) field.ErrorList {
+	workers := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
+		Kind: given.WorkerKind, Capabilities: given.Definitions, Requests: given.Requests, Validate: func(c *given.WorkerConfig, at *field.Path) field.ErrorList {
 			if c.Disk == "" || c.Disk == "fast" || c.Disk == "any" {
 				return nil
 			}
@@ -232,7 +171,7 @@ func TestChecksOfAConfig(t *testing.T) {
 	} {
 		config := &runtime.RawExtension{Raw: []byte(`{"apiVersion": "given/v1", "kind": "WorkerConfig", ` + raw + `}`)}
 		_, report := workers.Requirements(provider.Pool{Config: config, Path: field.NewPath("c")})
-		if diff := cmp.Diff(want, plainly(report.Errors)); diff != "" {
+		if diff := cmp.Diff(want, given.Plainly(report.Errors)); diff != "" {
 			t.Error(raw, diff)
 		}
 	}
@@ -241,9 +180,9 @@ func TestChecksOfAConfig(t *testing.T) {
 // Fields of a config that belongs to another program may be newer than what is known. Everything else stays an error, and what
 // is known counts.
 func TestUnknownFieldsOfAnother(t *testing.T) {
-	config := provider.WorkerConfig[workerConfig]{
-		Kind: workerKind, KnownUpTo: "provider-given v1.2", Capabilities: definitions, Requests: requests,
-		Validate: func(c *workerConfig, at *field.Path) field.ErrorList {
+	config := provider.WorkerConfig[given.WorkerConfig]{
+		Kind: given.WorkerKind, KnownUpTo: "provider-given v1.2", Capabilities: given.Definitions, Requests: given.Requests,
+		Validate: func(c *given.WorkerConfig, at *field.Path) field.ErrorList {
 			if c.Disk == "FAST" {
 				return field.ErrorList{field.NotSupported(at.Child("disk"), c.Disk, []string{"any", "fast"}).WithOrigin("disk-unknown")}
 			}
@@ -284,10 +223,10 @@ func TestUnknownFieldsOfAnother(t *testing.T) {
 			if len(requirements) != tc.asks {
 				t.Error(requirements)
 			}
-			if diff := cmp.Diff(tc.errors, plainly(report.Errors)); diff != "" {
+			if diff := cmp.Diff(tc.errors, given.Plainly(report.Errors)); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(tc.warnings, plainly(report.Warnings)); diff != "" {
+			if diff := cmp.Diff(tc.warnings, given.Plainly(report.Warnings)); diff != "" {
 				t.Error(diff)
 			}
 			if tc.detail != "" && report.Warnings[0].Detail != tc.detail {
@@ -299,7 +238,7 @@ func TestUnknownFieldsOfAnother(t *testing.T) {
 
 // What is not listed, of thousands of problems, may be anything. So it is no warning.
 func TestUnknownFieldsThatAreNotListed(t *testing.T) {
-	workers := provider.WorkersOf(provider.WorkerConfig[workerConfig]{Kind: workerKind, KnownUpTo: "provider-given v1.2"})
+	workers := provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{Kind: given.WorkerKind, KnownUpTo: "provider-given v1.2"})
 	var b strings.Builder
 	b.WriteString(`{"apiVersion": "given/v1", "kind": "WorkerConfig"`)
 	for i := range 9000 {
@@ -312,11 +251,11 @@ func TestUnknownFieldsThatAreNotListed(t *testing.T) {
 	}
 }
 
-var rolling = provider.WorkersOf(provider.WorkerConfig[workerConfig]{
-	Kind: workerKind, Capabilities: definitions, Requests: requests,
-	RollingUpdate: []provider.Trigger[workerConfig]{
-		{Field: "disk", Value: func(c *workerConfig) string { return c.Disk }},
-		{Field: "trusted", Value: func(c *workerConfig) string { return map[bool]string{true: "on", false: ""}[c.Trusted] }},
+var rolling = provider.WorkersOf(provider.WorkerConfig[given.WorkerConfig]{
+	Kind: given.WorkerKind, Capabilities: given.Definitions, Requests: given.Requests,
+	RollingUpdate: []provider.Trigger[given.WorkerConfig]{
+		{Field: "disk", Value: func(c *given.WorkerConfig) string { return c.Disk }},
+		{Field: "trusted", Value: func(c *given.WorkerConfig) string { return map[bool]string{true: "on", false: ""}[c.Trusted] }},
 	},
 })
 
@@ -343,22 +282,22 @@ func TestRolling(t *testing.T) {
 	if got := (local.Provider{}).Workers().Rolling(provider.Pool{}); got != nil {
 		t.Error("a provider without triggers:", got)
 	}
-	if diff := cmp.Diff(settingsOf(workersWith(definitions, requests)), settingsOf(rolling)); diff != "" {
+	if diff := cmp.Diff(settingsOf(given.WorkersWith(given.Definitions, given.Requests)), settingsOf(rolling)); diff != "" {
 		t.Error("what workers ask for has changed:", diff)
 	}
 }
 
 // What the empty config asks for as well is implied, and so is nothing that follows from the pool itself.
 func TestWhatIsImplied(t *testing.T) {
-	workers := workersWith([]capability.Definition{
+	workers := given.WorkersWith([]capability.Definition{
 		{Name: "given-trusted", Values: []string{"on"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
-	}, []provider.Request[workerConfig]{
+	}, []provider.Request[given.WorkerConfig]{
 		{Setting: "trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"on"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted }},
+			Asks: func(_ *provider.Pool, c *given.WorkerConfig) bool { return c.Trusted }},
 		{Setting: "no fast disk", Field: "disk", Capability: "given-disk", Values: []string{"slow"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Disk != "fast" }},
+			Asks: func(_ *provider.Pool, c *given.WorkerConfig) bool { return c.Disk != "fast" }},
 		{Setting: "machine type x", PoolField: "machine.type", Capability: "given-disk", Values: []string{"fast"},
-			Asks: func(p *provider.Pool, _ *workerConfig) bool { return p.MachineType == "x" }},
+			Asks: func(p *provider.Pool, _ *given.WorkerConfig) bool { return p.MachineType == "x" }},
 	})
 	asked := func(pool provider.Pool) []string {
 		requirements, report := workers.Requirements(pool)
@@ -394,7 +333,7 @@ func TestWhatIsImplied(t *testing.T) {
 			t.Error(name, diff)
 		}
 	}
-	if !workers.LookAtPool() || workersWith(definitions, requests).LookAtPool() {
+	if !workers.LookAtPool() || given.WorkersWith(given.Definitions, given.Requests).LookAtPool() {
 		t.Error("one looks at more of a pool than its providerConfig, the other does not")
 	}
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package profile_test
 
 import (
 	"fmt"
@@ -18,20 +18,12 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/test/given"
 )
-
-func drawDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
-	defs := []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}
-	for i := range rapid.IntRange(0, 2).Draw(t, "capabilities") {
-		defs = append(defs, v1beta1.CapabilityDefinition{
-			Name: fmt.Sprintf("c%d", i), Values: []string{"x", "y", "z"}[:rapid.IntRange(1, 3).Draw(t, "values")]})
-	}
-	return defs
-}
 
 // drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.
 func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
-	defs := drawDefinitions(t)
+	defs := given.DrawDefinitions(t)
 	for _, def := range []v1beta1.CapabilityDefinition{
 		{Name: "given-trusted", Values: []string{"off", "on"}}, {Name: capability.BootType, Values: []string{"secure", "standard"}},
 	} {
@@ -45,20 +37,6 @@ func drawWorkerDefinitions(t *rapid.T) []v1beta1.CapabilityDefinition {
 // leftOutMeansAll reports whether a flavor that leaves a capability out is the same as one that declares all values.
 func leftOutMeansAll(name string) bool {
 	return name != "given-trusted" && !strings.HasPrefix(name, capability.ReservedPrefix)
-}
-
-// drawFlavors draws few enough kinds of flavors that the two sides often agree, and that one often has one twice.
-func drawFlavors(t *rapid.T, defs []v1beta1.CapabilityDefinition, side string) []v1beta1.Capabilities {
-	flavors := make([]v1beta1.Capabilities, rapid.IntRange(1, 5).Draw(t, side))
-	for i := range flavors {
-		flavors[i] = v1beta1.Capabilities{}
-		for _, def := range defs {
-			if rapid.Bool().Draw(t, "declared") {
-				flavors[i][def.Name] = rapid.SliceOfN(rapid.SampledFrom(def.Values), 1, 3).Draw(t, def.Name)
-			}
-		}
-	}
-	return flavors
 }
 
 // rewritten declares the same, in another order, with repetitions, and sometimes with omissions written out.
@@ -80,17 +58,6 @@ func rewritten(t *rapid.T, defs []v1beta1.CapabilityDefinition, flavors []v1beta
 	return rapid.Permutation(again).Draw(t, "order")
 }
 
-func coreSpec(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) *v1beta1.CloudProfileSpec {
-	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
-	for _, c := range flavors {
-		version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{Capabilities: c})
-	}
-	return &v1beta1.CloudProfileSpec{
-		MachineCapabilities: defs,
-		MachineImages:       []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{version}}},
-	}
-}
-
 // complaints sorts the findings about one image version into what each says about which flavor.
 type complaints struct {
 	missing, unexpected            []string // the defaulted sets, as text
@@ -98,7 +65,7 @@ type complaints struct {
 }
 
 func checked(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1beta1.Capabilities) complaints {
-	p, report := profile.Compile(workingWith(cloud...), coreSpec(defs, core), field.NewPath("spec"))
+	p, report := profile.Compile(given.Linux(cloud...).With(given.Definitions, given.Requests), given.CoreSpec(defs, core), field.NewPath("spec"))
 	var c complaints
 	for _, err := range report.Errors {
 		var index int
@@ -132,8 +99,8 @@ func checked(t *rapid.T, defs []v1beta1.CapabilityDefinition, core, cloud []v1be
 func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		defs := drawWorkerDefinitions(t)
-		core := drawFlavors(t, defs, "core")
-		cloud := drawFlavors(t, defs, "provider")
+		core := given.DrawFlavors(t, defs, "core")
+		cloud := given.DrawFlavors(t, defs, "provider")
 		if rapid.Bool().Draw(t, "same") {
 			cloud = rewritten(t, defs, core)
 		}
@@ -154,8 +121,8 @@ func TestOneToOneFindsWhatComparingSetsFinds(t *testing.T) {
 func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(t *rapid.T) {
-		defs := drawDefinitions(t)
-		core := drawFlavors(t, defs, "core")
+		defs := given.DrawDefinitions(t)
+		core := given.DrawFlavors(t, defs, "core")
 		plain := rewritten(t, defs, core)
 		var cloud []v1beta1.Capabilities
 		for _, c := range plain {
@@ -184,7 +151,7 @@ func TestReservedCapabilitiesAreLeftOutOfTheComparison(t *testing.T) {
 
 // distinct returns the different defaulted sets as text, and the indices of those that came before.
 func distinct(defs []v1beta1.CapabilityDefinition, flavors []v1beta1.Capabilities) (sets map[string]bool, repeated []int) {
-	v, _ := capability.Compile(defs, nil, definitions...)
+	v, _ := capability.Compile(defs, nil, given.Definitions...)
 	sets = map[string]bool{}
 	for i, c := range flavors {
 		set, _ := v.Flavor(c, nil, nil)

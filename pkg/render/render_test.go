@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package render_test
 
 import (
 	"bytes"
@@ -12,49 +12,25 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/profile"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	gardenerutils "github.com/gardener/gardener/pkg/utils/gardener"
 	gocmp "github.com/google/go-cmp/cmp"
-	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/local"
+	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
-
-// apply applies changes to a config as the API server would.
-func apply(t fatal, changes []render.Change, base *runtime.RawExtension) *runtime.RawExtension {
-	if len(changes) == 0 {
-		return base
-	}
-	if changes[0].Path == "" {
-		return &runtime.RawExtension{Raw: changes[0].Value}
-	}
-	written, err := json.Marshal(changes)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	patch, err := jsonpatch.DecodePatch(written)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, written)
-	}
-	patched, err := patch.Apply(base.Raw)
-	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, written, base.Raw)
-	}
-	return &runtime.RawExtension{Raw: patched}
-}
 
 // rendered renders a object, and returns the result as well. What is rendered is not changed by rendering it again.
 func rendered[R any](
-	t fatal, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
+	t given.Fatal, cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition,
 	object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) ([]render.Change, *runtime.RawExtension, error) {
 	before, untouched := object.DeepCopy(), base.DeepCopy()
@@ -68,7 +44,10 @@ func rendered[R any](
 	if err != nil {
 		return nil, nil, err
 	}
-	result := apply(t, changes, base)
+	result, err := render.Apply(changes, base)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, lines(changes))
+	}
 	if again, err := render.Config(cloud, capabilities, object, result); err != nil || len(again) > 0 {
 		t.Fatalf("rendered again: %v %v\n%s\n%s", err, lines(again), object.Spec.ProviderConfig.Raw, result.Raw)
 	}
@@ -138,7 +117,7 @@ func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive str
 		var capabilities []v1beta1.CapabilityDefinition
 		c.Decode("capabilities.yaml", &capabilities)
 		base := &runtime.RawExtension{Raw: []byte(`{"machineImages":[]}`)}
-		changes, _, err := rendered(c.T(), cloud, capabilities, namespacedOf(c), base)
+		changes, _, err := rendered(c.T(), cloud, capabilities, given.NamespacedOf(c), base)
 		if err != nil {
 			c.T().Fatal(err)
 		}
@@ -152,7 +131,7 @@ func renderProfiles[R any](t *testing.T, cloud provider.Provider[R], archive str
 }
 
 func TestRenderConfigConverts(t *testing.T) {
-	renderProfiles(t, imagesOnly{}, "testdata/render-converts.txtar")
+	renderProfiles(t, given.ImagesOnly{}, "testdata/render-converts.txtar")
 }
 
 func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
@@ -161,7 +140,7 @@ func TestRenderConfigConvertsForTheLocalProvider(t *testing.T) {
 
 // below draws a NamespacedCloudProfile of the local provider with what may stand in one.
 func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
-	spec := drawSpec(t)
+	spec := given.DrawSpec(t)
 	return &v1beta1.NamespacedCloudProfile{Spec: v1beta1.NamespacedCloudProfileSpec{
 		MachineTypes: spec.MachineTypes, MachineImages: spec.MachineImages, ProviderConfig: spec.ProviderConfig,
 	}}
@@ -171,7 +150,7 @@ func below(t *rapid.T) *v1beta1.NamespacedCloudProfile {
 // were there is kept.
 func TestRenderingTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		parent, object := drawSpec(t), below(t)
+		parent, object := given.DrawSpec(t), below(t)
 		base := parent.ProviderConfig
 		if rapid.IntRange(0, 5).Draw(t, "no base") == 0 {
 			base = nil
@@ -221,21 +200,21 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 				{Name: "architecture", Values: []string{"amd64", "arm64"}}, {Name: "net", Values: []string{"fast", "slow"}},
 			}
 		}
-		above, _ := profile.Compile(imagesOnly{}, parent, field.NewPath("spec"))
+		above, _ := profile.Compile(given.ImagesOnly{}, parent, field.NewPath("spec"))
 		for range 4 {
 			object := &v1beta1.NamespacedCloudProfile{Spec: drawOwnVersion(t)}
 			if _, report := check.NamespacedCloudProfile(above, object); len(report.Errors) > 0 {
 				continue
 			}
 			sound++
-			_, config, err := rendered(t, imagesOnly{}, parent.MachineCapabilities, object, parent.ProviderConfig)
+			_, config, err := rendered(t, given.ImagesOnly{}, parent.MachineCapabilities, object, parent.ProviderConfig)
 			if err != nil {
 				t.Fatal(err)
 			}
 			result := parent.DeepCopy()
 			result.ProviderConfig = config
 			result.MachineImages = gardenerutils.TransformSpecToParentFormat(object.Spec, parent.MachineCapabilities).MachineImages
-			if _, report := profile.Compile(imagesOnly{}, result, field.NewPath("spec")); len(report.Errors) > 0 {
+			if _, report := profile.Compile(given.ImagesOnly{}, result, field.NewPath("spec")); len(report.Errors) > 0 {
 				t.Fatalf("%v\n%s\n%s", report.Errors, object.Spec.ProviderConfig.Raw, config.Raw)
 			}
 			flavors := []byte("capabilityFlavors")
@@ -253,9 +232,9 @@ func TestRenderedProfilesAreSound(t *testing.T) {
 // format.
 func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
 	version := v1beta1.MachineImageVersion{ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}}
-	entry := object{"version": "1"}
+	entry := given.Object{"version": "1"}
 	inCore, inConfig := rapid.Bool().Draw(t, "core in the new format"), rapid.Bool().Draw(t, "config in the new format")
-	var flavors, regions list
+	var flavors, regions given.List
 	for _, architecture := range []string{"amd64", "arm64"} {
 		for _, net := range []string{"", "fast", "slow"} {
 			if rapid.IntRange(0, 2).Draw(t, "there") > 0 {
@@ -269,12 +248,12 @@ func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
 			if net == "" {
 				version.Architectures = append(version.Architectures, architecture)
 			}
-			flavor := object{"capabilities": capabilities}
+			flavor := given.Object{"capabilities": capabilities}
 			if rapid.Bool().Draw(t, "by name") {
 				flavor["image"], entry["image"] = "x", "x"
 			} else {
-				flavor["regions"] = list{object{"name": "europe", "id": architecture}}
-				regions = append(regions, object{"name": "europe", "id": architecture, "architecture": architecture})
+				flavor["regions"] = given.List{given.Object{"name": "europe", "id": architecture}}
+				regions = append(regions, given.Object{"name": "europe", "id": architecture, "architecture": architecture})
 			}
 			flavors = append(flavors, flavor)
 		}
@@ -285,20 +264,16 @@ func drawOwnVersion(t *rapid.T) v1beta1.NamespacedCloudProfileSpec {
 		version.CapabilityFlavors = nil
 	}
 	if inConfig {
-		entry = object{"version": "1", "capabilityFlavors": flavors}
+		entry = given.Object{"version": "1", "capabilityFlavors": flavors}
 	} else if len(regions) > 0 {
 		entry["regions"] = regions
 	}
-	raw, err := json.Marshal(object{
-		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": list{object{"name": "own", "versions": list{entry}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return v1beta1.NamespacedCloudProfileSpec{
-		MachineImages:  []v1beta1.MachineImage{{Name: "own", Versions: []v1beta1.MachineImageVersion{version}}},
-		ProviderConfig: &runtime.RawExtension{Raw: raw},
+		MachineImages: []v1beta1.MachineImage{{Name: "own", Versions: []v1beta1.MachineImageVersion{version}}},
+		ProviderConfig: given.Raw(t, given.Object{
+			"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
+			"machineImages": given.List{given.Object{"name": "own", "versions": given.List{entry}}},
+		}),
 	}
 }
 
@@ -322,9 +297,9 @@ func imageNames(t *rapid.T, config *runtime.RawExtension) string {
 func FuzzRenderConfig(f *testing.F) {
 	// Bytes that YAML does not keep.
 	own := [][]byte{[]byte(`{`), []byte(`{"machineImages":[{"name":"b","versions":[{"version":"1"},{"version":"1","x":[1.50,"\u003c"]}]}]}`)}
-	for _, core := range seeds(f, "testdata/seeds/render-core.txtar") {
-		for _, own := range append(seeds(f, "testdata/seeds/render-own.txtar"), own...) {
-			for _, base := range append(seeds(f, "testdata/seeds/render-base.txtar"), nil) {
+	for _, core := range given.Seeds(f, "testdata/seeds/render-core.txtar") {
+		for _, own := range append(given.Seeds(f, "testdata/seeds/render-own.txtar"), own...) {
+			for _, base := range append(given.Seeds(f, "testdata/seeds/render-base.txtar"), nil) {
 				f.Add(core, own, base)
 			}
 		}
@@ -340,6 +315,11 @@ func FuzzRenderConfig(f *testing.F) {
 		spec.ProviderConfig = &runtime.RawExtension{Raw: own}
 		object := &v1beta1.NamespacedCloudProfile{Spec: spec.NamespacedCloudProfileSpec}
 		_, _, _ = rendered(t, local.Provider{}, spec.MachineCapabilities, object, &runtime.RawExtension{Raw: base})
-		_, _, _ = rendered(t, imagesOnly{}, spec.MachineCapabilities, object, &runtime.RawExtension{Raw: base})
+		_, _, _ = rendered(t, given.ImagesOnly{}, spec.MachineCapabilities, object, &runtime.RawExtension{Raw: base})
 	})
+}
+
+// The legacy format has no place for worker capabilities, so what declares them is not written in it.
+func TestRenderConfigWithWorkerCapabilities(t *testing.T) {
+	renderProfiles(t, given.ImagesOnly{}, "testdata/render-converts-worker-capabilities.txtar")
 }

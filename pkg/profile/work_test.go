@@ -2,21 +2,20 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package profile_test
 
 import (
-	"encoding/json"
 	"runtime"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/test/given"
 )
 
 // Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying
@@ -30,12 +29,12 @@ func TestManyErrorsTakeWorkInProportion(t *testing.T) {
 		"no flavor corresponds": {500, 500, func(times int) []any {
 			unexpected := make([]any, 0, times*500)
 			for _, flavor := range manyFlavors("arm64", times*500) {
-				unexpected = append(unexpected, object{"capabilities": flavor.Capabilities, "image": "i"})
+				unexpected = append(unexpected, given.Object{"capabilities": flavor.Capabilities, "image": "i"})
 			}
-			return list{object{"version": "1.0.0", "capabilityFlavors": unexpected}}
+			return given.List{given.Object{"version": "1.0.0", "capabilityFlavors": unexpected}}
 		}},
 		"many legacy entries": {2000, 500, func(times int) []any {
-			return slices.Repeat(list{object{"version": "1.0.0", "image": "i"}}, times*500)
+			return slices.Repeat(given.List{given.Object{"version": "1.0.0", "image": "i"}}, times*500)
 		}},
 	} {
 		bytes := map[int]uint64{}
@@ -48,14 +47,14 @@ func TestManyErrorsTakeWorkInProportion(t *testing.T) {
 				MachineImages: []v1beta1.MachineImage{{Name: "linux", Versions: []v1beta1.MachineImageVersion{{
 					ExpirableVersion: v1beta1.ExpirableVersion{Version: "1.0.0"}, CapabilityFlavors: manyFlavors("amd64", times*tc.flavors),
 				}}}},
-				ProviderConfig: &apiruntime.RawExtension{Raw: marshalled(t, object{
+				ProviderConfig: given.Raw(t, given.Object{
 					"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-					"machineImages": list{object{"name": "linux", "versions": tc.versions(times)}},
-				})},
+					"machineImages": given.List{given.Object{"name": "linux", "versions": tc.versions(times)}},
+				}),
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, report := profile.Compile(imagesOnly{}, spec, field.NewPath("spec"))
+			_, report := profile.Compile(given.ImagesOnly{}, spec, field.NewPath("spec"))
 			runtime.ReadMemStats(&after)
 			if len(report.Errors) < min(times*tc.errors, finding.Most) {
 				t.Errorf("%s: %d errors only", name, len(report.Errors))
@@ -86,13 +85,4 @@ func manyFlavors(architecture string, n int) []v1beta1.MachineImageFlavor {
 		}})
 	}
 	return flavors
-}
-
-func marshalled(t *testing.T, value any) []byte {
-	t.Helper()
-	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
 }

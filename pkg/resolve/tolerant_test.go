@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"fmt"
@@ -16,12 +16,13 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/test/given"
 )
 
 // implying has linux@1 in legacy entries with these fields.
-func implying(fields ...v1beta1.Capabilities) fake {
-	cloud := given()
-	image := &cloud.images[0]
+func implying(fields ...v1beta1.Capabilities) given.Cloud {
+	cloud := given.Linux()
+	image := &cloud.Images[0]
 	image.Versions = nil
 	for i, implied := range fields {
 		path := image.Path.Child("versions").Index(i)
@@ -66,7 +67,7 @@ func TestLegacyFieldsThatImply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			definitions := append([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, tc.registered...)
-			spec := coreSpec(definitions, tc.core)
+			spec := given.CoreSpec(definitions, tc.core)
 			spec.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: tc.machine}}
 			p, report := profile.Compile(implying(tc.implied...), spec, field.NewPath("spec"))
 			var rules []string

@@ -2,42 +2,32 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"fmt"
-	"os"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/test/worlds"
 )
 
 // profileOfPools has something of everything: versions that are old, expired, or in one region only; two images;
 // machine types of both kinds, one that nobody may use, and one that nothing fits.
 func profileOfPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
-	p, _ := profile.Compile(imagesOnly{}, specFrom(t, "testdata/pools.yaml"), field.NewPath("spec"))
-	return p
-}
-
-// specFrom reads the spec of a CloudProfile from a file.
-func specFrom(t testing.TB, path string) *v1beta1.CloudProfileSpec {
-	t.Helper()
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parse(t, string(content))
+	return given.Profile(t, "testdata/pools.yaml")
 }
 
 func TestResolvePool(t *testing.T) {
@@ -48,7 +38,7 @@ func TestResolvePool(t *testing.T) {
 		if pool.Name != "" {
 			pool.Path = field.NewPath("spec", "provider", "workers").Index(2)
 		}
-		r := answerTo(c.T(), p, pool)
+		r := given.Answer(c.T(), p, pool)
 		if r.Err != nil && len(r.Suggestions) == 0 && c.Name != "nothing asked" {
 			c.T().Errorf("nothing is suggested: %v", r.Err)
 		}
@@ -80,16 +70,16 @@ func TestChoices(t *testing.T) {
 	cases.Run(t, "testdata/choices.txtar", func(c *cases.Case) string {
 		var spec *v1beta1.CloudProfileSpec
 		if c.Has("profile") {
-			spec = specFrom(c.T(), strings.TrimSpace(c.Text("profile")))
+			spec = given.File[v1beta1.CloudProfileSpec](c.T(), strings.TrimSpace(c.Text("profile")))
 		} else {
-			spec = specOf(c, "profile.yaml")
+			spec = given.SpecOf(c, "profile.yaml")
 		}
-		p, report := profile.Compile(imagesOnly{}, spec, field.NewPath("spec"))
-		lines := brief(report.Errors)
+		p, report := profile.Compile(given.ImagesOnly{}, spec, field.NewPath("spec"))
+		lines := given.Brief(report.Errors)
 		for line := range strings.Lines(c.Text("pools")) {
 			words := strings.Fields(line)
-			pool := asking(words[0], words[1], strings.Join(words[2:], " "))
-			r := answerTo(c.T(), p, pool)
+			pool := given.Asking(words[0], words[1], strings.Join(words[2:], " "))
+			r := given.Answer(c.T(), p, pool)
 			got := fmt.Sprintf("%s%s", r.Reference.Name, r.Reference.ID)
 			if r.Err != nil {
 				got = fmt.Sprintf("%s (%s) %s", r.Err.Origin, r.Reason, r.Err.Detail)
@@ -108,43 +98,33 @@ func TestAnswers(t *testing.T) {
 			for _, region := range []string{"europe", "asia", "nowhere"} {
 				pool := provider.Pool{MachineType: machine, Region: region}
 				pool.Image, pool.Version, _ = strings.Cut(image, "@")
-				answerTo(t, p, pool)
+				given.Answer(t, p, pool)
 			}
 		}
 	}
 }
 
-// answerTo asks for the image of a pool, in both ways. The answers have to agree, and what is suggested has to work.
-func answerTo[R any](t fatal, p *profile.Profile[R], pool provider.Pool) resolve.Resolution[R] {
-	r, explained := resolve.Pool(p, pool), resolve.Explain(p, pool)
-	same := reflect.DeepEqual(explained.Reference, r.Reference) && explained.Decision.Chosen == r.Decision.Chosen &&
-		explained.Reason == r.Reason && explained.Message == r.Message &&
-		fmt.Sprint(explained.Err, explained.Further) == fmt.Sprint(r.Err, r.Further)
-	if !same || !reflect.DeepEqual(explained.Suggestions, r.Suggestions) {
-		t.Fatalf("explained: %+v\nresolved: %+v", explained, r)
+// FuzzResolvePool asks for an image with whatever bytes as the worker's providerConfig, and as its strategy and GPU.
+func FuzzResolvePool(f *testing.F) {
+	var legacy v1beta1.CloudProfileSpec
+	legacy.MachineTypes = []v1beta1.MachineType{{Name: "any"}}
+	legacy.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{
+		{ExpirableVersion: v1beta1.ExpirableVersion{Version: "10.0.0"}},
+	}}}
+	with, _ := profile.Compile(openstack.Provider{}, given.File[v1beta1.CloudProfileSpec](f, "testdata/worker-pools.yaml"), field.NewPath("spec"))
+	without, _ := profile.Compile(openstack.Provider{}, &legacy, field.NewPath("spec"))
+	const broken = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig",
+		"trustedLaunch": [true], "nodeTemplate": {"capacity": {"cpu": "x"}}}`
+	for _, config := range []string{"", "null", "{", "[]", worlds.Trusting, broken} {
+		f.Add([]byte(config), "AutoInPlaceUpdate", "nvidia", "gl@9.0.0")
+		f.Add([]byte(config), "", "", "gl@10.0.0")
 	}
-	if (r.Err == nil) != (r.Decision.Chosen >= 0) || r.Err == nil && len(r.Suggestions) > 0 {
-		t.Fatalf("flavor %d, suggestions %v, %v", r.Decision.Chosen, r.Suggestions, r.Err)
-	}
-	if r.Err != nil {
-		checkFindings(t, finding.List{*r.Err})
-	}
-	for _, err := range r.Further {
-		checkFindings(t, finding.List{err})
-	}
-	for _, s := range r.Suggestions {
-		changed := pool
-		switch s.Kind {
-		case "version":
-			changed.Version = s.Value
-		case "image":
-			changed.Image, changed.Version, _ = strings.Cut(s.Value, "@")
-		case "machine-type":
-			changed.MachineType = s.Value
+	f.Fuzz(func(t *testing.T, config []byte, strategy, gpu, image string) {
+		pool := provider.Pool{Name: "w", MachineType: "any", Region: "europe", Path: field.NewPath("w"), Config: &runtime.RawExtension{Raw: config}}
+		pool.Image, pool.Version, _ = strings.Cut(image, "@")
+		pool.Worker = capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy), GPU: &gpu}
+		for _, p := range []*profile.Profile[openstack.Image]{with, without} {
+			given.Answer(t, p, pool)
 		}
-		if again := resolve.Pool(p, changed); again.Err != nil {
-			t.Fatalf("%v\n%+v: %v", r.Err, s, again.Err)
-		}
-	}
-	return explained
+	})
 }

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
@@ -20,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/test/given"
 )
 
 // feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is
@@ -29,18 +29,15 @@ type feature struct {
 	name, special, usual string
 	// always: a pool that does not want the feature asks for usual.
 	always bool
-	wanted func(pool *provider.Pool)
+	// wish is what given.Ask knows the feature by.
+	wish string
 }
 
-const trustedLaunch = `{"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "WorkerConfig", "trustedLaunch": {"enabled": true}}`
-
 var features = []feature{
-	{"gardener-bootType", "secure", "standard", true, func(p *provider.Pool) { p.Worker.SecureBoot = true }},
-	{"gardener-updateType", "inPlace", "rolling", true, func(p *provider.Pool) { p.Worker.UpdateStrategy = v1beta1.AutoInPlaceUpdate }},
-	{"gardener-gpuSupport", "nvidia", "none", false, func(p *provider.Pool) { p.Worker.GPU = new("nvidia") }},
-	{"openstack-trustedLaunch", "enabled", "disabled", false, func(p *provider.Pool) {
-		p.Config = &runtime.RawExtension{Raw: []byte(trustedLaunch)}
-	}},
+	{"gardener-bootType", "secure", "standard", true, "secure"},
+	{"gardener-updateType", "inPlace", "rolling", true, "inPlace"},
+	{"gardener-gpuSupport", "nvidia", "none", false, "gpu"},
+	{"openstack-trustedLaunch", "enabled", "disabled", false, "trusted"},
 }
 
 func (f *feature) reserved() bool { return strings.HasPrefix(f.name, "gardener-") }
@@ -64,53 +61,40 @@ const (
 	onProviderOnly place = "on provider flavors only"
 )
 
-// profileWith makes a profile with one flavor and one machine type, which declare the values given of one capability;
-// nil leaves it out.
-func profileWith(t *testing.T, at place, f *feature, flavor, machine []string, inPlace bool) (*profile.Profile[openstack.Image], finding.Report) {
-	t.Helper()
-	declaring := func(values []string) v1beta1.Capabilities {
-		c := v1beta1.Capabilities{"architecture": {"amd64"}}
-		if values != nil {
-			c[f.name] = values
-		}
-		return c
-	}
-	s := &v1beta1.CloudProfileSpec{
-		Type: "openstack", Regions: []v1beta1.Region{{Name: "europe"}},
-		MachineCapabilities: []v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}},
-		MachineTypes:        []v1beta1.MachineType{{Name: "m", Capabilities: declaring(machine)}},
-	}
-	if at == registered {
-		s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: f.name, Values: f.values()})
-	}
-	ofCore := declaring(flavor)
-	if at == onProviderOnly {
-		ofCore = declaring(nil)
-	}
-	version := v1beta1.MachineImageVersion{
-		ExpirableVersion: v1beta1.ExpirableVersion{Version: "1"}, CapabilityFlavors: []v1beta1.MachineImageFlavor{{Capabilities: ofCore}},
-	}
-	if inPlace {
-		version.InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: true}
-	}
-	s.MachineImages = []v1beta1.MachineImage{{Name: "gl", Versions: []v1beta1.MachineImageVersion{version}}}
-	s.ProviderConfig = &runtime.RawExtension{Raw: marshalled(t, object{
-		"apiVersion": "openstack.provider.extensions.gardener.cloud/v1alpha1", "kind": "CloudProfileConfig",
-		"machineImages": list{object{"name": "gl", "versions": list{object{"version": "1", "capabilityFlavors": list{
-			object{"capabilities": declaring(flavor), "regions": list{object{"name": "europe", "id": "x"}}},
-		}}}}},
-	})}
-	return profile.Compile(imagesOnly{}, s, field.NewPath("spec"))
-}
-
 // row is one line of the table.
 type row struct {
-	at              place
-	f               *feature
+	at place
+	f  *feature
+	// flavor and machine are the declared values of the capability; nil leaves it out.
 	flavor, machine []string
 	requested       bool
 	// inPlace: core says that the version supports updates in place.
 	inPlace bool
+}
+
+// profile makes a profile with one flavor and one machine type, which declare the values of the row.
+func (r *row) profile(t *testing.T) *profile.Profile[string] {
+	t.Helper()
+	declaring := func(values []string) v1beta1.Capabilities {
+		c := v1beta1.Capabilities{"architecture": {"amd64"}}
+		if values != nil {
+			c[r.f.name] = values
+		}
+		return c
+	}
+	ofCore := declaring(r.flavor)
+	if r.at == onProviderOnly {
+		ofCore = declaring(nil)
+	}
+	s := given.CoreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{ofCore})
+	if r.at == registered {
+		s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: r.f.name, Values: r.f.values()})
+	}
+	s.MachineTypes = []v1beta1.MachineType{{Name: "m", Capabilities: declaring(r.machine)}}
+	s.MachineImages[0].Versions[0].InPlaceUpdates = &v1beta1.InPlaceUpdates{Supported: r.inPlace}
+	cloud := given.Linux(declaring(r.flavor))
+	cloud.Settings = openstack.Provider{}.Workers()
+	return given.Sound(t, cloud, s)
 }
 
 // table returns all of them. What core does not carry machine types cannot declare, and provider capabilities are
@@ -179,13 +163,10 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 	for _, r := range table() {
 		name := fmt.Sprintf("%s %s, flavor %v, machine type %v, requested %t, in place %t", r.f.name, r.at, r.flavor, r.machine, r.requested, r.inPlace)
 		t.Run(name, func(t *testing.T) {
-			p, report := profileWith(t, r.at, r.f, r.flavor, r.machine, r.inPlace)
-			if len(report.Errors) > 0 {
-				t.Fatal(report.Errors)
-			}
-			pool := provider.Pool{Name: "w", MachineType: "m", Image: "gl", Version: "1", Region: "europe", Path: field.NewPath("w")}
+			p := r.profile(t)
+			pool := provider.Pool{Name: "w", MachineType: "m", Image: "linux", Version: "1", Path: field.NewPath("w")}
 			if r.requested {
-				r.f.wanted(&pool)
+				given.Ask(&pool, r.f.wish)
 			}
 			want := r.want()
 			outcomes[want]++
@@ -195,7 +176,7 @@ func TestWorkerCapabilitiesInFull(t *testing.T) {
 				got := ""
 				if answer.Err != nil {
 					got = answer.Err.Origin
-					checkFindings(t, finding.List{*answer.Err})
+					given.Rules.Check(t, finding.List{*answer.Err})
 				}
 				if got != want || (answer.Decision.Chosen == 0) != (want == "") || len(answer.Further) > 0 {
 					t.Errorf("%s: want %q, got %v (flavor %d)", order, want, answer.Err, answer.Decision.Chosen)

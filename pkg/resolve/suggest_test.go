@@ -2,16 +2,18 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/test/given"
 )
 
 // What others have found wrong in a profile is named where it may be why a worker pool gets no image, and is not suggested.
@@ -29,7 +31,7 @@ func TestFaultsOfOthers(t *testing.T) {
 		{"huge", "10.0.0", "would work: machine type virt or either", name},
 	} {
 		pool := provider.Pool{Name: "w", Image: "gl", Version: c.version, MachineType: c.machine, Region: "asia"}
-		before, after := answerTo(t, p, pool), answerTo(t, faulty, pool)
+		before, after := given.Answer(t, p, pool), given.Answer(t, faulty, pool)
 		if before.Err == nil || after.Err == nil || before.Err.Origin != after.Err.Origin || before.Err.Field != after.Err.Field {
 			t.Errorf("%+v: %v, then %v", c, before.Err, after.Err)
 			continue
@@ -50,15 +52,15 @@ func TestFaultsOfOthers(t *testing.T) {
 
 // A spec that nobody has written as it is, such as a rendered one, has no places to look at: what is wrong is said by its name.
 func TestFaultsWithoutPlaces(t *testing.T) {
-	spec := specFrom(t, "testdata/pools.yaml")
+	spec := given.File[v1beta1.CloudProfileSpec](t, "testdata/pools.yaml")
 	spec.MachineImages[0].Versions[0].CapabilityFlavors[0].Capabilities["hypervisor"] = []string{"baremetal"}
 	spec.MachineTypes[3].Capabilities["hypervisor"] = []string{}
-	p, _ := profile.Compile(imagesOnly{}, spec, nil)
+	p, _ := profile.Compile(given.ImagesOnly{}, spec, nil)
 	for machine, want := range map[string]string{
 		"bare": "the profile has an error in gl@10.0.0; repair that first",
 		"arm":  "the profile has an error in machine type arm; repair that first",
 	} {
-		r := answerTo(t, p, provider.Pool{Name: "w", Image: "gl", Version: "10.0.0", MachineType: machine, Region: "asia"})
+		r := given.Answer(t, p, provider.Pool{Name: "w", Image: "gl", Version: "10.0.0", MachineType: machine, Region: "asia"})
 		if r.Err == nil || !strings.HasSuffix(r.Err.Detail, want) {
 			t.Errorf("%s: %v", machine, r.Err)
 		}

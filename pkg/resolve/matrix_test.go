@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"iter"
@@ -17,13 +17,14 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/test/given"
 )
 
 // A matrix answers as the profile does to each question by itself, and machine types of a group get the same answers.
 func TestMatrixAnswersAsTheProfile(t *testing.T) {
 	booted, refused, asked, grouped := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		cloud, spec := drawProfile(t)
+		cloud, spec := given.DrawProfile(t)
 		p, _ := profile.Compile(cloud, spec, field.NewPath("spec"))
 		order := rapid.SampledFrom([]capability.Order{capability.GEP33, capability.Gardener}).Draw(t, "order")
 		m := resolve.NewMatrix(p, order)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package resolve_test
 
 import (
 	"slices"
@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -21,54 +20,27 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // profileOfWorkerPools has versions that differ in worker capabilities: 10 has none, 9 trusted launch, 8 secure boot, 7
 // updates in place, as core says, 6 everything, but only in asia, and 5 everything but trusted launch.
 func profileOfWorkerPools(t *testing.T) *profile.Profile[openstack.Image] {
 	t.Helper()
-	p, report := profile.Compile(imagesOnly{}, specFrom(t, "testdata/worker-pools.yaml"), field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
-	return p
-}
-
-// asking makes a pool in europe from what it says besides: secure, inPlace, gpu, trusted; asia, amd64, and
-// gardener for the other order.
-func asking(machine, image, wishes string) provider.Pool {
-	pool := provider.Pool{Name: "w", MachineType: machine, Region: "europe", Path: field.NewPath("spec", "provider", "workers").Index(2)}
-	pool.Image, pool.Version, _ = strings.Cut(image, "@")
-	for i, wish := range []string{"secure", "inPlace", "gpu", "trusted"} {
-		if strings.Contains(wishes, wish) {
-			features[i].wanted(&pool)
-		}
-	}
-	for _, region := range []string{"asia", "africa"} {
-		if strings.Contains(wishes, region) {
-			pool.Region = region
-		}
-	}
-	if strings.Contains(wishes, "amd64") {
-		pool.Architecture = "amd64"
-	}
-	if strings.Contains(wishes, "gardener") {
-		pool.Order = capability.Gardener
-	}
-	return pool
+	return given.Sound(t, given.ImagesOnly{}, given.File[v1beta1.CloudProfileSpec](t, "testdata/worker-pools.yaml"))
 }
 
 // askingOf decodes what a pool asks for, in the words of asking.
 func askingOf(c *cases.Case) provider.Pool {
 	var pool struct{ MachineType, Image, Asks string }
 	c.Decode("pool.yaml", &pool)
-	return asking(pool.MachineType, pool.Image, pool.Asks)
+	return given.Asking(pool.MachineType, pool.Image, pool.Asks)
 }
 
 func TestResolvePoolsThatAsk(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	cases.Run(t, "testdata/resolve-pool-that-asks.txtar", func(c *cases.Case) string {
-		r := answerTo(c.T(), p, askingOf(c))
+		r := given.Answer(c.T(), p, askingOf(c))
 		if len(r.Further) > 0 {
 			c.T().Error(r.Further)
 		}
@@ -83,10 +55,10 @@ func TestResolvePoolsThatAsk(t *testing.T) {
 // machine type.
 func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 	cases.Run(t, "testdata/not-registered.txtar", func(c *cases.Case) string {
-		s := specFrom(c.T(), "testdata/pools.yaml")
+		s := given.File[v1beta1.CloudProfileSpec](c.T(), "testdata/pools.yaml")
 		s.MachineCapabilities = nil
 		c.Decode("capabilities.yaml", &s.MachineCapabilities)
-		p, _ := profile.Compile(imagesOnly{}, s, field.NewPath("spec"))
+		p, _ := profile.Compile(given.ImagesOnly{}, s, field.NewPath("spec"))
 		r := resolve.Pool(p, askingOf(c))
 		if len(r.Suggestions) > 0 || r.Decision.Chosen >= 0 {
 			c.T().Errorf("suggestions %v, flavor %d", r.Suggestions, r.Decision.Chosen)
@@ -101,7 +73,7 @@ func TestPoolsThatAskForWhatIsNotRegistered(t *testing.T) {
 
 // An architecture that the machine type does not have counts first. Nothing is suggested that would not work.
 func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
-	pool := asking("arm", "gl@10.0.0", "trusted amd64")
+	pool := given.Asking("arm", "gl@10.0.0", "trusted amd64")
 	r := resolve.Pool(profileOfPools(t), pool)
 	if r.Err == nil || r.Err.Origin != "pool-architecture-mismatch" || len(r.Further) != 1 || r.Further[0].Origin != "worker-capability-not-registered" {
 		t.Error(r.Err, r.Further)
@@ -115,10 +87,10 @@ func TestAnotherArchitectureAndWhatIsNotRegistered(t *testing.T) {
 func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	cases.Run(t, "testdata/worker-configs.txtar", func(c *cases.Case) string {
-		pool := asking("any", "gl@9.0.0", "")
+		pool := given.Asking("any", "gl@9.0.0", "")
 		pool.Config = &runtime.RawExtension{Raw: []byte(strings.TrimSuffix(c.Text("config.json"), "\n"))}
-		r := answerTo(c.T(), p, pool)
-		return cases.Fold(append([]string{r.Reference.Name}, plainly(r.Further)...)...)
+		r := given.Answer(c.T(), p, pool)
+		return cases.Fold(append([]string{r.Reference.Name}, given.Plainly(r.Further)...)...)
 	})
 }
 
@@ -126,7 +98,7 @@ func TestPoolsWithAProviderConfigOfErrors(t *testing.T) {
 func TestPathsWithoutAManifest(t *testing.T) {
 	p := profileOfWorkerPools(t)
 	for wish, want := range map[string]string{"trusted": "trustedLaunch", "secure": "machine.type", "inPlace": "machine.type"} {
-		pool := asking("any", "gl@10.0.0", wish)
+		pool := given.Asking("any", "gl@10.0.0", wish)
 		pool.Path = nil
 		if r := resolve.Pool(p, pool); r.Err == nil || r.Err.Field != want {
 			t.Errorf("%s: %v", wish, r.Err)
@@ -136,9 +108,9 @@ func TestPathsWithoutAManifest(t *testing.T) {
 
 // The local provider has no worker capabilities, so nobody looks at its WorkerConfig.
 func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
-	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{{}})
+	s := given.CoreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}}, []v1beta1.Capabilities{{}})
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-	p, _ := profile.Compile(given(v1beta1.Capabilities{}), s, field.NewPath("spec"))
+	p, _ := profile.Compile(given.Linux(v1beta1.Capabilities{}), s, field.NewPath("spec"))
 	r := resolve.Pool(p, provider.Pool{MachineType: "m", Image: "linux", Version: "1", Config: &runtime.RawExtension{Raw: []byte("{")}})
 	if r.Err != nil || len(r.Further) > 0 || len(r.Requirements) != 2 {
 		t.Error(r.Err, r.Further, r.Requirements)
@@ -149,20 +121,17 @@ func TestAProviderWithoutWorkerCapabilities(t *testing.T) {
 func TestTwoSettingsOfOneCapability(t *testing.T) {
 	disk := func(values ...string) v1beta1.Capabilities { return v1beta1.Capabilities{"given-disk": values} }
 	flavors := []v1beta1.Capabilities{disk("slow"), disk("fast"), disk("fast", "slow")}
-	cloud := fake{given(flavors...).images, workersWith(append([]provider.Request[workerConfig]{
+	cloud := given.Linux(flavors...).With(given.Definitions, append([]provider.Request[given.WorkerConfig]{
 		{
 			Setting: "trusted: true, which is slow", Field: "trusted", Capability: "given-disk", Values: []string{"slow"},
-			Asks: func(_ *provider.Pool, c *workerConfig) bool { return c.Trusted },
+			Asks: func(_ *provider.Pool, c *given.WorkerConfig) bool { return c.Trusted },
 		},
-	}, rules[1:]...))}
-	s := coreSpec([]v1beta1.CapabilityDefinition{
+	}, given.Requests[1:]...))
+	s := given.CoreSpec([]v1beta1.CapabilityDefinition{
 		{Name: "architecture", Values: []string{"amd64"}}, {Name: "given-disk", Values: []string{"fast", "slow"}},
 	}, flavors)
 	s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-	p, report := profile.Compile(cloud, s, field.NewPath("spec"))
-	if len(report.Errors) > 0 {
-		t.Fatal(report.Errors)
-	}
+	p := given.Sound(t, cloud, s)
 	for config, want := range map[string]string{
 		"": "2", `, "trusted": true`: "2", `, "disk": "fast"`: "2", `, "disk": "any"`: "2",
 		`, "disk": "any", "trusted": true`: "2", `, "disk": "fast", "trusted": true`: "",
@@ -182,10 +151,10 @@ func TestTwoSettingsOfOneCapability(t *testing.T) {
 // A feature that must stay off unless it is asked for has a rule for off, which a worker without a config follows as
 // well.
 func TestARuleForOff(t *testing.T) {
-	trustedOff := append([]provider.Request[workerConfig]{{
+	trustedOff := append([]provider.Request[given.WorkerConfig]{{
 		Setting: "no trusted: true", Field: "trusted", Capability: "given-trusted", Values: []string{"off"},
-		Asks: func(_ *provider.Pool, c *workerConfig) bool { return !c.Trusted },
-	}}, rules[:1]...)
+		Asks: func(_ *provider.Pool, c *given.WorkerConfig) bool { return !c.Trusted },
+	}}, given.Requests[:1]...)
 	on, off := v1beta1.Capabilities{"given-trusted": {"on"}}, v1beta1.Capabilities{"given-trusted": {"off"}}
 	amd64 := v1beta1.CapabilityDefinition{Name: "architecture", Values: []string{"amd64"}}
 	const (
@@ -210,12 +179,12 @@ func TestARuleForOff(t *testing.T) {
 		"on, of what is not registered":  {nil, []v1beta1.Capabilities{{}}, wants, "", "worker-capability-not-registered"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := coreSpec([]v1beta1.CapabilityDefinition{amd64}, tc.flavors)
+			s := given.CoreSpec([]v1beta1.CapabilityDefinition{amd64}, tc.flavors)
 			if tc.registered != nil {
 				s.MachineCapabilities = append(s.MachineCapabilities, v1beta1.CapabilityDefinition{Name: "given-trusted", Values: tc.registered})
 			}
 			s.MachineTypes = []v1beta1.MachineType{{Name: "m"}}
-			p, report := check.CloudProfile(fake{given(tc.flavors...).images, workersWith(trustedOff)}, &v1beta1.CloudProfile{Spec: *s})
+			p, report := check.CloudProfile(given.Linux(tc.flavors...).With(given.Definitions, trustedOff), &v1beta1.CloudProfile{Spec: *s})
 			warned := slices.ContainsFunc(report.Warnings, func(f finding.Finding) bool { return f.Origin == "worker-capability-value-unasked" })
 			if len(report.Errors) > 0 || warned != (len(tc.registered) == 1) {
 				t.Error(report)
@@ -237,9 +206,4 @@ func TestARuleForOff(t *testing.T) {
 			}
 		})
 	}
-}
-
-// The Shoot's own words: the update strategy and the providerConfig of a worker.
-func TestShootsThatAsk(t *testing.T) {
-	checkShoots(t, profileOfWorkerPools(t), "testdata/shoots-that-ask.txtar")
 }

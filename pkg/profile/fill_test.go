@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package profile_test
 
 import (
 	"fmt"
@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // fillings renders what is filled in, one version to a line.
@@ -41,9 +42,9 @@ func TestFillCloudProfile(t *testing.T) { fillProfiles(t, "testdata/fill.txtar")
 func fillProfiles(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		s := specOf(c, "profile.yaml")
+		s := given.SpecOf(c, "profile.yaml")
 		before := s.DeepCopy()
-		filled := profile.FillCloudProfile(imagesOnly{}, s)
+		filled := profile.FillCloudProfile(given.ImagesOnly{}, s)
 		if diff := cmp.Diff(before, s); diff != "" {
 			c.T().Errorf("the profile was changed: %s", diff)
 		}
@@ -59,9 +60,9 @@ func TestFillNamespacedCloudProfile(t *testing.T) {
 func fillNamespacedProfiles(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		above, object := parentOf(c), namespacedOf(c)
+		above, object := given.ParentOf(c), given.NamespacedOf(c)
 		before, parent := object.DeepCopy(), above.DeepCopy()
-		filled := profile.FillNamespacedCloudProfile(imagesOnly{}, object, above)
+		filled := profile.FillNamespacedCloudProfile(given.ImagesOnly{}, object, above)
 		if !reflect.DeepEqual(before, object) || !reflect.DeepEqual(parent, above) {
 			c.T().Error("an argument was changed")
 		}
@@ -72,9 +73,9 @@ func fillNamespacedProfiles(t *testing.T, archive string) {
 // given hands out the very maps that it was given, as a provider may.
 func TestWhatIsFilledInIsTheCallers(t *testing.T) {
 	flavors := []v1beta1.Capabilities{{"architecture": {"amd64"}, "c0": {"x"}}}
-	s := coreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "c0", Values: []string{"x", "y"}}}, nil)
+	s := given.CoreSpec([]v1beta1.CapabilityDefinition{{Name: "architecture", Values: []string{"amd64"}}, {Name: "c0", Values: []string{"x", "y"}}}, nil)
 	s.ProviderConfig = &runtime.RawExtension{}
-	filled := profile.FillCloudProfile(given(flavors...), s)
+	filled := profile.FillCloudProfile(given.Linux(flavors...), s)
 	if len(filled) != 1 {
 		t.Fatal(filled)
 	}
@@ -89,8 +90,8 @@ func TestWhatIsFilledInIsTheCallers(t *testing.T) {
 func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 	filledIn, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		defs := drawDefinitions(t)
-		flavors := drawFlavors(t, defs, "provider")
+		defs := given.DrawDefinitions(t)
+		flavors := given.DrawFlavors(t, defs, "provider")
 		if rapid.IntRange(0, 9).Draw(t, "wrong") == 0 {
 			flavors[0]["architecture"] = v1beta1.CapabilityValues{"riscv"}
 		}
@@ -105,14 +106,14 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 				flavors[i]["architecture"] = values[:1]
 			}
 		}
-		s := coreSpec(defs, nil)
+		s := given.CoreSpec(defs, nil)
 		s.ProviderConfig = &runtime.RawExtension{}
-		filled := profile.FillCloudProfile(given(flavors...), s)
+		filled := profile.FillCloudProfile(given.Linux(flavors...), s)
 		for _, f := range filled {
 			s.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
 			filledIn++
 		}
-		_, report := profile.Compile(given(flavors...), s, field.NewPath("spec"))
+		_, report := profile.Compile(given.Linux(flavors...), s, field.NewPath("spec"))
 		if len(filled) > 0 && len(report.Errors) > 0 {
 			t.Fatal(report.Errors)
 		}
@@ -122,11 +123,65 @@ func TestAProfileIsSoundWhereItIsFilled(t *testing.T) {
 				t.Fatalf("nothing was filled in for %v", flavors)
 			}
 		}
-		if again := profile.FillCloudProfile(given(flavors...), s); len(filled) > 0 && len(again) > 0 {
+		if again := profile.FillCloudProfile(given.Linux(flavors...), s); len(filled) > 0 && len(again) > 0 {
 			t.Fatalf("filled again: %+v", again)
 		}
 	})
 	if filledIn < 10 || left < 10 {
 		t.Errorf("filled in %d times, left %d times", filledIn, left)
+	}
+}
+
+func TestFillWorkerCapabilitiesOfANamespacedCloudProfile(t *testing.T) {
+	fillNamespacedProfiles(t, "testdata/fill-namespaced-worker-capabilities.txtar")
+}
+
+// What is filled in is what core can carry.
+func TestFillWorkerCapabilities(t *testing.T) {
+	fillProfiles(t, "testdata/fill-worker-capabilities.txtar")
+}
+
+// What is filled in is what core can carry of a mapping, and corresponds to it.
+func TestAProfileWithWorkerCapabilitiesIsSoundWhereItIsFilled(t *testing.T) {
+	filledIn, dropped := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		cloud, s := given.DrawProfile(t)
+		s.ProviderConfig = &runtime.RawExtension{}
+		for i := range s.MachineImages {
+			for k := range s.MachineImages[i].Versions {
+				s.MachineImages[i].Versions[k].CapabilityFlavors = nil
+			}
+		}
+		filled := profile.FillCloudProfile(cloud, s)
+		for _, f := range filled {
+			filledIn++
+			s.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+			if len(f.Flavors) < len(cloud.Images[f.Image].Versions[f.Version].Flavors) {
+				dropped++
+			}
+		}
+		p, report := profile.Compile(cloud, s, field.NewPath("spec"))
+		for _, f := range filled {
+			for _, flavor := range f.Flavors {
+				for name := range flavor.Capabilities {
+					if !p.Vocabulary().IsRegistered(name) {
+						t.Fatalf("%s is not registered, and filled in", name)
+					}
+				}
+			}
+			version := &cloud.Images[f.Image].Versions[f.Version]
+			if at := version.Path.String(); len(p.Catalog().Flavors(s.MachineImages[f.Image].Name, version.Version)) != len(version.Flavors) {
+				t.Fatalf("not everything in %s corresponds to what is filled in: %v", at, report.Errors)
+			}
+		}
+		again := profile.FillCloudProfile(cloud, s)
+		if len(again) > 0 && slices.ContainsFunc(filled, func(f profile.Filled) bool {
+			return f.Image == again[0].Image && f.Version == again[0].Version
+		}) {
+			t.Fatalf("filled again: %+v", again)
+		}
+	})
+	if filledIn == 0 || dropped == 0 {
+		t.Errorf("filled in %d times, %d times with fewer flavors", filledIn, dropped)
 	}
 }

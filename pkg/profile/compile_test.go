@@ -2,23 +2,25 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package profile_test
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"golang.org/x/tools/txtar"
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	"sigs.k8s.io/yaml"
+	"pgregory.net/rapid"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/test/given"
 )
 
 // The vocabularies that the table of machine types uses.
@@ -27,85 +29,23 @@ const (
 	legacy      = ""
 )
 
-// profileNamed returns the spec of one of the profiles of this name.
-func profileNamed(t *testing.T, name string) *v1beta1.CloudProfileSpec {
-	t.Helper()
-	return parse(t, manifest(t, name))
-}
-
-func manifest(t *testing.T, name string) string {
-	t.Helper()
-	content, err := txtar.ParseFile("testdata/profiles.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range content.Files {
-		if file.Name == name+".yaml" {
-			return string(file.Data)
-		}
-	}
-	t.Fatalf("there is no profile %s", name)
-	return ""
-}
-
-func parse(t testing.TB, text string) *v1beta1.CloudProfileSpec {
-	t.Helper()
-	return decoded[v1beta1.CloudProfileSpec](t, text)
-}
-
-// decoded reads YAML.
-func decoded[T any](t testing.TB, text string) *T {
-	t.Helper()
-	into := new(T)
-	if err := yaml.UnmarshalStrict([]byte(text), into); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return into
-}
-
-// brief renders findings as type, field and rule. It shortens the paths of the one image.
-func brief(list finding.List) []string {
-	shorten := strings.NewReplacer("spec.providerConfig.machineImages[0].versions", "provider", "spec.machineImages[0].versions", "core", "FieldValue", "")
-	var lines []string
-	for _, err := range list {
-		lines = append(lines, shorten.Replace(fmt.Sprintf("%s %s %s", string(err.Type), err.Field, err.Origin)))
-	}
-	return lines
-}
-
 func TestOneToOne(t *testing.T) { checkProfiles(t, "testdata/one-to-one.txtar") }
 
 // checkProfiles compiles the CloudProfile of each case.
 func checkProfiles(t *testing.T, archive string) {
 	t.Helper()
 	cases.Run(t, archive, func(c *cases.Case) string {
-		_, report := profile.Compile(imagesOnly{}, specOf(c, "profile.yaml"), field.NewPath("spec"))
-		checkFindings(c.T(), report.Errors)
-		return cases.Fold(brief(report.Errors)...)
+		_, report := profile.Compile(given.ImagesOnly{}, given.SpecOf(c, "profile.yaml"), field.NewPath("spec"))
+		given.Rules.Check(c.T(), report.Errors)
+		return cases.Fold(given.Brief(report.Errors)...)
 	})
-}
-
-// specOf decodes the spec of a CloudProfile.
-func specOf(c *cases.Case, name string) *v1beta1.CloudProfileSpec {
-	spec := &v1beta1.CloudProfileSpec{}
-	c.Decode(name, spec)
-	return spec
-}
-
-// explained renders findings as type, field, rule and message.
-func explained(list finding.List) string {
-	lines := plainly(list)
-	for i := range lines {
-		lines[i] += ": " + list[i].Detail
-	}
-	return cases.Fold(lines...)
 }
 
 // Each fault has one repair, and its message says which.
 func TestMessages(t *testing.T) {
 	cases.Run(t, "testdata/messages.txtar", func(c *cases.Case) string {
-		_, report := profile.Compile(imagesOnly{}, specOf(c, "profile.yaml"), field.NewPath("spec"))
-		return explained(report.Errors)
+		_, report := profile.Compile(given.ImagesOnly{}, given.SpecOf(c, "profile.yaml"), field.NewPath("spec"))
+		return given.Explained(report.Errors)
 	})
 }
 
@@ -134,12 +74,12 @@ func TestMachineTypeArchitecture(t *testing.T) {
 		"legacy, capabilities mean nothing": {legacy, v1beta1.MachineType{Capabilities: v1beta1.Capabilities{"architecture": {"arm64"}}}, "", "[amd64]", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := parse(t, tc.vocabulary+"type: openstack\n")
+			s := given.Decoded[v1beta1.CloudProfileSpec](t, tc.vocabulary+"type: openstack\n")
 			tc.machine.Name = "m"
 			s.MachineTypes = []v1beta1.MachineType{tc.machine}
-			p, report := profile.Compile(imagesOnly{}, s, field.NewPath("spec"))
+			p, report := profile.Compile(given.ImagesOnly{}, s, field.NewPath("spec"))
 			var found []string
-			for _, line := range brief(report.Errors) {
+			for _, line := range given.Brief(report.Errors) {
 				if strings.Contains(line, "machine-type") {
 					found = append(found, line)
 				}
@@ -153,4 +93,32 @@ func TestMachineTypeArchitecture(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The images that a provider hands over are its own.
+func TestCompileDoesNotChangeTheImages(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		defs := given.DrawDefinitions(t)
+		core, cloud := given.DrawFlavors(t, defs, "core"), given.DrawFlavors(t, defs, "provider")
+		legacy := rapid.Bool().Draw(t, "legacy")
+		images := func() []imageselector.Image[string] {
+			images := given.Linux(cloud...).Images
+			images[0].Versions[0].Legacy = legacy
+			return images
+		}
+		handed, untouched := images(), images()
+		profile.Compile(given.Cloud{Images: handed}, given.CoreSpec(defs, core), field.NewPath("spec"))
+		if !reflect.DeepEqual(handed, untouched) {
+			t.Fatal(cmp.Diff(untouched, handed))
+		}
+	})
+}
+
+func TestOneToOneOfReservedCapabilities(t *testing.T) {
+	checkProfiles(t, "testdata/one-to-one-reserved.txtar")
+}
+
+// What is registered is compared like everything else, and leaving it out is something else than declaring it.
+func TestOneToOneOfRegisteredWorkerCapabilities(t *testing.T) {
+	checkProfiles(t, "testdata/one-to-one-registered.txtar")
 }

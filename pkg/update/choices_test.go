@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package update_test
+
+import (
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/test/given"
+)
+
+// relabelled returns a profile with two flavors, whose capabilities are given.
+func relabelled(t *testing.T, a, b string) *profile.Profile[openstack.Image] {
+	t.Helper()
+	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
+type: openstack
+machineCapabilities:
+- {name: architecture, values: [amd64, arm64]}
+- {name: net, values: [fast, slow]}
+regions: [{name: europe}]
+machineTypes:
+- {name: any, capabilities: {architecture: [amd64]}}
+machineImages:
+- name: gl
+  versions:
+  - version: "1"
+    capabilityFlavors:
+    - {architecture: [amd64], net: [`+a+`]}
+    - {architecture: [amd64], net: [`+b+`]}
+providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  machineImages:
+  - name: gl
+    versions:
+    - version: "1"
+      capabilityFlavors:
+      - capabilities: {architecture: [amd64], net: [`+a+`]}
+        regions: [{name: europe, id: 11111111-1111-1111-1111-111111111111}]
+      - capabilities: {architecture: [amd64], net: [`+b+`]}
+        regions: [{name: europe, id: 22222222-2222-2222-2222-222222222222}]
+`))
+}
+
+// What is said of two images is corrected, and another one is preferred now. The image IDs stay, so worker pools that exist keep
+// theirs (semantics S14), and nobody is told that it is removed.
+func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
+	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
+	user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}}}
+	user.Shoot.Namespace, user.Shoot.Name, user.Shoot.Spec.Provider.Workers = "garden-a", "shoot", make([]v1beta1.Worker, 1)
+	changes := update.Of(update.View[openstack.Image]{Before: before, After: after, Users: []update.User{user}})
+	if len(changes.Choices) != 1 || changes.Choices[0].Gone != update.NotGone ||
+		*changes.Choices[0].Kept != *changes.Choices[0].Before || *changes.Choices[0].After == *changes.Choices[0].Before {
+		t.Errorf("%+v", changes.Choices)
+	}
+	changes.Blocked = nil // maintenance needs whole Shoots
+	if warnings := check.Effects(before, after, &changes, false); len(warnings) != 1 || warnings[0].Origin != "image-choice-changed" {
+		t.Error(warnings)
+	}
+}

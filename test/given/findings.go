@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package given
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/test/cases"
+)
+
+// Plainly renders findings as type, field and rule.
+func Plainly(list finding.List) []string {
+	var lines []string
+	for _, err := range list {
+		lines = append(lines, strings.TrimPrefix(string(err.Type), "FieldValue")+" "+err.Field+" "+err.Origin)
+	}
+	return lines
+}
+
+// Brief renders findings as Plainly does. It shortens the paths of the one image.
+func Brief(list finding.List) []string {
+	lines := Plainly(list)
+	for i, line := range lines {
+		lines[i] = strings.NewReplacer("spec.providerConfig.machineImages[0].versions", "provider", "spec.machineImages[0].versions", "core").Replace(line)
+	}
+	return lines
+}
+
+// Explained renders findings as type, field, rule and message.
+func Explained(list finding.List) string {
+	lines := Plainly(list)
+	for i := range lines {
+		lines[i] += ": " + list[i].Detail
+	}
+	return cases.Fold(lines...)
+}
+
+// Catalogue has the names of rules.
+type Catalogue map[string]bool
+
+// Rules are those of a compiled profile and of answers for worker pools.
+var Rules = CatalogueOf(provider.Rules(), profile.Rules(), resolve.Rules(), openstack.Provider{}.Rules())
+
+// CatalogueOf returns the catalogue of rules.
+func CatalogueOf(rules ...[]finding.Rule) Catalogue {
+	names := Catalogue{}
+	for _, rule := range slices.Concat(rules...) {
+		names[rule.Name] = true
+	}
+	return names
+}
+
+// Check checks that findings have rules of the catalogue, are sorted, and are for a reader.
+func (c Catalogue) Check(t Fatal, list finding.List) {
+	for i, err := range list {
+		if !c[err.Origin] {
+			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)
+		}
+		if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
+			t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
+		}
+		if err.Detail == "" || strings.Contains(err.Detail, "map[") {
+			t.Fatalf("not for a reader: %q", err.Detail)
+		}
+	}
+}

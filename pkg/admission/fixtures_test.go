@@ -7,6 +7,7 @@ package admission
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -50,9 +51,15 @@ func (s stored) Get(_ context.Context, key client.ObjectKey, into client.Object,
 	return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
 }
 
-// List knows the indices and fields that the package uses.
+// List knows the indices and fields that the package uses. Without a limit it answers as the informers do: with everything, a
+// continue token that they do not take, and an error if they are given one.
 func (s stored) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
 	asked := (&client.ListOptions{}).ApplyOptions(options)
+	if asked.Limit == 0 && asked.Continue != "" {
+		return errors.New("continue list option is not supported by the cache")
+	} else if asked.Limit == 0 {
+		list.SetContinue("continue-not-supported")
+	}
 	selects := func(set fields.Set) bool { return asked.FieldSelector == nil || asked.FieldSelector.Matches(set) }
 	for _, object := range s {
 		if asked.Namespace != "" && asked.Namespace != object.GetNamespace() {

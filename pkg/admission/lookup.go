@@ -176,12 +176,14 @@ func (c *component[R]) shoots(
 	return users, err
 }
 
-// visitEach lists the objects of a kind that belong to another one, which of names, part by part if the options have a limit, and
-// visits them until one returns an error. It counts that they cannot be listed. The list is an empty one.
+// visitEach lists the objects of a kind that belong to another one, which of names, and visits them until one returns an error.
+// With a limit among the options it asks for one part after the other; a cache takes no limit, and answers with everything.
+// It counts that they cannot be listed. The list is an empty one.
 func visitEach(
 	ctx context.Context, reader client.Reader, kind, of string, empty client.ObjectList, visit func(client.Object) error,
 	options ...client.ListOption,
 ) error {
+	inParts := (&client.ListOptions{}).ApplyOptions(options).Limit > 0
 	for next := ""; ; {
 		list := empty.DeepCopyObject().(client.ObjectList)
 		if err := reader.List(ctx, list, append(options, client.Continue(next))...); err != nil {
@@ -189,7 +191,7 @@ func visitEach(
 			return fmt.Errorf("listing the %ss of %s: %w", kind, of, err)
 		}
 		err := meta.EachListItem(list, func(object runtime.Object) error { return visit(object.(client.Object)) })
-		if next = list.GetContinue(); err != nil || next == "" {
+		if next = list.GetContinue(); err != nil || next == "" || !inParts {
 			return err
 		}
 	}

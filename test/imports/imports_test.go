@@ -143,7 +143,7 @@ var heavy = []string{
 	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
 }
 
-var mayImportHeavy = []string{"pkg/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
+var mayImportHeavy = []string{"pkg/admission", "pkg/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
 
 type goPackage struct {
 	ImportPath string

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
 )
@@ -49,7 +50,7 @@ func (r credentialsRef) object() string { return r.Kind + " " + r.key().String()
 // finding returns an error about what the field refers to.
 func (r credentialsRef) finding(rule string, kind field.ErrorType, detail string) finding.Finding {
 	f := finding.New(rule, kind, r.at, r.Name, detail)
-	f.Place = finding.PathOf(r.place)
+	f.Place = fieldpath.Of(r.place)
 	return f
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -40,13 +41,13 @@ func (Provider) Type() string { return "alicloud" }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, changes...)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at, changes...)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
 // changes are fields that the config does not have, and that are looked for in it.
-var changes = []provider.Change{
+var changes = []providerconfig.Change{
 	{Field: "machineImages.versions.id", Became: "an image has an ID for each region; write regions: [{name: REGION, id: ID}]"},
 	{Field: "machineImages.versions.regions.architecture", Became: "regions beside a version are for amd64 only; write capabilityFlavors"},
 	{
@@ -64,22 +65,22 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	switch {
 	case version.Legacy:
-		version.Flavors = provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
+		version.Flavors = providerconfig.LegacyFlavors(written.Regions, at.Child("regions"), region)
 	case len(written.Regions) > 0:
-		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child("regions"), "regions"))
 	}
 	for i := range written.CapabilityFlavors {
 		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
 			Capabilities: flavor.Capabilities, Path: path,
-			Regional: provider.Regions(flavor.Regions, path.Child("regions"), region, report),
+			Regional: providerconfig.Regions(flavor.Regions, path.Child("regions"), region, report),
 		})
 	}
 	return version
 }
 
-func region(written *v1alpha1.RegionIDMapping) provider.Region[Image] {
-	return provider.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}}
+func region(written *v1alpha1.RegionIDMapping) providerconfig.Region[Image] {
+	return providerconfig.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}}
 }
 
 // Encode writes a version. The legacy format has one flavor, for amd64.
@@ -99,7 +100,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 				v1alpha1.MachineImageFlavor{Capabilities: flavor.Capabilities, Regions: regions})
 			continue
 		}
-		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 		switch {
 		case err != nil:
 			return nil, err
@@ -138,7 +139,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	case isID(ref.ID): // there may be thousands
 		return nil
 	case ref.ID == "":
-		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("id"), "the image ID")}
 	}
 	return field.ErrorList{field.Invalid(at.Child("id"), ref.ID, words.Quoted(ref.ID)+" is not the ID of an image; write one such as "+
 		"m-gw8iwwd6iqhi4cvkyjmg for a custom image, or aliyun_3_x64_20G_alibase_20240528.vhd for a public one").

@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -39,8 +40,8 @@ func (Provider) Type() string { return "aws" }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
@@ -51,25 +52,25 @@ func parts(image *v1alpha1.MachineImages) (string, []v1alpha1.MachineImageVersio
 func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) imageselector.Version[Image] {
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
-		version.Flavors = provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
+		version.Flavors = providerconfig.LegacyFlavors(written.Regions, at.Child("regions"), region)
 		return version
 	}
 	if len(written.Regions) > 0 {
-		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child("regions"), "regions"))
 	}
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
 		flavor, path := &written.CapabilityFlavors[i], at.Child("capabilityFlavors").Index(i)
 		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
 			Capabilities: flavor.Capabilities, Path: path,
-			Regional: provider.Regions(flavor.Regions, path.Child("regions"), region, report),
+			Regional: providerconfig.Regions(flavor.Regions, path.Child("regions"), region, report),
 		})
 	}
 	return version
 }
 
-func region(written *v1alpha1.RegionAMIMapping) provider.Region[Image] {
-	return provider.Region[Image]{Name: written.Name, Ref: Image{AMI: written.AMI}, Architecture: written.Architecture}
+func region(written *v1alpha1.RegionAMIMapping) providerconfig.Region[Image] {
+	return providerconfig.Region[Image]{Name: written.Name, Ref: Image{AMI: written.AMI}, Architecture: written.Architecture}
 }
 
 // Encode writes a version. In the legacy format each region stands there once for each architecture.
@@ -90,7 +91,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 				v1alpha1.MachineImageFlavor{Capabilities: flavor.Capabilities, Regions: regions})
 			continue
 		}
-		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 		switch {
 		case err != nil:
 			return nil, err
@@ -121,7 +122,7 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	case isAMI(ref.AMI): // there may be thousands
 		return nil
 	case ref.AMI == "":
-		return field.ErrorList{provider.ReferenceMissing(at.Child("ami"), "the AMI of the region")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("ami"), "the AMI")}
 	}
 	return field.ErrorList{field.Invalid(at.Child("ami"), ref.AMI, words.Quoted(ref.AMI)+" is not the ID of an AMI, which is "+
 		"ami- and 17 hexadecimal digits, or 8 if it is old, as in ami-034fd8c3f4026eb39").WithOrigin(ruleAMI.Name)}

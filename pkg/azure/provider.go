@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Image refers to an image, which holds in every region, by one of the first four fields. Its names are those of the fields of
@@ -48,8 +49,8 @@ func (Provider) Type() string { return "azure" }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images, Validator: rulesOf(config)}, report
 }
 
@@ -67,7 +68,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	if version.Legacy {
 		version.Flavors = []imageselector.Flavor[Image]{{
-			Capabilities: provider.OfArchitecture(written.Architecture),
+			Capabilities: providerconfig.OfArchitecture(written.Architecture),
 			Implied:      implied[ptr.Deref(written.AcceleratedNetworking, false)],
 			Global:       reference(&written.Image, written.SkipMarketplaceAgreement, at, report), Path: at,
 		}}
@@ -115,7 +116,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 			})
 			continue
 		}
-		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 		if err != nil {
 			return nil, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/test/cases"
 )
 
@@ -125,7 +126,7 @@ func TestValidateReference(t *testing.T) {
 	for name := range set {
 		errs := azure.Provider{}.ValidateReference(azure.Image{}, field.NewPath("versions").Index(0).Child(name))
 		form := strings.TrimPrefix(form[name], "write ")
-		if len(errs) != 1 || errs[0].Origin != provider.RuleReferenceMissing || !strings.Contains(errs[0].Detail, name+", in the form "+form) {
+		if len(errs) != 1 || errs[0].Origin != providerconfig.RuleReferenceMissing || !strings.Contains(errs[0].Detail, name+", in the form "+form) {
 			t.Errorf("%s: %v", name, errs)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -76,10 +76,10 @@ func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	}
 	for _, w := range ways {
 		if strings.HasSuffix(at.String(), "."+w.field) {
-			return field.ErrorList{provider.ReferenceMissing(at, w.field+", in the form "+w.example+",")}
+			return field.ErrorList{providerconfig.ReferenceMissing(at, w.field+", in the form "+w.example+",")}
 		}
 	}
-	return field.ErrorList{provider.ReferenceMissing(at, "the image")}
+	return field.ErrorList{providerconfig.ReferenceMissing(at, "the image")}
 }
 
 func (w way) check(value string, at *field.Path) field.ErrorList {
@@ -108,12 +108,12 @@ func checkReference(set []way, skip *bool, at *field.Path, report *finding.Repor
 			names = append(names, w.field)
 		}
 		for _, w := range set[1:] {
-			err := provider.Exclusive(RuleImageAmbiguous, at.Child(w.field), names...)
+			err := providerconfig.Exclusive(RuleImageAmbiguous, at.Child(w.field), names...)
 			report.Errors = append(report.Errors, finding.Of(field.ErrorList{err})...)
 		}
 	}
 	if ptr.Deref(skip, false) && len(set) > 0 && set[0].field != "urn" {
-		report.Warnings = append(report.Warnings, provider.FieldIgnored(RuleFieldIgnored, at.Child("skipMarketplaceAgreement"),
+		report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFieldIgnored, at.Child("skipMarketplaceAgreement"),
 			"only an image of the Marketplace, which urn names, has terms to accept"))
 	}
 }
@@ -121,17 +121,17 @@ func checkReference(set []way, skip *bool, at *field.Path, report *finding.Repor
 // checkMixed checks the legacy fields of a version with flavors.
 func checkMixed(written *v1alpha1.MachineImageVersion, at *field.Path, report *finding.Report) {
 	for _, w := range waysIn(&written.Image) {
-		report.Errors = append(report.Errors, provider.FormatMixed(at.Child(w.field), w.field))
+		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child(w.field), w.field))
 	}
 	if written.Architecture != nil {
-		report.Errors = append(report.Errors, provider.VersionArchitecture(at.Child("architecture"), *written.Architecture))
+		report.Errors = append(report.Errors, providerconfig.VersionArchitecture(at.Child("architecture"), *written.Architecture))
 	}
 	if written.AcceleratedNetworking != nil {
-		report.Warnings = append(report.Warnings, provider.FieldIgnored(RuleFieldIgnored, at.Child("acceleratedNetworking"),
+		report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFieldIgnored, at.Child("acceleratedNetworking"),
 			"a flavor says with the capability "+Networking+" whether its image has a driver for accelerated networking"))
 	}
 	if written.SkipMarketplaceAgreement != nil {
-		report.Warnings = append(report.Warnings, provider.FieldIgnored(RuleFieldIgnored, at.Child("skipMarketplaceAgreement"),
+		report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFieldIgnored, at.Child("skipMarketplaceAgreement"),
 			"each flavor has one of its own"))
 	}
 }

@@ -15,8 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -52,7 +54,7 @@ func (r rules) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Pa
 	report.Add(r.machineTypes(spec, at.Child("machineTypes")))
 	if cloud := r.config.CloudConfiguration; cloud != nil && !slices.Contains(instances, cloud.Name) {
 		report.Errors = append(report.Errors, finding.Of(field.ErrorList{
-			provider.NotSupported(ruleCloud.Name, at.Child("cloudConfiguration", "name"), cloud.Name, instances),
+			providerconfig.NotSupported(ruleCloud.Name, at.Child("cloudConfiguration", "name"), cloud.Name, instances),
 		})...)
 	}
 	report.Add(networkingValues(spec))
@@ -68,7 +70,7 @@ func domainCounts(counts []v1alpha1.DomainCount, spec *v1beta1.CloudProfileSpec,
 	if len(counts) == 0 {
 		report.Found(ruleDomainCount, field.ErrorTypeRequired, at, nil,
 			"%s is missing: add the number of domains of each region, as in: - {region: %s, count: NUMBER}",
-			finding.Last(at), example(spec))
+			fieldpath.Last(at), example(spec))
 	}
 	regions := make([]string, len(spec.Regions))
 	for i := range spec.Regions {

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/test/cases"
 	"github.com/capkit/capkit/test/given"
 )
@@ -40,7 +41,7 @@ func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Confi
 	read, report := r.Cloud.Decode(raw, at)
 	config := &ruledConfig{}
 	kind := schema.GroupVersionKind{Group: "ruled", Version: "v1", Kind: "CloudProfileConfig"}
-	report.Errors = append(report.Errors, provider.Decode(raw, kind, config, at)...)
+	report.Errors = append(report.Errors, providerconfig.Decode(raw, kind, config, at)...)
 	read.Validator = config
 	return read, report
 }

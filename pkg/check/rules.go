@@ -13,7 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
@@ -24,7 +24,7 @@ const RuleProfileMissing = "profile-missing"
 // Rules returns the catalogue of the rules that hold for all providers: this package's, and those of packages
 // capability, provider, profile and resolve. It is sorted by name, and the caller owns it.
 func Rules() []finding.Rule {
-	rules := slices.Concat(provider.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
+	rules := slices.Concat(providerconfig.Rules(), profile.Rules(), resolve.Rules(), finding.On(finding.ObjectCloudProfile,
 		RuleSize, ruleImageUnused, ruleVersionUnused, ruleOrderDiffers, ruleRegionUncovered, ruleRegionUnknown, ruleFallback,
 		ruleMachineWithoutImage, ruleReferenceCopied, ruleForeignPrefix, ruleWorkerValueUnasked, ruleWorkerMisspelt, ruleOnlyOnRequest,
 	), finding.On(finding.ObjectShoot, ruleProviderType, RuleRequestIgnored), finding.On(finding.ObjectNamespacedCloudProfile,

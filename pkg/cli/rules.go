@@ -15,6 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/migrate"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // The stable names of the rules that are about manifests as files, and about objects among others. The rules about
@@ -36,7 +37,7 @@ func Rules(providers ...Provider) []finding.Rule {
 	rules := append(check.Rules(), manifestRules...)
 	var own []finding.Rule
 	without := map[string]bool{
-		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, provider.RuleWorkerFieldUnknown: true,
+		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, providerconfig.RuleWorkerFieldUnknown: true,
 	}
 	for _, p := range providers {
 		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
@@ -45,7 +46,7 @@ func Rules(providers ...Provider) []finding.Rule {
 			delete(without, check.RuleRequestIgnored.Name)
 		}
 		if p.Workers().KnownUpTo() != "" {
-			delete(without, provider.RuleWorkerFieldUnknown)
+			delete(without, providerconfig.RuleWorkerFieldUnknown)
 		}
 		if _, extends := provider.As[provider.ListExtender](p); extends {
 			delete(without, check.RuleEntryDuplicate.Name)

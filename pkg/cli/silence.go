@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli/manifest"
 	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -35,7 +35,7 @@ const (
 var notRead = map[string]bool{
 	strictjson.OriginSyntax: true, strictjson.OriginDuplicateKey: true, strictjson.OriginUnknownField: true,
 	strictjson.OriginFieldType: true, manifest.RuleTooLarge: true, manifest.RuleNotAnObject: true, ruleObjectKind: true,
-	ruleObjectDuplicate: true, ruleFlavorWrapped: true, provider.RuleConfigKind: true,
+	ruleObjectDuplicate: true, ruleFlavorWrapped: true, providerconfig.RuleConfigKind: true,
 }
 
 // halfChecked are further rules because of which less is found out about an object.

@@ -15,6 +15,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // Finding is one thing that a check found. It is a field error, whose Origin is the stable name of the rule, whose Field is
@@ -26,12 +28,12 @@ type Finding struct {
 	*field.Error
 	// Place is the path, taken apart, by which the finding is known. It is that of Field, unless a check says otherwise: a
 	// Secret, for example, is the same by whichever of two fields a Shoot refers to it.
-	Place Path
+	Place fieldpath.Path
 	// About tells apart findings of one rule at one place that are not the same. Mostly empty.
 	About string
 	// Extent lists further parts of the object that the finding is about, such as those that are not checked because of it.
 	// Who changes one of them makes another finding of it.
-	Extent []Path
+	Extent []fieldpath.Path
 	// Parts are the findings that this one stands for, if it says at once what could be said of several places. In two
 	// versions of an object it is then known by them.
 	Parts List
@@ -48,7 +50,7 @@ type Finding struct {
 // is nothing to quote, and [field.OmitValueType] if there is but it is too long, or a secret.
 func New(rule string, kind field.ErrorType, at *field.Path, value any, detail string) Finding {
 	err := &field.Error{Type: kind, Field: at.String(), BadValue: value, Detail: detail, Origin: rule}
-	return Finding{Error: err, Place: ParsePath(err.Field)}
+	return Finding{Error: err, Place: fieldpath.Parse(err.Field)}
 }
 
 // Subject is what a finding is about, as far as its check says so.
@@ -98,7 +100,7 @@ func (f Finding) String() string { return f.Error.Error() }
 func (f Finding) In(parts ...*field.Path) Finding {
 	f.Extent = slices.Clone(f.Extent)
 	for _, part := range parts {
-		f.Extent = append(f.Extent, PathOf(part))
+		f.Extent = append(f.Extent, fieldpath.Of(part))
 	}
 	return f
 }
@@ -113,7 +115,7 @@ func Of(errs field.ErrorList) List {
 	}
 	list := make(List, 0, len(errs))
 	for _, err := range errs {
-		list = append(list, Finding{Error: err, Place: ParsePath(err.Field)})
+		list = append(list, Finding{Error: err, Place: fieldpath.Parse(err.Field)})
 	}
 	return list
 }
@@ -134,7 +136,7 @@ func (l List) Errors() field.ErrorList {
 // children. Findings at one path are ordered by rule, then by text.
 func (l List) Sort() {
 	slices.SortStableFunc(l, func(a, b Finding) int {
-		return cmp.Or(ComparePaths(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
+		return cmp.Or(fieldpath.Compare(a.Field, b.Field), cmp.Compare(a.Origin, b.Origin), cmp.Compare(a.Detail, b.Detail))
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -26,9 +27,9 @@ func ExampleNew() {
 }
 
 func TestParsePath(t *testing.T) {
-	name := func(n string) finding.Segment { return finding.Segment{Name: n, Index: -1} }
-	index := func(i int) finding.Segment { return finding.Segment{Index: i} }
-	for text, want := range map[string]finding.Path{
+	name := func(n string) fieldpath.Segment { return fieldpath.Segment{Name: n, Index: -1} }
+	index := func(i int) fieldpath.Segment { return fieldpath.Segment{Index: i} }
+	for text, want := range map[string]fieldpath.Path{
 		"":                        nil,
 		"<nil>":                   nil,
 		"spec":                    {name("spec")},
@@ -37,11 +38,11 @@ func TestParsePath(t *testing.T) {
 		"data[user]":              {name("data"), name("user")},
 		"a[99999999999999999999]": {name("a"), name("99999999999999999999")},
 	} {
-		if diff := cmp.Diff(want, finding.ParsePath(text)); diff != "" {
+		if diff := cmp.Diff(want, fieldpath.Parse(text)); diff != "" {
 			t.Errorf("%q: %s", text, diff)
 		}
 	}
-	if got := finding.PathOf(nil); got != nil {
+	if got := fieldpath.Of(nil); got != nil {
 		t.Error(got)
 	}
 }
@@ -68,7 +69,7 @@ func TestOrderOfFindings(t *testing.T) {
 
 func TestAbove(t *testing.T) {
 	for other, want := range map[string]bool{"a.b": true, "a.b.c": true, "a.b[1]": true, "a.bc": false, "a": false} {
-		if finding.Above("a.b", other) != want {
+		if fieldpath.Above("a.b", other) != want {
 			t.Errorf("%s: %t", other, !want)
 		}
 	}
@@ -113,14 +114,14 @@ func TestReportEnds(t *testing.T) {
 func TestUpward(t *testing.T) {
 	for path, want := range map[string]string{"": "|", "a": "a|", "a[0].b[x]": "a[0].b[x]|a[0].b|a[0]|a|"} {
 		var got strings.Builder
-		for above := range finding.Upward(path) {
+		for above := range fieldpath.Upward(path) {
 			got.WriteString(above + "|")
 		}
 		if got.String() != want {
 			t.Errorf("%q: %s", path, &got)
 		}
 	}
-	for above := range finding.Upward("a.b.c") {
+	for above := range fieldpath.Upward("a.b.c") {
 		if above == "a.b" {
 			break
 		}

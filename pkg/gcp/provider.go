@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -48,8 +49,8 @@ func (Provider) Type() string { return "gcp" }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
@@ -61,14 +62,14 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	version := imageselector.Version[Image]{Version: written.Version, Path: at, Legacy: len(written.CapabilityFlavors) == 0}
 	image := ptr.Deref(written.Image, "")
 	if version.Legacy {
-		version.Flavors = []imageselector.Flavor[Image]{flavor(provider.OfArchitecture(written.Architecture), image, at)}
+		version.Flavors = []imageselector.Flavor[Image]{flavor(providerconfig.OfArchitecture(written.Architecture), image, at)}
 		return version
 	}
 	if image != "" {
-		report.Warnings = append(report.Warnings, provider.ImageIgnored(at.Child("image"), image))
+		report.Warnings = append(report.Warnings, providerconfig.ImageIgnored(at.Child("image"), image))
 	}
 	if written.Architecture != nil {
-		report.Errors = append(report.Errors, provider.VersionArchitecture(at.Child("architecture"), *written.Architecture))
+		report.Errors = append(report.Errors, providerconfig.VersionArchitecture(at.Child("architecture"), *written.Architecture))
 	}
 	for i, f := range written.CapabilityFlavors {
 		version.Flavors = append(version.Flavors, flavor(f.Capabilities, f.Image, at.Child("capabilityFlavors").Index(i)))
@@ -99,7 +100,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 			})
 			continue
 		}
-		architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+		architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func (Provider) ReferenceForm() string { return "image, " + imageForm }
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	switch {
 	case ref.Image == "":
-		return field.ErrorList{provider.ReferenceMissing(at, "the path of the image, "+imageForm+",")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at, "the path of the image, "+imageForm+",")}
 	case !imagePath.MatchString(ref.Image):
 		return field.ErrorList{field.Invalid(at, ref.Image, fmt.Sprintf(
 			"%s is not the path of an image; write %s", words.Quoted(ref.Image), imageForm)).WithOrigin(RuleImagePath)}

@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Image refers to a container image.
@@ -44,8 +45,8 @@ func (Provider) SharesReferences() bool { return true }
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := v1alpha1.SchemeGroupVersion.WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images}, report
 }
 
@@ -67,7 +68,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 	case v.Legacy:
 		v.Flavors = []imageselector.Flavor[Image]{{Path: path, Global: &imageselector.Global[Image]{Ref: Image{written.Image}, Path: path}}}
 	default:
-		report.Warnings = append(report.Warnings, provider.ImageIgnored(path, written.Image))
+		report.Warnings = append(report.Warnings, providerconfig.ImageIgnored(path, written.Image))
 	}
 	return v
 }
@@ -99,7 +100,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 // ValidateReference demands that an image is named.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref.Image == "" {
-		return field.ErrorList{provider.ReferenceMissing(at, "the container image of the flavor")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at, "the container image of the flavor")}
 	}
 	return nil
 }

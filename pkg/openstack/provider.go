@@ -25,6 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/openstack/rules"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Image refers to an image in one region: by its ID or, as a fallback, by its name. One of the two is set.
@@ -43,14 +44,14 @@ var _ provider.Provider[Image] = Provider{}
 func (Provider) Type() string { return "openstack" }
 
 // octavia is a field that the config had before.
-var octavia = provider.Change{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"}
+var octavia = providerconfig.Change{Field: "useOctavia", Became: "removed in October 2025, since all load balancers are Octavia's; leave it out"}
 
 // Decode reads a CloudProfileConfig of group openstack.provider.extensions.gardener.cloud.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Image], finding.Report) {
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	report := finding.Report{Errors: provider.Decode(raw, kind, config, at, octavia)}
-	images := provider.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
+	report := finding.Report{Errors: providerconfig.Decode(raw, kind, config, at, octavia)}
+	images := providerconfig.Images(config.MachineImages, at.Child("machineImages"), parts, convert, &report)
 	return provider.Config[Image]{Images: images, Validator: rules.Of(config)}, report
 }
 
@@ -66,10 +67,10 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		return version
 	}
 	if len(written.Regions) > 0 {
-		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child("regions"), "regions"))
 	}
 	if image := byName(written.Image, at); image != nil {
-		report.Warnings = append(report.Warnings, provider.ImageIgnored(image.Path, image.Ref.Name))
+		report.Warnings = append(report.Warnings, providerconfig.ImageIgnored(image.Path, image.Ref.Name))
 	}
 	version.Flavors = make([]imageselector.Flavor[Image], 0, len(written.CapabilityFlavors))
 	for i := range written.CapabilityFlavors {
@@ -78,7 +79,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 		report.Warnings = append(report.Warnings, validation.ImageIDFormats(flavor.Regions, regions)...)
 		version.Flavors = append(version.Flavors, imageselector.Flavor[Image]{
 			Capabilities: flavor.Capabilities, Global: byName(flavor.Image, path), Path: path,
-			Regional: provider.Regions(flavor.Regions, regions, region, report),
+			Regional: providerconfig.Regions(flavor.Regions, regions, region, report),
 		})
 	}
 	return version
@@ -87,7 +88,7 @@ func convert(written *v1alpha1.MachineImageVersion, at *field.Path, report *find
 // legacy makes one flavor for each architecture. The image name serves amd64 only, and makes a flavor of its own if no region
 // is for amd64 (semantics S6).
 func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselector.Flavor[Image] {
-	flavors := provider.LegacyFlavors(written.Regions, at.Child("regions"), region)
+	flavors := providerconfig.LegacyFlavors(written.Regions, at.Child("regions"), region)
 	image := byName(written.Image, at)
 	if image == nil {
 		return flavors
@@ -97,14 +98,14 @@ func legacy(written *v1alpha1.MachineImageVersion, at *field.Path) []imageselect
 	})
 	if i < 0 {
 		i = len(flavors)
-		flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: provider.OfArchitecture(nil), Path: image.Path})
+		flavors = append(flavors, imageselector.Flavor[Image]{Capabilities: providerconfig.OfArchitecture(nil), Path: image.Path})
 	}
 	flavors[i].Global = image
 	return flavors
 }
 
-func region(written *v1alpha1.RegionIDMapping) provider.Region[Image] {
-	return provider.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}, Architecture: written.Architecture}
+func region(written *v1alpha1.RegionIDMapping) providerconfig.Region[Image] {
+	return providerconfig.Region[Image]{Name: written.Name, Ref: Image{ID: written.ID}, Architecture: written.Architecture}
 }
 
 // byName returns the reference by an image name, which need not be unique; nil if there is no name or an empty one.
@@ -136,7 +137,7 @@ func (Provider) Encode(version imageselector.Version[Image], format provider.For
 
 // addLegacy adds a flavor to a version. known has the architectures of those that are there.
 func addLegacy(version *v1alpha1.MachineImageVersion, flavor v1alpha1.MachineImageFlavor, known map[string]bool) error {
-	architecture, err := provider.LegacyArchitecture(flavor.Capabilities)
+	architecture, err := providerconfig.LegacyArchitecture(flavor.Capabilities)
 	switch {
 	case err != nil:
 		return err
@@ -180,7 +181,7 @@ func (Provider) ReferenceForm() string { return "regions, as in regions: [{name:
 // ValidateReference demands that a region has an image ID, and that it can be one. An image name is never empty.
 func (Provider) ValidateReference(ref Image, at *field.Path) field.ErrorList {
 	if ref == (Image{}) {
-		return field.ErrorList{provider.ReferenceMissing(at.Child("id"), "the image ID of the region")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at.Child("id"), "the image ID")}
 	}
 	return validation.ImageID(ref.ID, at)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
@@ -124,7 +125,7 @@ func (p *Profile[R]) causesIn(errs finding.List) causes {
 
 // partAt returns what stands at a path, or next above it.
 func partAt(parts map[string]part, path string) part {
-	for above := range finding.Upward(path) {
+	for above := range fieldpath.Upward(path) {
 		if found, known := parts[above]; known {
 			return found
 		}

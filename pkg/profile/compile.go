@@ -16,9 +16,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -47,7 +49,7 @@ type Reading[R any] struct {
 	// corresponds to (semantics S8).
 	Catalog *imageselector.Catalog[R]
 	// Unread are the places of the provider config that could not be read.
-	Unread provider.Unread
+	Unread providerconfig.Unread
 	// Report has everything that is wrong, in no order, and the provider's warnings about its config.
 	Report finding.Report
 
@@ -112,7 +114,7 @@ func newNamespacedReading[R any](
 	spec := &v1beta1.CloudProfileSpec{
 		Type: cloud.Type(), MachineTypes: object.Spec.MachineTypes, MachineImages: object.Spec.MachineImages,
 	}
-	if provider.HasContent(object.Spec.ProviderConfig) {
+	if providerconfig.HasContent(object.Spec.ProviderConfig) {
 		spec.ProviderConfig = object.Spec.ProviderConfig
 	}
 	r := newReading(cloud, spec, field.NewPath("spec"))
@@ -139,9 +141,9 @@ func (r *Reading[R]) decode() {
 	}
 	config := r.At.Child("providerConfig")
 	read, report := r.provider.Decode(r.Spec.ProviderConfig, config)
-	r.Images, r.validator, r.Unread = read.Images, read.Validator, provider.UnreadIn(report.Errors, config)
+	r.Images, r.validator, r.Unread = read.Images, read.Validator, providerconfig.UnreadIn(report.Errors, config)
 	if r.vocabulary.Legacy() && !r.eitherFormat { // flavors do not belong there at all, which is reported
-		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == provider.RuleFormatMixed })
+		report.Errors = slices.DeleteFunc(report.Errors, func(f finding.Finding) bool { return f.Origin == providerconfig.RuleFormatMixed })
 	}
 	r.aboutVersions(slices.Concat(report.Errors, report.Warnings))
 	r.Report.Add(report)
@@ -159,8 +161,8 @@ func (r *Reading[R]) aboutVersions(findings finding.List) {
 		}
 	}
 	for i, f := range findings {
-		for path := range finding.Upward(f.Field) {
-			if name, found := names[path]; found && !strings.HasPrefix(f.Detail, name) {
+		for path := range fieldpath.Upward(f.Field) {
+			if name, found := names[path]; found {
 				about(name, findings[i:i+1])
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
@@ -16,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -102,14 +103,14 @@ func References[R any](images []imageselector.Image[R]) iter.Seq[*imageselector.
 }
 
 // places returns where each image version stands, on both sides. Findings about versions of one name share them.
-func (r *Reading[R]) places() map[provider.ImageVersion][]finding.Path {
-	places := map[provider.ImageVersion][]finding.Path{}
+func (r *Reading[R]) places() map[provider.ImageVersion][]fieldpath.Path {
+	places := map[provider.ImageVersion][]fieldpath.Path{}
 	for id, version := range Mappings(r.Images) {
-		places[id] = append(places[id], finding.PathOf(version.Path))
+		places[id] = append(places[id], fieldpath.Of(version.Path))
 	}
 	for v := range Versions(r.Spec) {
 		if mapped, found := places[v.ID]; found {
-			places[v.ID] = append(mapped, finding.PathOf(r.PathOf(v)))
+			places[v.ID] = append(mapped, fieldpath.Of(r.PathOf(v)))
 		}
 	}
 	return places
@@ -124,7 +125,7 @@ func (r *Reading[R]) checkReferences() {
 		}
 		var found finding.Report
 		if len(version.Flavors) == 0 {
-			missing := finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
+			missing := finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, version.Path, nil,
 				"the version has no image: add capabilityFlavors, or a reference in the legacy format")
 			missing.Extent = places()[id]
 			found.Errors = append(found.Errors, missing)
@@ -171,7 +172,7 @@ func checkFlavorReferences[R any](
 		return
 	}
 	if len(flavor.Regional) == 0 && flavor.Global == nil {
-		report.Errors = append(report.Errors, finding.New(provider.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
+		report.Errors = append(report.Errors, finding.New(providerconfig.RuleReferenceMissing, field.ErrorTypeRequired, flavor.Path, nil,
 			"the flavor has no reference to an image; add "+ReferenceForm(cloud)+", or remove the flavor"))
 	}
 	if flavor.Global != nil {
@@ -200,8 +201,8 @@ func checkFlavorReferences[R any](
 			seen[r.Region] = r.Path
 		}
 		for _, err := range finding.Of(cloud.ValidateReference(r.Ref, r.Path)) {
-			if err.Origin == provider.RuleReferenceMissing && r.Region != "" {
-				err.Detail = strings.Replace(err.Detail, "of the region", "of region "+r.Region, 1)
+			if err.Origin == providerconfig.RuleReferenceMissing && r.Region != "" {
+				err.Detail = "region " + r.Region + ": " + err.Detail
 			}
 			report.Errors = append(report.Errors, err)
 		}

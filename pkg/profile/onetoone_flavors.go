@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 )
@@ -49,7 +50,7 @@ type correspondence[R any] struct {
 	// unclearCore says that core lists a flavor with errors of its own.
 	unclearCore bool
 	// extent holds the paths of the version, on both sides; nil until it is needed.
-	extent []finding.Path
+	extent []fieldpath.Path
 	// usable collects the flavors to choose from, and doubtful, that of the profile, the paths of those that the check
 	// refuses.
 	usable   []imageselector.Flavor[R]

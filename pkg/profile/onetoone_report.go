@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/words"
@@ -112,9 +113,9 @@ func (c *correspondence[R]) reportAll(
 		return
 	}
 	if c.extent == nil {
-		c.extent = []finding.Path{finding.PathOf(c.at)}
+		c.extent = []fieldpath.Path{fieldpath.Of(c.at)}
 		for _, entry := range c.entries {
-			c.extent = append(c.extent, finding.PathOf(entry.Path))
+			c.extent = append(c.extent, fieldpath.Of(entry.Path))
 		}
 	}
 	wrong := fault(rule, kind, entry.Path.Child("capabilityFlavors"), nil, format, args...)

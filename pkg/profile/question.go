@@ -13,6 +13,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/strictjson"
 )
 
@@ -83,7 +84,7 @@ func (p *Profile[R]) Ask(pool provider.Pool, more ...capability.Requirement) Que
 // AskSimply returns the request of a worker pool that asks for nothing special, and whether that is all there is to say of it.
 // It is what [Profile.Ask] returns of such a pool, without looking at its settings.
 func (p *Profile[R]) AskSimply(pool provider.Pool) (imageselector.Request, bool) {
-	if !p.simple || pool.Worker != (capability.Worker{}) || provider.HasContent(pool.Config) {
+	if !p.simple || pool.Worker != (capability.Worker{}) || providerconfig.HasContent(pool.Config) {
 		return imageselector.Request{}, false
 	}
 	machine, found := p.MachineFor(&pool)
@@ -116,7 +117,7 @@ func Suits(machine capability.Set, architecture string) bool {
 // Unreadable reports whether it is not known, with an error of a providerConfig, what a setting asks for.
 func Unreadable(f finding.Finding) bool {
 	switch f.Origin {
-	case provider.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
+	case providerconfig.RuleConfigKind, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 		return true
 	}
 	return false

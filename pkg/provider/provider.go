@@ -7,8 +7,8 @@
 // checks, selection, rendering, webhooks and the command line.
 //
 // Start reading at [Provider]. What a provider can do besides is an interface of its own, which it implements or leaves
-// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Decoders find
-// [Decode], [Images] and ready-made findings here; [Check] finds what is wrong with a provider itself. Others are in package profile.
+// out: [RuleDescriber], [ShootUpdateValidator], [CredentialsValidator], [DNSCredentialsValidator], [ListExtender], [ReferenceDescriber]. Package
+// providerconfig decodes and has ready-made findings; [Check] finds what is wrong with a provider itself.
 package provider
 
 import (
@@ -27,7 +27,7 @@ type Provider[R any] interface {
 	// Type is the provider type, as in spec.type of a CloudProfile: "openstack".
 	Type() string
 
-	// Decode reads a provider config that stands at the path at, strictly; the function [Decode] does the decoding. The
+	// Decode reads a provider config that stands at the path at, strictly; [providerconfig.Decode] does the decoding. The
 	// images come in the order written, and each carries the path where it is written. An entry without
 	// capabilityFlavors becomes a legacy version with one flavor for each architecture, and for each value of the fields
 	// that imply capabilities, in order of first appearance (semantics S7). Several entries of one version are several

@@ -51,7 +51,7 @@ func (u untyped[R]) Decode(raw *runtime.RawExtension, at *field.Path) (Config[an
 	for _, image := range config.Images {
 		versions := make([]imageselector.Version[any], 0, len(image.Versions))
 		for i := range image.Versions {
-			version, _ := convertVersion(&image.Versions[i], anyOf[R])
+			version, _ := convertVersion(&image.Versions[i], func(ref R) (any, error) { return anyOf(ref), nil })
 			versions = append(versions, version)
 		}
 		images = append(images, imageselector.Image[any]{Name: image.Name, Versions: versions, Path: image.Path})
@@ -78,11 +78,11 @@ func (u untyped[R]) ValidateReference(ref any, at *field.Path) field.ErrorList {
 }
 
 // anyOf returns a reference without its type; nil for the zero R.
-func anyOf[R any](ref R) (any, error) {
+func anyOf[R any](ref R) any {
 	if reflect.ValueOf(&ref).Elem().IsZero() {
-		return nil, nil
+		return nil
 	}
-	return ref, nil
+	return ref
 }
 
 // reference returns a reference as what it is.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Pool is what decides the image of a worker pool: of a Shoot, see [PoolsOf], or of an extension resource.
@@ -165,12 +166,12 @@ func WorkersOf[W any, P interface {
 }](c WorkerConfig[W]) Workers {
 	read := func(pool *Pool) (P, finding.Report) {
 		config, at := P(new(W)), pool.ConfigPath()
-		if c.Kind == (schema.GroupVersionKind{}) || !HasContent(pool.Config) {
+		if c.Kind == (schema.GroupVersionKind{}) || !providerconfig.HasContent(pool.Config) {
 			return config, finding.Report{}
 		}
-		report := finding.Report{Errors: Decode(pool.Config, c.Kind, config, at)}
+		report := finding.Report{Errors: providerconfig.Decode(pool.Config, c.Kind, config, at)}
 		if c.KnownUpTo != "" {
-			report = fieldsOfLater(c.KnownUpTo, report.Errors)
+			report = providerconfig.FieldsOfLater(c.KnownUpTo, report.Errors)
 		}
 		if len(report.Errors) == 0 && c.Validate != nil {
 			report.Errors = finding.Of(c.Validate(config, at))

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/test/cases"
@@ -48,7 +49,7 @@ func reported(lines ...string) finding.Report {
 	for i := range list {
 		if pool, _, found := strings.Cut(list[i].Field, ".machine."); found { // what decides the image of a worker pool
 			for _, part := range []string{".machine", ".providerConfig", ".updateStrategy"} {
-				list[i].Extent = append(list[i].Extent, finding.ParsePath(pool+part))
+				list[i].Extent = append(list[i].Extent, fieldpath.Parse(pool+part))
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // numbers gives every text a number of its own, so that what is large is compared once, however often it is asked for.
@@ -45,12 +45,12 @@ type tree struct {
 	// vocabulary has the values of each registered capability, as says returns them; empty if the object registers none.
 	vocabulary map[string][]string
 	// extents keeps what the method extent has returned, by the address of the first part: findings share extents.
-	extents map[*finding.Path]string
+	extents map[*fieldpath.Path]string
 }
 
 // treeOf returns an object as JSON; what cannot be written as such has no parts.
 func treeOf(object any, shared numbers) *tree {
-	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*finding.Path]string{}}
+	t := &tree{numbers: shared, vocabulary: map[string][]string{}, extents: map[*fieldpath.Path]string{}}
 	if raw, err := json.Marshal(object); err == nil {
 		var value any
 		decoder := json.NewDecoder(bytes.NewReader(raw))
@@ -58,7 +58,7 @@ func treeOf(object any, shared numbers) *tree {
 		_ = decoder.Decode(&value) // encoding/json has written it
 		t.root = nodeOf(value)
 	}
-	if _, definitions, _ := t.walk(finding.ParsePath("spec.machineCapabilities"), false); definitions != nil {
+	if _, definitions, _ := t.walk(fieldpath.Parse("spec.machineCapabilities"), false); definitions != nil {
 		for _, definition := range definitions.elements {
 			if name, values := definition.members["name"], definition.members["values"]; name != nil && values != nil {
 				t.vocabulary[strings.TrimPrefix(name.text, `"`)] = t.said(values.elements)
@@ -129,7 +129,7 @@ func (t *tree) fields(object *node, names []string) string {
 
 // step goes down a path by one segment, or by as many as make up a name with dots that the object has. The result is
 // nil if there is nothing.
-func step(n *node, path finding.Path) (next *node, rest finding.Path) {
+func step(n *node, path fieldpath.Path) (next *node, rest fieldpath.Path) {
 	rest = path[1:]
 	switch {
 	case n == nil:
@@ -153,7 +153,7 @@ func step(n *node, path finding.Path) (next *node, rest finding.Path) {
 // walk goes down a path. It returns the path in which elements of lists are known by what they say, not by their index,
 // what stands there, nil if there is nothing, and whether that is a flavor. duplicate is said of a finding about a name
 // that is there twice.
-func (t *tree) walk(path finding.Path, duplicate bool) (place string, n *node, flavor bool) {
+func (t *tree) walk(path fieldpath.Path, duplicate bool) (place string, n *node, flavor bool) {
 	var known strings.Builder
 	n = t.root
 	list, inConfig := "", false
@@ -169,7 +169,7 @@ func (t *tree) walk(path finding.Path, duplicate bool) (place string, n *node, f
 		case next == nil:
 			known.WriteString("[" + strconv.Itoa(path[0].Index) + "]")
 		case list == "regions" && len(rest) == 0,
-			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, finding.Segment.IsIndex):
+			duplicate && list != "capabilityFlavors" && list != "workers" && !slices.ContainsFunc(rest, fieldpath.Segment.IsIndex):
 			known.WriteString("[]") // the value tells: the architecture of a legacy flavor, or the name that is there twice
 		default:
 			if next.knownBy == "" {
@@ -224,7 +224,7 @@ func (t *tree) declared(capabilities *node) string {
 }
 
 // extent returns a number for where some parts of the object stand, and what they say; 0 for no parts.
-func (t *tree) extent(parts []finding.Path) string {
+func (t *tree) extent(parts []fieldpath.Path) string {
 	if len(parts) == 0 {
 		return "0"
 	}

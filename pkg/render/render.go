@@ -17,6 +17,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Change is one operation of a JSON patch (RFC 6902).
@@ -44,7 +45,7 @@ func Config[R any](
 	cloud provider.Provider[R], capabilities []v1beta1.CapabilityDefinition, object *v1beta1.NamespacedCloudProfile, base *runtime.RawExtension,
 ) ([]Change, error) {
 	config := object.Spec.ProviderConfig
-	if !provider.HasContent(config) {
+	if !providerconfig.HasContent(config) {
 		return nil, nil
 	}
 	var lists []provider.List
@@ -60,7 +61,7 @@ func Config[R any](
 	}
 	own.convert(profile.ConvertNamespaced(cloud, capabilities, object))
 	own.unite()
-	if !provider.HasContent(base) {
+	if !providerconfig.HasContent(base) {
 		whole, err := own.whole(config)
 		return []Change{{Op: "add", Value: whole}}, err
 	}

@@ -247,15 +247,23 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) str
 	}
 	switch work := wouldWork(r.Suggestions); {
 	case meant == "" || meant == r.Pool.Image: // which the provider config lacks
-		return work
+		return after("; ", work)
 	case work == "" || p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
 		return words.DidYouMean(meant)
 	default:
-		return words.DidYouMean(meant) + strings.TrimPrefix(work, ";")
+		return words.DidYouMean(meant) + after(" ", work)
 	}
 }
 
-// wouldWork puts suggestions into words, to follow an error.
+// after returns a text behind a separator, or nothing.
+func after(separator, text string) string {
+	if text == "" {
+		return ""
+	}
+	return separator + text
+}
+
+// wouldWork puts suggestions into words; empty if there are none.
 func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 0 {
 		return ""
@@ -274,5 +282,5 @@ func wouldWork(suggestions []Suggestion) string {
 	if len(suggestions) == 2 {
 		separator = " or "
 	}
-	return "; would work: " + strings.Join(kinds, separator)
+	return "would work: " + strings.Join(kinds, separator)
 }

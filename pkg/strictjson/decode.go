@@ -28,6 +28,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -62,7 +63,7 @@ const (
 func Decode(data []byte, into any, at *field.Path, options ...Option) finding.List {
 	target := reflect.ValueOf(into)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInternal, Field: finding.Text(at), Detail: "decoding needs a non-nil pointer"}})
+		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInternal, Field: fieldpath.Text(at), Detail: "decoding needs a non-nil pointer"}})
 	}
 	if decodeFast(data, into, options) {
 		return nil
@@ -79,7 +80,7 @@ func Decode(data []byte, into any, at *field.Path, options ...Option) finding.Li
 	// whole path of each key that it refuses, which takes quadratic time in a deep document.
 	wrong, err := kjson.UnmarshalStrict(data, into)
 	if err = errors.Join(append(wrong, err)...); err != nil {
-		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: finding.Text(at), BadValue: field.OmitValueType{},
+		return finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: fieldpath.Text(at), BadValue: field.OmitValueType{},
 			Origin: OriginFieldType, Detail: "cannot be read" + because(err)}})
 	}
 	return nil
@@ -98,7 +99,7 @@ func syntaxProblem(data []byte, at *field.Path) *field.Error {
 		line := bytes.Count(before, []byte("\n")) + 1
 		where = fmt.Sprintf(" at line %d, column %d", line, len(before)-bytes.LastIndexByte(before, '\n'))
 	}
-	return &field.Error{Type: field.ErrorTypeInvalid, Field: finding.Text(at), Origin: OriginSyntax, BadValue: excerpt(data),
+	return &field.Error{Type: field.ErrorTypeInvalid, Field: fieldpath.Text(at), Origin: OriginSyntax, BadValue: excerpt(data),
 		Detail: fmt.Sprintf("not valid JSON%s: %s", where, err.Error())}
 }
 

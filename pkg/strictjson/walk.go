@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -152,7 +153,7 @@ func (w *walker) leaf(t reflect.Type, at *field.Path) {
 		problem, meant = misfit(elem, raw, err)
 	}
 	if problem != "" {
-		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(finding.Text(at), ".version") {
+		if strings.HasSuffix(problem, inQuotes) && w.budget > 0 && strings.HasSuffix(fieldpath.Text(at), ".version") {
 			problem = strings.TrimSuffix(problem, inQuotes) + `; put the full version in quotes, as in "1.2.3"`
 		}
 		end := int(w.tokens.InputOffset())
@@ -234,9 +235,9 @@ func (w *walker) report(at *field.Path, problem field.Error, meant *finding.Sugg
 		w.cut++
 		return
 	}
-	problem.Field = finding.Text(at)
+	problem.Field = fieldpath.Text(at)
 	w.budget -= errorCost + len(problem.Field)
-	w.errs = append(w.errs, finding.Finding{Error: &problem, Place: finding.ParsePath(problem.Field), Suggestion: meant})
+	w.errs = append(w.errs, finding.Finding{Error: &problem, Place: fieldpath.Parse(problem.Field), Suggestion: meant})
 }
 
 // listed returns the errors, of which there must be one. If some are left out, a last one at the path says so.
@@ -244,7 +245,7 @@ func (w *walker) listed(at *field.Path) finding.List {
 	if w.cut == 0 {
 		return w.errs
 	}
-	return append(w.errs, finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: finding.Text(at), BadValue: field.OmitValueType{},
+	return append(w.errs, finding.Of(field.ErrorList{{Type: field.ErrorTypeInvalid, Field: fieldpath.Text(at), BadValue: field.OmitValueType{},
 		Origin: w.errs[len(w.errs)-1].Origin, Detail: fmt.Sprintf("%d more problems are not listed", w.cut)}})...)
 }
 

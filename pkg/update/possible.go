@@ -48,15 +48,20 @@ func (l *look[R]) all() {
 				}
 				had, has := l.Before.HasRegion(of.Region), l.After.HasRegion(of.Region)
 				found := &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)}
-				if found.same() {
-					continue
-				}
-				choice := l.choice(of, found)
-				if had != has && found.After == nil {
-					l.regional[asked{of, keyOf(requested)}] = choice
-				}
+				l.possible(of, found, had != has)
 			}
 		}
+	}
+}
+
+// possible collects what the update does to a combination that worker pools could be, if it does anything.
+func (l *look[R]) possible(of resolve.Combination, found *compared[R], regionChanges bool) {
+	if found.same() {
+		return
+	}
+	choice := l.choice(of, found)
+	if regionChanges && found.After == nil {
+		l.regional[asked{of, keyOf(found.requested)}] = choice
 	}
 }
 

@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/test/cases"
 )
@@ -47,7 +48,7 @@ func Explained(list finding.List) string {
 type Catalogue map[string]bool
 
 // Rules are those of a compiled profile and of answers for worker pools.
-var Rules = CatalogueOf(provider.Rules(), profile.Rules(), resolve.Rules(), openstack.Provider{}.Rules())
+var Rules = CatalogueOf(providerconfig.Rules(), profile.Rules(), resolve.Rules(), openstack.Provider{}.Rules())
 
 // CatalogueOf returns the catalogue of rules.
 func CatalogueOf(rules ...[]finding.Rule) Catalogue {
@@ -64,7 +65,7 @@ func (c Catalogue) Check(t Fatal, list finding.List) {
 		if !c[err.Origin] {
 			t.Fatalf("%v: rule %q is not in the catalogue", err, err.Origin)
 		}
-		if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
+		if i > 0 && fieldpath.Compare(list[i-1].Field, err.Field) > 0 {
 			t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
 		}
 		if err.Detail == "" || strings.Contains(err.Detail, "map[") {

@@ -32,12 +32,16 @@ var mayImport = map[string][]string{
 	"pkg/words":         {},
 	"pkg/capability":    {"pkg/finding", "pkg/words"},
 	"pkg/imageselector": {"pkg/capability"},
-	"pkg/strictjson":    {"pkg/finding", "pkg/words"},
-	"pkg/finding":       {},
-	"pkg/provider":      {"pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words"},
-	"pkg/ratchet":       {"pkg/finding", "pkg/capability"},
+	"pkg/strictjson":    {"pkg/fieldpath", "pkg/finding", "pkg/words"},
+	"pkg/fieldpath":     {},
+	"pkg/finding":       {"pkg/fieldpath"},
+	"pkg/ratchet":       {"pkg/fieldpath", "pkg/finding", "pkg/capability"},
+	"pkg/providerconfig": {
+		"pkg/fieldpath", "pkg/finding", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
+	},
+	"pkg/provider": {"pkg/providerconfig", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 	"pkg/profile": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/fieldpath", "pkg/providerconfig",
 	},
 	"pkg/resolve": {
 		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/words",
@@ -47,54 +51,55 @@ var mayImport = map[string][]string{
 	},
 	"pkg/check": {
 		"pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/capability", "pkg/imageselector", "pkg/profile", "pkg/resolve",
-		"pkg/update", "pkg/namespaced", "pkg/words",
+		"pkg/update", "pkg/namespaced", "pkg/words", "pkg/providerconfig",
 	},
 	"pkg/worker": {
 		"pkg/finding", "pkg/provider", "pkg/profile", "pkg/resolve", "pkg/imageselector", "pkg/capability", "pkg/words",
 	},
-	"pkg/worker/command": {"pkg/logging"},
-	"pkg/logging":        {},
-	"pkg/render":         {"pkg/profile", "pkg/provider", "pkg/strictjson"},
-	"pkg/namespaced":     {"pkg/provider", "pkg/render", "pkg/profile"},
-	"pkg/gardenerrules":  {"pkg/memo"},
-	"pkg/maintenance":    {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
-	"pkg/memo":           {},
+	"pkg/worker/command":      {"pkg/logging"},
+	"pkg/logging":             {},
+	"pkg/render":              {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
+	"pkg/namespaced":          {"pkg/provider", "pkg/render", "pkg/profile"},
+	"pkg/gardenerrules":       {"pkg/memo"},
+	"pkg/gardenerrules/inuse": {"pkg/gardenerrules"},
+	"pkg/maintenance":         {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
+	"pkg/memo":                {},
 	// Tests of provider authors import it.
 	"pkg/provider/providertest": {"pkg/provider", "pkg/finding", "pkg/capability", "pkg/imageselector"},
 
 	"pkg/apis/...":                  {},
 	"pkg/apis/openstack/lookup":     {"pkg/apis/openstack/v1alpha1"},
-	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words"},
-	"pkg/local":                     {"pkg/finding", "pkg/provider", "pkg/imageselector"},
+	"pkg/apis/openstack/validation": {"pkg/apis/openstack/v1alpha1", "pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"pkg/local":                     {"pkg/finding", "pkg/provider", "pkg/imageselector", "pkg/providerconfig"},
 	"pkg/openstack": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/openstack/rules", "pkg/providerconfig",
 	},
 	"pkg/openstack/machines": {
 		"pkg/worker", "pkg/profile", "pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...",
-		"pkg/openstack", "pkg/openstack/servergroups", "pkg/words",
+		"pkg/openstack", "pkg/openstack/servergroups", "pkg/words", "pkg/providerconfig",
 	},
 	"pkg/openstack/rules": {
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/words",
+		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/apis/openstack/...", "pkg/words", "pkg/providerconfig",
 	},
 
 	"pkg/admission": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words",
+		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words", "pkg/fieldpath",
 	},
 	"pkg/cli": {
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/cli/...",
-		"example", "pkg/words",
+		"example", "pkg/words", "pkg/providerconfig",
 	},
 	"pkg/cli/clouds":   {anything},
 	"pkg/cli/cluster":  {},
 	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
 	"pkg/cli/manifest": {},
 	"pkg/cli/edit":     {},
-	"pkg/cli/migrate":  {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words"},
-	"pkg/cli/plan":     {"pkg/provider", "pkg/capability", "pkg/gardenerrules", "pkg/finding", "pkg/words", "pkg/resolve", "pkg/update"},
+	"pkg/cli/migrate":  {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words", "pkg/providerconfig"},
+	"pkg/cli/plan":     {"pkg/provider", "pkg/capability", "pkg/finding", "pkg/words", "pkg/resolve", "pkg/update", "pkg/gardenerrules/inuse"},
 	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding", "pkg/words"},
-	"pkg/cli/report":   {"pkg/finding", "pkg/words"},
+	"pkg/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
 	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
 
 	"cmd/...":  {anything},
@@ -123,15 +128,16 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 		return nil, false
 	}
 	return []string{
-		"pkg/finding", "pkg/provider", "pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/words", "pkg/apis/" + cloud + "/...", "pkg/" + cloud + "/...",
+		"pkg/fieldpath", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/capability", "pkg/imageselector", "pkg/words",
+		"pkg/apis/" + cloud + "/...", "pkg/" + cloud + "/...",
 	}, true
 }
 
 // pure lists packages whose dependencies, all of them, must not include what forbidden lists.
 var (
 	pure = []string{ // and the package of each cloud
-		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/profile", "pkg/resolve",
-		"pkg/gardenerrules", "pkg/render", "pkg/cli/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
+		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider", "pkg/ratchet", "pkg/profile",
+		"pkg/resolve", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "pkg/cli/migrate", "pkg/apis/openstack/validation", "pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
 )
@@ -266,7 +272,7 @@ func TestTheTableItself(t *testing.T) {
 			t.Errorf("%s: found is %t", name, found)
 		}
 	}
-	if imports, _ := allowed("pkg/apis/openstack/validation"); len(imports) != 3 {
+	if imports, _ := allowed("pkg/apis/openstack/validation"); len(imports) != 4 {
 		t.Errorf("the longest entry must count, not %v", imports)
 	}
 	for name, want := range map[string]bool{"pkg/acme": true, "pkg/acme/rules": true, "pkg/acmes": false, "pkg/apis/acme/v1alpha1": false} {

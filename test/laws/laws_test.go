@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/cli/clouds"
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/provider/providertest"
@@ -218,7 +218,7 @@ func TestPartsOfConfigs(t *testing.T) {
 				object.Spec.ProviderConfig = &runtime.RawExtension{Raw: config}
 				_, report := check.CloudProfile(cloud, object)
 				for _, f := range slices.Concat(report.Errors, report.Warnings) {
-					if f.Origin == "" || f.Detail == "" || f.Type == field.ErrorTypeInternal || !finding.Above("spec", f.Field) {
+					if f.Origin == "" || f.Detail == "" || f.Type == field.ErrorTypeInternal || !fieldpath.Above("spec", f.Field) {
 						t.Errorf("%s: %s\n%s", name, f, config)
 					}
 				}

@@ -28,6 +28,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Rule is the origin of the errors about what cannot be migrated.
@@ -141,13 +142,13 @@ func read(cloud provider.Provider[any], input Input) (*document, error) {
 
 // checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
 func (p *document) checkConfig() {
-	if !provider.HasContent(p.spec.ProviderConfig) {
+	if !providerconfig.HasContent(p.spec.ProviderConfig) {
 		return
 	}
 	at := field.NewPath("spec", "providerConfig")
 	_, report := p.cloud.Decode(p.spec.ProviderConfig, at)
 	for _, f := range report.Errors {
-		if provider.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
+		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
 			p.errs = append(p.errs, f.Error)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // configEntry is an image version of the provider config, as it is read and as it is written.
@@ -42,7 +43,7 @@ func (p *document) entries() (entries []configEntry) {
 
 // decode returns the images of the provider config; none if there is no config.
 func (p *document) decode() []imageselector.Image[any] {
-	if !provider.HasContent(p.spec.ProviderConfig) {
+	if !providerconfig.HasContent(p.spec.ProviderConfig) {
 		return nil
 	}
 	config, _ := p.cloud.Decode(p.spec.ProviderConfig, field.NewPath("spec", "providerConfig"))

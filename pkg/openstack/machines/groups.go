@@ -14,7 +14,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // ensureServerGroups sees to it that the pools have the server groups that they ask for, once, and takes them down in the
@@ -82,12 +82,12 @@ func (d *delegate) groupNames() servergroups.Names {
 // identityService returns the identity service of the Worker's region, and whether its certificate is not to be verified.
 // It is empty if the profile cannot be read or lacks the region: the credentials know one themselves then.
 func (d *delegate) identityService() (endpoint lookup.Endpoint, insecure bool) {
-	if d.cluster == nil || d.cluster.CloudProfile == nil || !provider.HasContent(d.cluster.CloudProfile.Spec.ProviderConfig) {
+	if d.cluster == nil || d.cluster.CloudProfile == nil || !providerconfig.HasContent(d.cluster.CloudProfile.Spec.ProviderConfig) {
 		return lookup.Endpoint{}, false
 	}
 	config := &v1alpha1.CloudProfileConfig{}
 	kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("CloudProfileConfig")
-	_ = provider.Decode(d.cluster.CloudProfile.Spec.ProviderConfig, kind, config, field.NewPath("spec", "providerConfig"))
+	_ = providerconfig.Decode(d.cluster.CloudProfile.Spec.ProviderConfig, kind, config, field.NewPath("spec", "providerConfig"))
 	endpoint, _ = lookup.Keystone(config, d.worker.Spec.Region)
 	return endpoint, ptr.Deref(config.KeystoneForceInsecure, false)
 }

@@ -12,8 +12,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
-
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/worker"
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
@@ -29,12 +34,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-
-	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/worker"
 )
 
 // situation is all that decides about the machines of a Worker. It is read only.
@@ -189,9 +188,9 @@ func (s *situation) serverGroup(pool string, config *v1alpha1.WorkerConfig) (id 
 // configOf reads the WorkerConfig of a pool; without any it is empty. What is wrong with it is said by package worker.
 func configOf(raw *runtime.RawExtension) *v1alpha1.WorkerConfig {
 	config := &v1alpha1.WorkerConfig{}
-	if provider.HasContent(raw) {
+	if providerconfig.HasContent(raw) {
 		kind := schema.GroupVersion(v1alpha1.GroupVersion).WithKind("WorkerConfig")
-		_ = provider.Decode(raw, kind, config, field.NewPath("providerConfig"))
+		_ = providerconfig.Decode(raw, kind, config, field.NewPath("providerConfig"))
 	}
 	return config
 }

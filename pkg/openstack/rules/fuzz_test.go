@@ -10,22 +10,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/fieldpath"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
-
+	"github.com/capkit/capkit/pkg/provider/providertest"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
-
-	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/check"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/provider/providertest"
-	"github.com/capkit/capkit/pkg/ratchet"
 )
 
 func kindOf(name string) schema.GroupVersionKind {
@@ -159,7 +158,7 @@ func wellFormed(t *testing.T, report finding.Report) {
 				!strings.HasPrefix(err.Field, "spec") {
 				t.Fatalf("%s of rule %q: %v", severity, err.Origin, err)
 			}
-			if i > 0 && finding.ComparePaths(list[i-1].Field, err.Field) > 0 {
+			if i > 0 && fieldpath.Compare(list[i-1].Field, err.Field) > 0 {
 				t.Fatalf("%s stands before %s", list[i-1].Field, err.Field)
 			}
 		}
@@ -173,14 +172,14 @@ func stable[C any, P interface {
 }](t *testing.T, data []byte, kind string) {
 	t.Helper()
 	first, second := P(new(C)), P(new(C))
-	if len(provider.Decode(&runtime.RawExtension{Raw: data}, kindOf(kind), first, nil)) > 0 {
+	if len(providerconfig.Decode(&runtime.RawExtension{Raw: data}, kindOf(kind), first, nil)) > 0 {
 		return
 	}
 	written, err := json.Marshal(first)
 	if err != nil {
 		t.Fatalf("%q: %v", data, err)
 	}
-	if errs := provider.Decode(&runtime.RawExtension{Raw: written}, kindOf(kind), second, nil); len(errs) > 0 {
+	if errs := providerconfig.Decode(&runtime.RawExtension{Raw: written}, kindOf(kind), second, nil); len(errs) > 0 {
 		t.Fatalf("%q was written as %q: %v", data, written, errs)
 	}
 	if diff := cmp.Diff(first, second); diff != "" {

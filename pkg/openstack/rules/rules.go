@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Of returns the rules over a provider config, which must not be changed any more.
@@ -130,8 +131,8 @@ func (c rules) ValidateShoot(question provider.ShootQuestion) finding.Report {
 		check(s)
 		found.Add(s.Report)
 	}
-	found = provider.UnreadIn(infrastructureErrs, infrastructurePath).Silence(found)
-	found = provider.UnreadIn(controlPlaneErrs, controlPlanePath).Silence(found)
+	found = providerconfig.UnreadIn(infrastructureErrs, infrastructurePath).Silence(found)
+	found = providerconfig.UnreadIn(controlPlaneErrs, controlPlanePath).Silence(found)
 	found.Errors = slices.Concat(infrastructureErrs, controlPlaneErrs, found.Errors)
 	return found
 }
@@ -169,8 +170,8 @@ func decode[C any, P interface {
 	schema.ObjectKind
 }](raw *runtime.RawExtension, kind string, at *field.Path) (*C, finding.List) {
 	config := P(new(C))
-	errs := provider.Decode(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
-	if provider.UnreadIn(errs, at).Covers(at) {
+	errs := providerconfig.Decode(raw, schema.GroupVersion(v1alpha1.GroupVersion).WithKind(kind), config, at)
+	if providerconfig.UnreadIn(errs, at).Covers(at) {
 		return nil, errs
 	}
 	return config, errs

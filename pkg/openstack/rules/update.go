@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // ValidateShootUpdate reports what an update changes that cannot be changed. What could not be read of either Shoot is
@@ -28,8 +28,8 @@ func (Extension) ValidateShootUpdate(shoot, old *v1beta1.Shoot) finding.Report {
 	is, errs := readInfrastructure(shoot)
 	if was != nil && is != nil {
 		changes := finding.Report{Errors: validation.InfrastructureConfigUpdate(was, is, len(wrong) == 0, infrastructurePath)}
-		changes = provider.UnreadIn(wrong, infrastructurePath).Silence(changes)
-		found = provider.UnreadIn(errs, infrastructurePath).Silence(changes)
+		changes = providerconfig.UnreadIn(wrong, infrastructurePath).Silence(changes)
+		found = providerconfig.UnreadIn(errs, infrastructurePath).Silence(changes)
 	}
 	stored := make(map[string]*v1beta1.Worker, len(old.Spec.Provider.Workers))
 	for i := range slices.Backward(old.Spec.Provider.Workers) { // of two the first counts
@@ -84,7 +84,7 @@ func (c change) inPlace() {
 // nothing is the same as none. One that cannot be read at all counts as the same: it may be the update that repairs it.
 func sameConfig(old, pool *v1beta1.Worker) bool {
 	config := func(w *v1beta1.Worker) *v1alpha1.WorkerConfig {
-		if !provider.HasContent(w.ProviderConfig) {
+		if !providerconfig.HasContent(w.ProviderConfig) {
 			return &v1alpha1.WorkerConfig{}
 		}
 		config, _ := decode[v1alpha1.WorkerConfig](w.ProviderConfig, "WorkerConfig", field.NewPath("providerConfig"))

@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -96,7 +97,7 @@ func (s *subject) serverGroups() {
 	for _, w := range s.workers {
 		if w.config.ServerGroup != nil {
 			found := w.serverGroup(w.config.ServerGroup.Policy, has)
-			s.Add(provider.UnreadIn(w.errs, w.at.Child("providerConfig")).Silence(found))
+			s.Add(providerconfig.UnreadIn(w.errs, w.at.Child("providerConfig")).Silence(found))
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // Provider has no fields: it is stateless, and so safe for concurrent use.
@@ -33,7 +34,7 @@ func (Provider) Type() string { return "acme" }
 // Decode turns the provider config into images, versions and flavors, each with the path where it is written.
 func (Provider) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Config[Template], finding.Report) {
 	config := &CloudProfileConfig{}
-	report := finding.Report{Errors: provider.Decode(raw, configKind, config, at)}
+	report := finding.Report{Errors: providerconfig.Decode(raw, configKind, config, at)}
 	var images []imageselector.Image[Template]
 	for i, written := range config.MachineImages {
 		path := at.Child("machineImages").Index(i)
@@ -53,7 +54,7 @@ func decodeVersion(written *MachineImageVersion, at *field.Path, report *finding
 		return version
 	}
 	if len(written.Regions) > 0 {
-		report.Errors = append(report.Errors, provider.FormatMixed(at.Child("regions"), "regions"))
+		report.Errors = append(report.Errors, providerconfig.FormatMixed(at.Child("regions"), "regions"))
 	}
 	for i, f := range written.CapabilityFlavors {
 		path := at.Child("capabilityFlavors").Index(i)
@@ -62,10 +63,10 @@ func decodeVersion(written *MachineImageVersion, at *field.Path, report *finding
 			place := path.Child("regions").Index(k)
 			flavor.Regional = append(flavor.Regional, regional(region, place))
 			if region.Architecture != nil {
-				report.Errors = append(report.Errors, provider.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
+				report.Errors = append(report.Errors, providerconfig.FlavorArchitecture(place.Child("architecture"), *region.Architecture))
 			}
 			if region.FastNetwork {
-				report.Warnings = append(report.Warnings, provider.FieldIgnored(RuleFastNetwork, place.Child("fastNetwork"),
+				report.Warnings = append(report.Warnings, providerconfig.FieldIgnored(RuleFastNetwork, place.Child("fastNetwork"),
 					"a flavor says what it supports with the capability network"))
 			}
 		}
@@ -151,7 +152,7 @@ func (Provider) ValidateReference(ref Template, at *field.Path) field.ErrorList 
 	at = at.Child("template")
 	switch {
 	case ref.ID == "":
-		return field.ErrorList{provider.ReferenceMissing(at, "the template ID of the region")}
+		return field.ErrorList{providerconfig.ReferenceMissing(at, "the template ID")}
 	case !templateID.MatchString(ref.ID):
 		return field.ErrorList{field.Invalid(at, ref.ID, fmt.Sprintf(
 			"%s is not a template ID, which is tpl- and eight hexadecimal digits", ref.ID)).WithOrigin(RuleTemplate)}

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -146,7 +147,7 @@ func (f *findings) claim(class *v1alpha1.LoadBalancerClass, purpose string, at *
 			is, change = "is one already, by its name", "rename that class"
 		}
 		here := "remove purpose: " + purpose + " here"
-		if finding.Last(at) == "name" {
+		if fieldpath.Last(at) == "name" {
 			here = "rename this class"
 		}
 		f.Found(rulePurposeDuplicate, field.ErrorTypeDuplicate, at, purpose,

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/words"
 )
@@ -41,7 +42,7 @@ func (f *findings) missing(at *field.Path, format string, args ...any) {
 // notEmpty demands that a value which may be left out is not empty. It reports whether it is there and not empty.
 func (f *findings) notEmpty(value *string, at *field.Path) bool {
 	if value != nil && !given(value) {
-		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", finding.Last(at))
+		f.Found(ruleValueEmpty, field.ErrorTypeRequired, at, nil, "%s is empty; write a value, or leave it out", fieldpath.Last(at))
 	}
 	return given(value)
 }
@@ -50,7 +51,7 @@ func (f *findings) notEmpty(value *string, at *field.Path) bool {
 func (f *findings) supported(value *string, at *field.Path, values ...string) {
 	if f.notEmpty(value, at) && !slices.Contains(values, *value) {
 		f.Found(ruleValueNotSupported, field.ErrorTypeNotSupported, at, *value,
-			"%s %s is unknown; %s", finding.Last(at), quote(*value), oneOf(*value, values))
+			"%s %s is unknown; %s", fieldpath.Last(at), quote(*value), oneOf(*value, values))
 	}
 }
 
@@ -112,7 +113,7 @@ func (f *findings) trimmed(text string, at *field.Path) bool {
 		return true
 	}
 	f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-		"%s %s has white space at its ends, with which it is another name; write %s", finding.Last(at), quote(text), quote(trimmed))
+		"%s %s has white space at its ends, with which it is another name; write %s", fieldpath.Last(at), quote(text), quote(trimmed))
 	return false
 }
 

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -218,7 +219,7 @@ func (n *networks) existingIPv6(config *v1alpha1.IPv6, at *field.Path) {
 // needed demands a value. why has a place for the name of its field.
 func (n *networks) needed(value *string, at *field.Path, why string) {
 	if value == nil {
-		n.missing(at, why, finding.Last(at))
+		n.missing(at, why, fieldpath.Last(at))
 	}
 }
 
@@ -234,7 +235,7 @@ func InfrastructureConfigUpdate(old, config *v1alpha1.InfrastructureConfig, comp
 		if !lost && (complete || was != "") && !sameNetwork(was, is) {
 			f.Found(RuleFieldImmutable, field.ErrorTypeInvalid, at, is,
 				"%s cannot be changed: it was %s and would be %s; put the old value back, or create a new Shoot",
-				finding.Last(at), cmp.Or(was, "not set"), cmp.Or(is, "not set"))
+				fieldpath.Last(at), cmp.Or(was, "not set"), cmp.Or(is, "not set"))
 		}
 	}
 	optional := func(at *field.Path, was, is *string) { keeps(at, ptr.Deref(was, ""), ptr.Deref(is, ""), false) }
@@ -292,15 +293,15 @@ func (f *findings) network(text string, at *field.Path, want family) cidr.CIDR {
 	case !network.Parse():
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
 			"%s %s is no network; write its address and the length of its prefix, as in %s",
-			finding.Last(at), quote(text), want.example)
+			fieldpath.Last(at), quote(text), want.example)
 		return nil
 	case !want.of(network):
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s must be an %s network, as in %s", finding.Last(at), quote(text), want.name, want.example)
+			"%s %s must be an %s network, as in %s", fieldpath.Last(at), quote(text), want.name, want.example)
 		return nil
 	case network.GetIPNet().String() != text:
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s is not the address of a network; write %s", finding.Last(at), quote(text), network.GetIPNet())
+			"%s %s is not the address of a network; write %s", fieldpath.Last(at), quote(text), network.GetIPNet())
 	}
 	return network
 }
@@ -316,7 +317,7 @@ func (f *findings) apart(network cidr.CIDR, others ...cidr.CIDR) {
 
 func (f *findings) outOfPlace(network cidr.CIDR, must string, other cidr.CIDR) {
 	f.Found(ruleNetworkRange, field.ErrorTypeInvalid, network.GetFieldPath(), network.GetCIDR(), "%s %s must %s %s, which is %s",
-		finding.Last(network.GetFieldPath()), network.GetCIDR(), must, other.GetFieldPath(), other.GetCIDR())
+		fieldpath.Last(network.GetFieldPath()), network.GetCIDR(), must, other.GetFieldPath(), other.GetCIDR())
 }
 
 // parsed returns a network; nil if there is none, or none that can be read.

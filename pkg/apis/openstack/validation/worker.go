@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 )
 
@@ -104,10 +105,10 @@ const longestText = 255
 
 // metadata checks a key or a value of the metadata of a server.
 func (f *findings) metadata(text string, at *field.Path) {
-	f.length(text, at, finding.Last(at))
+	f.length(text, at, fieldpath.Last(at))
 	if strings.ContainsAny(text, "[]{}\r\n") {
 		f.Found(ruleValueFormat, field.ErrorTypeInvalid, at, text,
-			"%s %s has brackets, braces or line breaks, which cannot be used there", finding.Last(at), quote(text))
+			"%s %s has brackets, braces or line breaks, which cannot be used there", fieldpath.Last(at), quote(text))
 	}
 }
 

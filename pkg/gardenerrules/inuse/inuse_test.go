@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules_test
+package inuse_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"pgregory.net/rapid"
 
-	rules "github.com/capkit/capkit/pkg/gardenerrules"
+	"github.com/capkit/capkit/pkg/gardenerrules/inuse"
 )
 
 var (
@@ -203,28 +203,28 @@ func shortened(t *rapid.T, line string) string {
 }
 
 // inFewWords returns what uses say in the same words.
-func inFewWords(uses []rules.Use, shoots []*v1beta1.Shoot) []string {
+func inFewWords(uses []inuse.Use, shoots []*v1beta1.Shoot) []string {
 	var said []string
 	for _, use := range uses {
 		switch {
-		case use.Kind == rules.ImageRemoved:
+		case use.Kind == inuse.ImageRemoved:
 			said = append(said, fmt.Sprintf("image %s gone child", use.Image.Name))
-		case use.Kind == rules.ImageAdded:
+		case use.Kind == inuse.ImageAdded:
 			said = append(said, fmt.Sprintf("image %s added child", use.Image.Name))
-		case use.Kind == rules.CapabilityRemoved:
+		case use.Kind == inuse.CapabilityRemoved:
 			said = append(said, fmt.Sprintf("capability %s %s child", use.Capability, strings.Join(use.Values, " ")))
-		case use.Kind == rules.KubernetesRemoved && use.Child >= 0:
+		case use.Kind == inuse.KubernetesRemoved && use.Child >= 0:
 			said = append(said, fmt.Sprintf("kubernetes %s child", use.Kubernetes))
-		case use.Kind == rules.VersionRemoved && use.Child >= 0:
+		case use.Kind == inuse.VersionRemoved && use.Child >= 0:
 			said = append(said, fmt.Sprintf("image %s %s child", use.Image.Name, use.Image.Version))
-		case use.Kind == rules.VersionRemoved:
+		case use.Kind == inuse.VersionRemoved:
 			for _, at := range use.Pools {
 				shoot := shoots[at.Shoot]
 				said = append(said, fmt.Sprintf("image %s %s %s %s", use.Image.Name, use.Image.Version, nameOf(shoot), shoot.Spec.Provider.Workers[at.Worker].Name))
 			}
 		default:
 			what := "limit "
-			if use.Kind == rules.KubernetesRemoved {
+			if use.Kind == inuse.KubernetesRemoved {
 				what = "kubernetes " + use.Kubernetes + " "
 			}
 			for _, at := range use.Pools {
@@ -248,7 +248,7 @@ func TestInUseIsWhatGardenerRefuses(t *testing.T) {
 		for range 20 {
 			u := drawInUse(t)
 			want := u.gardener(t, u.updated, u.old, &core.CloudProfile{}, &core.CloudProfile{}, "CloudProfile", "cloudprofiles")
-			uses := rules.InUse(&u.updated.Spec, &u.old.Spec, []*v1beta1.NamespacedCloudProfile{u.childBefore}, u.shoots)
+			uses := inuse.Of(&u.updated.Spec, &u.old.Spec, []*v1beta1.NamespacedCloudProfile{u.childBefore}, u.shoots)
 			got := inFewWords(uses, u.shoots)
 			sameWords(t, want, got, seen)
 		}
@@ -271,7 +271,7 @@ func TestInUseOfNamespacedIsWhatGardenerRefuses(t *testing.T) {
 			}
 			want := u.gardener(t, u.child, u.childBefore, &core.NamespacedCloudProfile{}, &core.NamespacedCloudProfile{},
 				"NamespacedCloudProfile", "namespacedcloudprofiles")
-			uses := rules.InUseNamespaced(&u.child.Spec, &u.childBefore.Spec, &u.old.Spec, users)
+			uses := inuse.OfNamespaced(&u.child.Spec, &u.childBefore.Spec, &u.old.Spec, users)
 			sameWords(t, want, inFewWords(uses, users), seen)
 		}
 	})

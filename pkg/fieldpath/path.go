@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package finding
+// Package fieldpath takes the paths of field errors apart, and compares them. It imports no other package of this module.
+package fieldpath
 
 import (
 	"cmp"
@@ -27,11 +28,11 @@ type Segment struct {
 // IsIndex reports whether the segment is an element of a list.
 func (s Segment) IsIndex() bool { return s.Index >= 0 }
 
-// PathOf returns the segments of a path; none for nil.
-func PathOf(at *field.Path) Path { return ParsePath(at.String()) }
+// Of returns the segments of a path; none for nil.
+func Of(at *field.Path) Path { return Parse(at.String()) }
 
-// ParsePath takes a path apart as field.Path writes it. A name with dots in it becomes several names.
-func ParsePath(text string) Path {
+// Parse takes a path apart as field.Path writes it. A name with dots in it becomes several names.
+func Parse(text string) Path {
 	if text == "" || text == "<nil>" {
 		return nil
 	}
@@ -67,8 +68,8 @@ func Last(at *field.Path) string {
 	return path[strings.LastIndexByte(path, '.')+1:]
 }
 
-// ComparePaths orders paths, as field.Path writes them, like [List.Sort]. It is negative if a comes first.
-func ComparePaths(a, b string) int {
+// Compare orders paths, as field.Path writes them, names in lexical order, indices in numerical order, a parent before its children. It is negative if a comes first.
+func Compare(a, b string) int {
 	for a != "" && b != "" {
 		var x, y string
 		x, a = cutSegment(a)

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package finding_test
+package fieldpath_test
 
 import (
 	"cmp"
@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
-	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/fieldpath"
 )
 
 // Paths are ordered step by step, names as text and indices as numbers, a parent before what is below it.
-func TestComparePaths(t *testing.T) {
+func TestCompare(t *testing.T) {
 	type step struct {
 		name  string
 		index int
@@ -38,7 +38,7 @@ func TestComparePaths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, first := draw(t)
 		b, second := draw(t)
-		if got, want := finding.ComparePaths(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
+		if got, want := fieldpath.Compare(first.String(), second.String()), slices.CompareFunc(a, b, compareSteps); min(1, max(-1, got)) != want {
 			t.Fatalf("%s and %s: %d, want %d", first, second, got, want)
 		}
 	})

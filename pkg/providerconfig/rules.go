@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package provider
+package providerconfig
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -25,7 +26,7 @@ const (
 	RuleConfigKind       = "provider-config-kind"
 	RuleFormatMixed      = "version-format-mixed"
 	RuleReferenceMissing = "reference-missing"
-	// RuleWorkerFieldUnknown is for providers whose [WorkerConfig] has a KnownUpTo.
+	// RuleWorkerFieldUnknown is for providers whose [provider.WorkerConfig] has a KnownUpTo.
 	RuleWorkerFieldUnknown = "unknown-worker-field"
 
 	ruleConfigMissing      = "provider-config-missing"
@@ -75,11 +76,12 @@ var rules = slices.Concat(finding.On(finding.ObjectFile,
 		"Add a reference, or remove the entry."),
 ))
 
-// The findings below are for implementations of [Provider]: what only they can see, in the words that all share.
+// The findings below are for implementations of [provider.Provider]: what only they can see, in the words that all share.
 
-// ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID of the region".
+// ReferenceMissing returns the error for a reference, or a part, that is empty. what: "the image ID". Of a regional reference the
+// engine adds the region.
 func ReferenceMissing(at *field.Path, what string) *field.Error {
-	return field.Required(at, what+" is missing; write it as "+finding.Last(at)+", or remove the entry").WithOrigin(RuleReferenceMissing)
+	return field.Required(at, what+" is missing; write it as "+fieldpath.Last(at)+", or remove the entry").WithOrigin(RuleReferenceMissing)
 }
 
 // FormatMixed returns the error for a legacy field that stands beside capabilityFlavors, and says where images are, such as
@@ -101,7 +103,7 @@ func VersionArchitecture(at *field.Path, architecture string) finding.Finding {
 }
 
 // LegacyArchitecture returns the architecture that the legacy format writes for a flavor with these capabilities, amd64 if
-// they name none. The error says that they are more than one architecture, in the words of [Provider].Encode.
+// they name none. The error says that they are more than one architecture, in the words of [provider.Provider].Encode.
 func LegacyArchitecture(capabilities v1beta1.Capabilities) (string, error) {
 	named := capabilities[capability.Architecture]
 	switch {
@@ -145,5 +147,5 @@ func Exclusive(rule string, at *field.Path, names ...string) *field.Error {
 
 // FieldIgnored returns the warning of a rule for a field without meaning. because says why, as the end of a sentence.
 func FieldIgnored(rule string, at *field.Path, because string) finding.Finding {
-	return finding.New(rule, field.ErrorTypeForbidden, at, nil, finding.Last(at)+" is ignored, because "+because+"; remove it")
+	return finding.New(rule, field.ErrorTypeForbidden, at, nil, fieldpath.Last(at)+" is ignored, because "+because+"; remove it")
 }

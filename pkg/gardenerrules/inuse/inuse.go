@@ -2,7 +2,9 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package gardenerrules
+// Package inuse has the rules of Gardener about what an update of a profile must not take away or add, because somebody uses it.
+// They are Gardener's own, copied as package gardenerrules says. Start reading at [Of].
+package inuse
 
 import (
 	"maps"
@@ -13,6 +15,8 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/capkit/capkit/pkg/gardenerrules"
 )
 
 // Use is something that an update of a profile takes away or adds, and for which Gardener refuses the update, since
@@ -23,14 +27,14 @@ type Use struct {
 	Values []string
 	// Pools are the worker pools that use it, in order. A version of Kubernetes, and the limit, are used by all worker pools
 	// of a Shoot.
-	Pools []PoolIndex
+	Pools []Pool
 }
 
 // Subject is what is used, and by whom. Fields that its kind does not name are empty.
 type Subject struct {
-	Kind UseKind
+	Kind Kind
 	// Image has no version for the kinds about an image as a whole.
-	Image      Image
+	Image      gardenerrules.Image
 	Kubernetes string
 	MaxNodes   int32
 	Capability string
@@ -38,16 +42,16 @@ type Subject struct {
 	Child int
 }
 
-// PoolIndex is a worker pool by the indices of its Shoot and of itself.
-type PoolIndex struct{ Shoot, Worker int }
+// Pool is a worker pool by the indices of its Shoot and of itself.
+type Pool struct{ Shoot, Worker int }
 
-// UseKind is the kind of a [Use].
-type UseKind int
+// Kind is the kind of a [Use].
+type Kind int
 
 // The kinds.
 const (
 	// KubernetesRemoved: a version of Kubernetes is removed, which Shoots have or a child extends.
-	KubernetesRemoved UseKind = iota
+	KubernetesRemoved Kind = iota
 	// VersionRemoved: an image version is removed, which Shoots have or a child extends.
 	VersionRemoved
 	// ImageRemoved: an image is removed, which a child extends.
@@ -60,12 +64,12 @@ const (
 	CapabilityRemoved
 )
 
-// InUse returns what Gardener refuses in an update of a CloudProfile because somebody uses it: Shoots, which use the profile
+// Of returns what Gardener refuses in an update of a CloudProfile because somebody uses it: Shoots, which use the profile
 // directly or through one of the children, and the children, which are NamespacedCloudProfiles with this parent. Whoever is
 // being deleted is for the caller to leave out. The uses come in the order of Shoots and children, each once.
 //
 // It is the rule for CloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
-func InUse(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Use {
+func Of(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.NamespacedCloudProfile, shoots []*v1beta1.Shoot) []Use {
 	u := users{}
 	gone := removed{
 		kubernetes: setOf(old.Kubernetes.Versions, nameOfVersion).Difference(setOf(updated.Kubernetes.Versions, nameOfVersion)),
@@ -78,11 +82,11 @@ func InUse(updated, old *v1beta1.CloudProfileSpec, children []*v1beta1.Namespace
 	return u.uses
 }
 
-// InUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use
-// it: what the profile no longer says itself, if the parent does not have it, or has it expired. See [InUse].
+// OfNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use
+// it: what the profile no longer says itself, if the parent does not have it, or has it expired. See [Of].
 //
 // It is the rule for NamespacedCloudProfiles of ReferenceManager.Validate (plugin/pkg/global/resourcereferencemanager).
-func InUseNamespaced(
+func OfNamespaced(
 	updated, old *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec, shoots []*v1beta1.Shoot,
 ) []Use {
 	u := users{}
@@ -98,7 +102,7 @@ func InUseNamespaced(
 	for _, image := range parent.MachineImages {
 		for _, v := range image.Versions {
 			if !v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
-				gone.images.Delete(Image{image.Name, v.Version})
+				gone.images.Delete(gardenerrules.Image{Name: image.Name, Version: v.Version})
 			}
 		}
 	}
@@ -110,7 +114,7 @@ func InUseNamespaced(
 // removed is what an update takes away.
 type removed struct {
 	kubernetes sets.Set[string]
-	images     sets.Set[Image]
+	images     sets.Set[gardenerrules.Image]
 }
 
 // users collects who uses what an update takes away or adds. The zero value is ready to use.
@@ -121,7 +125,7 @@ type users struct {
 }
 
 // add adds worker pools that use a subject.
-func (u *users) add(subject Subject, pools ...PoolIndex) {
+func (u *users) add(subject Subject, pools ...Pool) {
 	at, known := u.indices[subject]
 	if !known {
 		at = len(u.uses)
@@ -144,17 +148,17 @@ func (u *users) shoots(shoots []*v1beta1.Shoot, gone removed) {
 			u.add(Subject{Kind: KubernetesRemoved, Kubernetes: version, Child: -1}, poolsOf(i, shoot)...)
 		}
 		for k := range shoot.Spec.Provider.Workers {
-			if image := NamedImage(&shoot.Spec.Provider.Workers[k]); image.Version != "" && gone.images.Has(image) {
-				u.add(Subject{Kind: VersionRemoved, Image: image, Child: -1}, PoolIndex{i, k})
+			if image := gardenerrules.NamedImage(&shoot.Spec.Provider.Workers[k]); image.Version != "" && gone.images.Has(image) {
+				u.add(Subject{Kind: VersionRemoved, Image: image, Child: -1}, Pool{i, k})
 			}
 		}
 	}
 }
 
-func poolsOf(at int, shoot *v1beta1.Shoot) []PoolIndex {
-	pools := make([]PoolIndex, len(shoot.Spec.Provider.Workers))
+func poolsOf(at int, shoot *v1beta1.Shoot) []Pool {
+	pools := make([]Pool, len(shoot.Spec.Provider.Workers))
 	for k := range pools {
-		pools[k] = PoolIndex{at, k}
+		pools[k] = Pool{at, k}
 	}
 	return pools
 }
@@ -187,12 +191,12 @@ func (u *users) children(children []*v1beta1.NamespacedCloudProfile, had, has se
 		for _, image := range child.Spec.MachineImages {
 			switch {
 			case had.Has(image.Name) && !has.Has(image.Name):
-				u.add(Subject{Kind: ImageRemoved, Image: Image{Name: image.Name}, Child: i})
+				u.add(Subject{Kind: ImageRemoved, Image: gardenerrules.Image{Name: image.Name}, Child: i})
 			case !had.Has(image.Name) && has.Has(image.Name):
-				u.add(Subject{Kind: ImageAdded, Image: Image{Name: image.Name}, Child: i})
+				u.add(Subject{Kind: ImageAdded, Image: gardenerrules.Image{Name: image.Name}, Child: i})
 			}
 			for _, v := range image.Versions {
-				if version := (Image{image.Name, v.Version}); gone.images.Has(version) {
+				if version := (gardenerrules.Image{Name: image.Name, Version: v.Version}); gone.images.Has(version) {
 					u.add(Subject{Kind: VersionRemoved, Image: version, Child: i})
 				}
 			}
@@ -262,8 +266,8 @@ func nameOfVersion(v v1beta1.ExpirableVersion) string { return v.Version }
 
 func nameOfImage(i v1beta1.MachineImage) string { return i.Name }
 
-func imageVersions(images []v1beta1.MachineImage) sets.Set[Image] {
-	return sets.KeySet(ImageVersions(&v1beta1.CloudProfileSpec{MachineImages: images}))
+func imageVersions(images []v1beta1.MachineImage) sets.Set[gardenerrules.Image] {
+	return sets.KeySet(gardenerrules.ImageVersions(&v1beta1.CloudProfileSpec{MachineImages: images}))
 }
 
 // removedValues returns the values of capabilities that are in one vocabulary and not in the other; all of a capability

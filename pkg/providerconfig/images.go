@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package provider
+package providerconfig
 
 import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -15,8 +15,7 @@ import (
 	"github.com/capkit/capkit/pkg/imageselector"
 )
 
-// The functions below are for implementations of [Provider.Decode]: they convert the lists that most configs have, in the
-// order written, each entry with its path.
+// The functions below convert the lists that most configs have, in the order written, each entry with its path.
 
 // Images converts a list of machine images, which stands at the path at. parts returns the name and the versions of an image;
 // convert returns a version, which stands at a path, and adds to the report what is wrong with it.

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package provider_test
+package providerconfig_test
 
 import (
 	"fmt"
@@ -11,28 +11,28 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // What all providers say in the same words.
 func TestReadyMadeFindings(t *testing.T) {
 	at := field.NewPath("x")
 	for got, want := range map[string]string{
-		provider.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing; write it as x, or remove the entry",
-		provider.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not possible here; write one of a, b`,
-		provider.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not possible here; write one of a`,
-		provider.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id and urn exclude each other: keep one of them",
-		provider.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: x is ignored, because there is a flavor; remove it",
-		provider.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +
+		providerconfig.ReferenceMissing(at, "the image ID").Error():           "x: Required value: the image ID is missing; write it as x, or remove the entry",
+		providerconfig.NotSupported("r", at, "c", []string{"a", "b"}).Error(): `x: Unsupported value: "c": c is not possible here; write one of a, b`,
+		providerconfig.NotSupported("r", at, "", []string{"a"}).Error():       `x: Unsupported value: "": "" is not possible here; write one of a`,
+		providerconfig.Exclusive("r", at, "id", "urn").Error():                "x: Forbidden: id and urn exclude each other: keep one of them",
+		providerconfig.FieldIgnored("r", at, "there is a flavor").String():    "x: Forbidden: x is ignored, because there is a flavor; remove it",
+		providerconfig.FlavorArchitecture(at, "arm64").String(): "x: Forbidden: the architecture of a flavor is a capability: " +
 			"remove it here, and write capabilities: {architecture: [arm64]} if the flavor has none",
-		provider.FlavorArchitecture(at, "ignore").String(): `x: Forbidden: the architecture of a flavor is a capability: ` +
+		providerconfig.FlavorArchitecture(at, "ignore").String(): `x: Forbidden: the architecture of a flavor is a capability: ` +
 			"remove it here, and write the one that the image has, as in capabilities: {architecture: [amd64]}",
 	} {
 		if got != want {
 			t.Errorf("%s\ninstead of %s", got, want)
 		}
 	}
-	if rule := provider.Exclusive("r", at, "id", "urn").Origin; rule != "r" {
+	if rule := providerconfig.Exclusive("r", at, "id", "urn").Origin; rule != "r" {
 		t.Error(rule)
 	}
 }
@@ -44,7 +44,7 @@ func TestLegacyArchitecture(t *testing.T) {
 		" false":     {{"architecture": {}}, {"architecture": {"amd64", "arm64"}}, {"network": {"fast"}}, {"architecture": {"arm64"}, "network": {"fast"}}},
 	} {
 		for _, c := range capabilities {
-			architecture, err := provider.LegacyArchitecture(c)
+			architecture, err := providerconfig.LegacyArchitecture(c)
 			if got := fmt.Sprint(architecture, " ", err == nil); got != want {
 				t.Errorf("%v: %s, not %s", c, got, want)
 			}

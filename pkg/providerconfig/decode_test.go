@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package provider_test
+package providerconfig_test
 
 import (
 	"testing"
@@ -12,13 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/test/given"
 )
 
 // The error about a field that was there once says what has become of it, wherever the config stands.
 func TestWhatHasBecomeOfAField(t *testing.T) {
-	changes := []provider.Change{
+	changes := []providerconfig.Change{
 		{Field: "old", Became: "removed in v1.2; leave it out"},
 		{Field: "images.old", Became: "renamed to new"},
 	}
@@ -38,7 +38,7 @@ func TestWhatHasBecomeOfAField(t *testing.T) {
 			} `json:"machineImages"`
 		}{}
 		got := map[string]string{}
-		for _, err := range provider.Decode(raw, given.WorkerKind, config, at, changes...) {
+		for _, err := range providerconfig.Decode(raw, given.WorkerKind, config, at, changes...) {
 			got[err.Field] = err.Detail
 		}
 		want := map[string]string{

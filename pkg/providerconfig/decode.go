@@ -2,7 +2,10 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-package provider
+// Package providerconfig is for those who implement the interface of package provider. [Decode] reads a config strictly, [Images] and
+// its like convert the lists that most configs have, and what all providers say in the same words are ready-made findings. [Unread]
+// knows what could not be read, so that nothing is said that only follows from it.
+package providerconfig
 
 import (
 	"bytes"
@@ -15,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/strictjson"
 	"github.com/capkit/capkit/pkg/words"
@@ -38,7 +42,7 @@ func Decode(
 		return wrong // the fields of another kind are not worth reporting
 	}
 	for i := range list { // each is about all of the value that could not be read
-		list[i].Extent = []finding.Path{list[i].Place}
+		list[i].Extent = []fieldpath.Path{list[i].Place}
 		explain(&list[i], at, changes)
 	}
 	return list
@@ -58,7 +62,7 @@ var common = []Change{{"machineImages.versions.capabilitySets", "renamed to capa
 // explain writes into the error about an unknown field of a config at the path what has become of it, if that is known.
 func explain(f *finding.Finding, at *field.Path, changes []Change) {
 	var names []string // on the way from the config to the error
-	for _, segment := range f.Place[min(len(finding.PathOf(at)), len(f.Place)):] {
+	for _, segment := range f.Place[min(len(fieldpath.Of(at)), len(f.Place)):] {
 		if !segment.IsIndex() {
 			names = append(names, segment.Name)
 		}
@@ -89,8 +93,8 @@ func explain(f *finding.Finding, at *field.Path, changes []Change) {
 // references are fields of a flavor that say where its image is.
 var references = []string{"regions", "image", "id", "urn"}
 
-// fieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
-func fieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
+// FieldsOfLater turns errors about fields that are not known into warnings which say up to which version they are.
+func FieldsOfLater(knownUpTo string, errs finding.List) finding.Report {
 	var report finding.Report
 	for _, err := range errs {
 		if err.Origin != strictjson.OriginUnknownField || err.Type != field.ErrorTypeForbidden { // such as the number of those left out
@@ -119,7 +123,7 @@ func HasContent(config *runtime.RawExtension) bool {
 
 // onType reports whether apiVersion or kind could not even be read, so that they are reported already.
 func onType(errs finding.List, at *field.Path) bool {
-	places := []string{finding.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
+	places := []string{fieldpath.Text(at), at.Child("apiVersion").String(), at.Child("kind").String()}
 	return slices.ContainsFunc(errs, func(f finding.Finding) bool { return slices.Contains(places, f.Field) })
 }
 
@@ -163,7 +167,7 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 		case strictjson.OriginSyntax, strictjson.OriginUnknownField, strictjson.OriginFieldType, strictjson.OriginDuplicateKey:
 			u.places = append(u.places, err.Field)
 		case ruleConfigMissing, RuleConfigKind:
-			u.places = append(u.places, finding.Text(at))
+			u.places = append(u.places, fieldpath.Text(at))
 		}
 	}
 	if len(u.places) == 0 {
@@ -174,7 +178,7 @@ func UnreadIn(errs finding.List, at *field.Path) Unread {
 		if u.known[place] {
 			continue
 		}
-		for path := range finding.Upward(place) {
+		for path := range fieldpath.Upward(place) {
 			u.known[path] = u.known[path] || path == place
 		}
 		name := strings.LastIndexByte(place, '.') + 1
@@ -189,14 +193,14 @@ func (u Unread) Any() bool { return len(u.places) > 0 }
 // First returns the first place, in the order of the report; below is nil, or leaves out those that are not at or below this path.
 // It is empty if there is none.
 func (u Unread) First(below *field.Path) string {
-	if i := slices.IndexFunc(u.places, func(place string) bool { return below == nil || finding.Above(below.String(), place) }); i >= 0 {
+	if i := slices.IndexFunc(u.places, func(place string) bool { return below == nil || fieldpath.Above(below.String(), place) }); i >= 0 {
 		return u.places[i]
 	}
 	return ""
 }
 
 // Touches reports whether a place is at, above or below the path.
-func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(finding.Text(at)) }
+func (u Unread) Touches(at *field.Path) bool { return u.Any() && u.touches(fieldpath.Text(at)) }
 
 func (u Unread) touches(path string) bool {
 	_, above := u.known[path]
@@ -204,10 +208,10 @@ func (u Unread) touches(path string) bool {
 }
 
 // Covers reports whether a place is at or above the path.
-func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(finding.Text(at)) }
+func (u Unread) Covers(at *field.Path) bool { return u.Any() && u.covers(fieldpath.Text(at)) }
 
 func (u Unread) covers(path string) bool {
-	for above := range finding.Upward(path) {
+	for above := range fieldpath.Upward(path) {
 		if u.known[above] {
 			return true
 		}
@@ -239,7 +243,7 @@ func (u Unread) explains(f finding.Finding) bool {
 
 // misspelt reports whether a name that could not be read was meant to be the last one of a path, or one above it.
 func (u Unread) misspelt(path string) bool {
-	for above := range finding.Upward(path) {
+	for above := range fieldpath.Upward(path) {
 		meant, known := u.meant[above]
 		if !known {
 			name := strings.LastIndexByte(above, '.') + 1

@@ -47,7 +47,7 @@ func (r ruled) Decode(raw *runtime.RawExtension, at *field.Path) (provider.Confi
 }
 
 func (c *ruledConfig) ValidateCloudProfile(spec *v1beta1.CloudProfileSpec, at *field.Path) finding.Report {
-	report := finding.Warned(finding.New("ruled-warning", field.ErrorTypeInvalid, at.Child("warned"), spec.Type, ""))
+	report := finding.Report{Warnings: finding.List{finding.New("ruled-warning", field.ErrorTypeInvalid, at.Child("warned"), spec.Type, "")}}
 	if c.Endpoint == "" {
 		report.Errors = append(report.Errors, finding.New("ruled-endpoint", field.ErrorTypeRequired, at.Child("endpoint"), nil, ""))
 	}

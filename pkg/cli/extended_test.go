@@ -54,7 +54,7 @@ func (oneDomain) ValidateShoot(question provider.ShootQuestion) finding.Report {
 	at := field.NewPath("spec", "region")
 	switch {
 	case question.Scope == nil:
-		return finding.Warned(finding.New("extended-domain", field.ErrorTypeInvalid, at, "", "not checked: the domain is not known"))
+		return finding.Report{Warnings: finding.List{finding.New("extended-domain", field.ErrorTypeInvalid, at, "", "not checked: the domain is not known")}}
 	case *question.Scope != "demo":
 		return finding.Failed(finding.New("extended-domain", field.ErrorTypeInvalid, at, *question.Scope, "the domain is not demo"))
 	}

@@ -223,9 +223,6 @@ func (r Report) Sorted() Report {
 // Failed returns the report of a check that found one error.
 func Failed(f Finding) Report { return Report{Errors: List{f}} }
 
-// Warned returns the report of a check that found one warning.
-func Warned(f Finding) Report { return Report{Warnings: List{f}} }
-
 // Severity of a rule.
 type Severity string
 

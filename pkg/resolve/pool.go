@@ -68,16 +68,6 @@ func Explain[R any](p *profile.Profile[R], pool provider.Pool) Resolution[R] {
 	return Resolver[R]{Profile: p}.resolve(pool, true)
 }
 
-// Image returns what a worker pool boots, and whether it boots anything: what [Pool] answers, without its texts. Safe for
-// concurrent use.
-func Image[R any](p *profile.Profile[R], pool provider.Pool) (ref R, found bool) {
-	q := p.Ask(pool)
-	if q.Reason != "" {
-		return ref, false
-	}
-	return chosen(p, q.Request, p.Catalog().Choose(q.Request))
-}
-
 // Boots returns a function that reports whether a worker pool would boot a version of an image if it named that instead
 // of its own: what [Pool] answers for it, without its texts. It is for questions about many versions:
 // what the pool asks for, and what its machine type supports, is found out once. Nil: the pool's providerConfig cannot

@@ -67,11 +67,6 @@ type Changes[R any] struct {
 	Faulty []Pool
 }
 
-// None reports whether nothing changes for anybody.
-func (c *Changes[R]) None() bool {
-	return len(c.Choices)+len(c.Types)+len(c.Locks)+len(c.Blocked) == 0
-}
-
 // Pool is a worker pool.
 type Pool struct {
 	// Shoot as NAMESPACE/NAME.

@@ -5,10 +5,14 @@
 package imports
 
 import (
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,6 +43,73 @@ func codeLines(source []byte) int {
 			lines[file.Line(pos)+line] = true
 		}
 	}
+}
+
+// How many names a package may export, and how many lines it may have in all, for a reader to find the way.
+const (
+	roomNames = 35
+	roomLines = 3000
+)
+
+// largeRooms are longer than that: they speak, and decide nothing.
+var largeRooms = []string{"pkg/cli", "pkg/admission"}
+
+func TestRoomsAreSmall(t *testing.T) {
+	names, lines := map[string]int{}, map[string]int{}
+	err := filepath.WalkDir(root+"/pkg", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") || strings.HasPrefix(entry.Name(), "zz_generated") {
+			return err
+		}
+		room := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), root+string(filepath.Separator)))
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), path, source, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		names[room] += exported(parsed)
+		lines[room] += strings.Count(string(source), "\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(names) < 30 {
+		t.Errorf("only %d packages found", len(names))
+	}
+	for room := range names {
+		if names[room] > roomNames {
+			t.Errorf("%s exports %d names, more than %d", room, names[room], roomNames)
+		}
+		if large := slices.Contains(largeRooms, room); lines[room] > roomLines != large {
+			t.Errorf("%s has %d lines; more than %d: %t expected", room, lines[room], roomLines, large)
+		}
+	}
+}
+
+// exported counts the exported names of a file; methods do not count.
+func exported(file *ast.File) int {
+	var names []*ast.Ident
+	for _, declared := range file.Decls {
+		switch d := declared.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				names = append(names, d.Name)
+			}
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					names = append(names, s.Name)
+				case *ast.ValueSpec:
+					names = append(names, s.Names...)
+				}
+			}
+		}
+	}
+	return len(slices.DeleteFunc(names, func(name *ast.Ident) bool { return !name.IsExported() }))
 }
 
 func TestProvidersAreSmall(t *testing.T) {

@@ -12,13 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/pkg/providerconfig"
-	"github.com/capkit/capkit/pkg/worker"
 	extensionscontroller "github.com/gardener/gardener/extensions/pkg/controller"
 	extensionsworker "github.com/gardener/gardener/extensions/pkg/controller/worker"
 	"github.com/gardener/gardener/extensions/pkg/controller/worker/genericactuator"
@@ -34,6 +27,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/worker"
 )
 
 // situation is all that decides about the machines of a Worker. It is read only.

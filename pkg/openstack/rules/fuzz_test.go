@@ -10,6 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/fieldpath"
@@ -19,12 +26,6 @@ import (
 	"github.com/capkit/capkit/pkg/provider/providertest"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/ratchet"
-	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/utils/ptr"
 )
 
 func kindOf(name string) schema.GroupVersionKind {

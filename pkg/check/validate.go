@@ -43,8 +43,9 @@ func NamespacedCloudProfile[R any](
 	parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile,
 ) (*profile.Profile[R], finding.Report) {
 	own := readNamespaced(parent, object)
-	p := Resulting(parent, object)
+	p, err := resulting(parent, object)
 	c := newChecker(p, own, "the regions of CloudProfile "+object.Spec.Parent.Name)
+	c.unrendered = err != nil
 	return p, c.withWarnings()
 }
 
@@ -60,6 +61,11 @@ func NamespacedCloudProfileUpdate[R any](
 
 // Resulting returns the profile that a NamespacedCloudProfile and its parent result in.
 func Resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) *profile.Profile[R] {
+	p, _ := resulting(parent, object)
+	return p
+}
+
+func resulting[R any](parent *profile.Profile[R], object *v1beta1.NamespacedCloudProfile) (*profile.Profile[R], error) {
 	return namespaced.Compile(parent.Provider(), object, &v1beta1.CloudProfile{Spec: *parent.Spec()})
 }
 
@@ -68,6 +74,8 @@ type checker[R any] struct {
 	*profile.Reading[R]
 	// profile is what the object results in.
 	profile *profile.Profile[R]
+	// unrendered says that profile lacks what the provider config of a NamespacedCloudProfile adds.
+	unrendered bool
 	// regions says in messages where the regions are listed.
 	regions string
 	// slips are the misspelt regions of the provider config. followed has, by misspelt region, the warnings that follow from it.

@@ -26,7 +26,8 @@ import (
 )
 
 // withWarnings adds the warnings of semantics S9 that concern one profile alone, and returns the report, sorted. Those
-// about what would be chosen are left out in a broken profile: they would only repeat its errors in other words.
+// about what would be chosen are left out in a broken profile: they would only repeat its errors, or those of its parent, in
+// other words.
 func (c *checker[R]) withWarnings() finding.Report {
 	c.foreignPrefixes()
 	c.findSlips()
@@ -36,7 +37,7 @@ func (c *checker[R]) withWarnings() finding.Report {
 		c.uncovered()
 		c.copied()
 	}
-	if len(c.Report.Errors) == 0 {
+	if len(c.Report.Errors) == 0 && !c.unrendered {
 		c.withoutImage()
 		c.onlyOnRequest()
 		c.differingOrders()

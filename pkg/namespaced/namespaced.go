@@ -57,11 +57,11 @@ func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile)
 
 // Compile returns the profile that a NamespacedCloudProfile and its parent result in, both being as the API server has them. It is the
 // only way in which a NamespacedCloudProfile is compiled. A provider config that cannot be rendered is left out, as it is in the
-// status.
+// status; the error is that of [Render].
 func Compile[R any](
 	cloud provider.Provider[R], object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile,
-) *profile.Profile[R] {
-	spec, _ := Render(cloud, object, parent)
+) (*profile.Profile[R], error) {
+	spec, err := Render(cloud, object, parent)
 	compiled, _ := profile.Compile(cloud, spec, nil)
-	return compiled
+	return compiled, err
 }

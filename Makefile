@@ -38,7 +38,7 @@ export CGO_ENABLED := 0
 export GOFLAGS     := $(strip $(filter-out -trimpath -buildvcs=false,$(shell go env GOFLAGS)) -trimpath -buildvcs=false)
 
 # The packages that decide: what is worth running under the race detector, which compiles everything once more.
-PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/provider/... ./pkg/ratchet/... ./pkg/profile/... ./pkg/resolve/... ./pkg/check/... \
+PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/provider/... ./pkg/providerconfig/... ./pkg/fieldpath/... ./pkg/ratchet/... ./pkg/profile/... ./pkg/resolve/... ./pkg/check/... \
 	./pkg/render/... ./pkg/strictjson/... ./pkg/words/...
 
 # The compiler is silent for minutes when nothing was built before.

@@ -66,3 +66,36 @@ func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 		t.Error(warnings)
 	}
 }
+
+// Only the vocabulary changes: what a machine type leaves out is less than before, and no core flavor fits it any more (semantics
+// S16).
+func TestAVocabularyLocks(t *testing.T) {
+	compile := func(values string) *profile.Profile[openstack.Image] {
+		compiled, _ := profile.Compile(given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
+type: openstack
+machineCapabilities:
+- {name: architecture, values: [amd64]}
+- {name: net, values: [`+values+`]}
+regions: [{name: europe}]
+machineTypes:
+- {name: any, capabilities: {architecture: [amd64]}}
+machineImages:
+- name: gl
+  versions:
+  - version: "1"
+    capabilityFlavors:
+    - {architecture: [amd64], net: [fast]}
+`), nil)
+		return compiled
+	}
+	user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}}}
+	user.Shoot.Spec.Provider.Workers = make([]v1beta1.Worker, 1)
+	changes := update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow"), Users: []update.User{user}})
+	if len(changes.Locks) != 1 || len(changes.Locks[0].Pools) != 1 {
+		t.Errorf("%+v", changes.Locks)
+	}
+	changes = update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow, fast"), Users: []update.User{user}})
+	if len(changes.Locks) != 0 {
+		t.Errorf("%+v", changes.Locks)
+	}
+}

@@ -99,3 +99,63 @@ machineImages:
 		t.Errorf("%+v", changes.Locks)
 	}
 }
+
+// Only a machine type changes: maintenance still chooses the newer version, which pools on it do not boot any more (semantics S15).
+func TestAMachineTypeBlocksMaintenance(t *testing.T) {
+	compile := func(net string) *profile.Profile[openstack.Image] {
+		return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
+type: openstack
+kubernetes: {versions: [{version: 1.33.3}]}
+machineCapabilities:
+- {name: architecture, values: [amd64]}
+- {name: net, values: [fast, slow]}
+regions: [{name: europe}, {name: asia}]
+machineTypes:
+- {name: any, capabilities: {architecture: [amd64], net: [`+net+`]}}
+machineImages:
+- name: gl
+  updateStrategy: major
+  versions:
+  - {version: 1.0.0, cri: [{name: containerd}], capabilityFlavors: [{architecture: [amd64]}]}
+  - version: 2.0.0
+    cri: [{name: containerd}]
+    capabilityFlavors: [{architecture: [amd64], net: [fast]}, {architecture: [amd64], net: [slow]}]
+providerConfig:
+  apiVersion: openstack.provider.extensions.gardener.cloud/v1alpha1
+  kind: CloudProfileConfig
+  machineImages:
+  - name: gl
+    versions:
+    - version: 1.0.0
+      capabilityFlavors:
+      - capabilities: {architecture: [amd64]}
+        regions: [{name: europe, id: 11111111-1111-1111-1111-111111111111}, {name: asia, id: 11111111-1111-1111-1111-111111111112}]
+    - version: 2.0.0
+      capabilityFlavors:
+      - capabilities: {architecture: [amd64], net: [fast]}
+        regions: [{name: europe, id: 22222222-2222-2222-2222-222222222221}]
+      - capabilities: {architecture: [amd64], net: [slow]}
+        regions: [{name: asia, id: 22222222-2222-2222-2222-222222222222}]
+`))
+	}
+	shoot := given.Decoded[v1beta1.Shoot](t, `
+metadata: {namespace: garden-a, name: shoot}
+spec:
+  region: europe
+  kubernetes: {version: 1.33.3}
+  maintenance: {autoUpdate: {kubernetesVersion: true, machineImageVersion: true}}
+  provider:
+    type: openstack
+    workers:
+    - {name: w, cri: {name: containerd}, machine: {type: any, architecture: amd64, image: {name: gl, version: 1.0.0}}}
+`)
+	user := update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)}
+	changes := update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow"), Users: []update.User{user}})
+	if len(changes.Blocked) != 1 || changes.Blocked[0].Version != "2.0.0" {
+		t.Errorf("%+v", changes.Blocked)
+	}
+	changes = update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("fast"), Users: []update.User{user}})
+	if len(changes.Blocked) != 0 {
+		t.Errorf("%+v", changes.Blocked)
+	}
+}

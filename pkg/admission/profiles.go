@@ -65,7 +65,7 @@ func (p *profiles[R]) get(object *v1beta1.CloudProfile) *profile.Profile[R] {
 func (p *profiles[R]) getNamespaced(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *profile.Profile[R] {
 	return p.keep(object, parent, func() *profile.Profile[R] {
 		return p.observed(func() *profile.Profile[R] {
-			compiled, _ := namespaced.Compile(p.provider, object, parent) // what cannot be rendered counts for no Shoot
+			compiled, _ := namespaced.Compile(p.provider, object, parent) // what cannot be rendered is left out, as in the status
 			return compiled
 		})
 	})

@@ -6,7 +6,7 @@
 // place where it stands, and words for the person who wrote it. A [Report] has those that deny and those that only warn. A
 // [Rule] is an entry of the catalogue from which documentation and SARIF output are made.
 //
-// Start reading at [New]. The package imports no other package of this module. Rules belong to those that report them.
+// Start reading at [New]. Of this module the package imports fieldpath alone. Rules belong to those that report them.
 package finding
 
 import (

@@ -245,22 +245,17 @@ func (p Resolver[R]) advice(r *Resolution[R], request imageselector.Request) str
 		meant = p.meantImage(r.Pool.Image)
 		request.Image = meant
 	}
+	unknown := meant == "" || meant == r.Pool.Image // which the provider config lacks
 	switch work := wouldWork(r.Suggestions); {
-	case meant == "" || meant == r.Pool.Image: // which the provider config lacks
-		return after("; ", work)
+	case unknown && work == "":
+		return ""
+	case unknown:
+		return "; " + work
 	case work == "" || p.Boots(request) && profile.Suits(request.Machine, r.Pool.Architecture):
 		return words.DidYouMean(meant)
 	default:
-		return words.DidYouMean(meant) + after(" ", work)
+		return words.DidYouMean(meant) + " " + work
 	}
-}
-
-// after returns a text behind a separator, or nothing.
-func after(separator, text string) string {
-	if text == "" {
-		return ""
-	}
-	return separator + text
 }
 
 // wouldWork puts suggestions into words; empty if there are none.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
@@ -157,5 +158,25 @@ spec:
 	changes = update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("fast"), Users: []update.User{user}})
 	if len(changes.Blocked) != 0 {
 		t.Errorf("%+v", changes.Blocked)
+	}
+}
+
+// The providerConfig of a pool has a field that nobody knows: that is an error, and yet what the pool asks for is known.
+func TestAnErrorThatDoesNotDecideHidesNoChoice(t *testing.T) {
+	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
+	choices := func(providerConfig string) (known, faulty int) {
+		pool := provider.Pool{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}
+		pool.Config = &runtime.RawExtension{Raw: []byte(providerConfig)}
+		user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{pool}}
+		user.Shoot.Spec.Provider.Workers = make([]v1beta1.Worker, 1)
+		changes := update.Of(update.View[openstack.Image]{Before: before, After: after, Users: []update.User{user}})
+		return len(changes.Choices), len(changes.Faulty)
+	}
+	const config = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"`
+	if known, faulty := choices(config + `,"unknown":1}`); known != 1 || faulty != 1 {
+		t.Errorf("an unknown field: %d choices, %d pools with errors", known, faulty)
+	}
+	if known, faulty := choices(config + `,"serverGroup":[]}`); known != 0 || faulty != 1 {
+		t.Errorf("a value of another type: %d choices, %d pools with errors", known, faulty)
 	}
 }

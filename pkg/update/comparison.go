@@ -93,11 +93,8 @@ func (c *comparison[R]) pool(pool provider.Pool) *compared[R] {
 	})
 }
 
-// same reports whether nothing changes: neither what a new pool boots, nor what one does that exists.
-func (b *Boots[R]) same() bool {
-	equal := func(a, b *R) bool { return a == nil && b == nil || a != nil && b != nil && reflect.DeepEqual(*a, *b) }
-	return equal(b.Before, b.After) && equal(b.Before, b.Kept)
-}
+// same reports whether nothing changes: then a pool that exists boots what a new one does.
+func (b *Boots[R]) same() bool { return reflect.DeepEqual(b.Before, b.After) }
 
 // sameLocks reports whether Gardener is certain to lock the Shoot of a worker pool as much as before, since what it looks at is as
 // it was.

@@ -10,7 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
 // memory is how much the command uses, in bytes, before it looks for what it can give back, rather than twice of what it

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/provider"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
-	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/cases"

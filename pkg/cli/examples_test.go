@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"

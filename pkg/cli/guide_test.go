@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/finding"
 )
 

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/capkit/capkit/internal/cli/command"
 	"github.com/capkit/capkit/pkg/words"
 )
 
@@ -34,11 +35,11 @@ var groups = []*cobra.Group{
 // Command returns the command, under the name capkit, as cobra has it: for what documents it, like man pages. It knows the
 // given providers, as with [Run], which is what executes it.
 func Command(providers ...Provider) *cobra.Command {
-	c := &command{providers: map[string]Provider{}}
+	c := &command.Call{Providers: map[string]Provider{}, Linked: Version}
 	for _, p := range providers {
-		c.providers[p.Type()] = p
+		c.Providers[p.Type()] = p
 	}
-	root := c.root("capkit")
+	root := root(c, "capkit")
 	addCompletion(root)
 	return root
 }
@@ -53,7 +54,7 @@ func addHelp(root *cobra.Command) {
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(exitStatuses())
 	// Flags are explained as wide as texts are.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", textWidth)))
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", command.TextWidth)))
 	root.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -183,7 +184,7 @@ func filled(text string) string {
 	var lines, paragraph []string
 	end := func() {
 		if len(paragraph) > 0 {
-			lines = append(lines, wrapped(strings.Join(paragraph, " ")))
+			lines = append(lines, command.Wrapped(strings.Join(paragraph, " ")))
 		}
 		paragraph = nil
 	}

@@ -13,8 +13,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
 )
 
 // head, kubernetes and the like are parts of profiles in the legacy format.

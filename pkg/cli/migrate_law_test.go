@@ -20,8 +20,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/test/cases"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli/page"
+	"github.com/capkit/capkit/internal/cli/page/html"
 )
 
 // A page that has a part of what maintenance does still knows which cells worker pools use, and how many there are.
@@ -23,12 +23,12 @@ func TestReportOfManyPools(t *testing.T) {
 		shoots = append(shoots, strings.NewReplacer("name: shop", fmt.Sprintf("name: shop-%d", i), "medium_4_8", fmt.Sprintf("gone-%d", i)).Replace(shoot))
 	}
 	inFolder(t, map[string]string{"shoots.yaml": strings.Join(shoots, "\n---\n"), "profile.yaml": read(t, examples+"/cloudprofile.yaml")})
-	r := pageData[page.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	named := 0
 	for _, e := range r.Maintenance {
 		named += e.Count
 	}
-	want := []page.Crowd{{
+	want := []html.Crowd{{
 		Profile: "openstack", Image: "gardenlinux", From: "1877.5.0", Region: "europe",
 		Asks: []string{}, Boots: "id 1234-amd64-bare", Action: "stays", MachineTypes: map[string]int{"bare_8_16": 2*many - named},
 	}}
@@ -46,7 +46,7 @@ func TestReportOfWhatPoolsAskFor(t *testing.T) {
 	inFolder(t, map[string]string{
 		"profile.yaml": read(t, examples+"/cloudprofile-trusted-launch.yaml"), "shoots.yaml": shoot + "\n---\n" + unread + "\n---\n" + twice,
 	})
-	r := pageData[page.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	got := map[string]string{}
 	for _, e := range r.Maintenance {
 		for _, name := range e.Names {
@@ -82,7 +82,7 @@ func TestReportOfUnknownShoots(t *testing.T) {
 		"shoots.yaml": shoot + other("lost", "name: openstack", "name: elsewhere") + other("unreadable", "workers:", "workers: 3\n    more:") +
 			other("going", "metadata:", "metadata:\n  deletionTimestamp: 2026-01-01T00:00:00Z"),
 	})
-	r := pageData[page.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	if r.Shoots != 3 || r.Unknown != 2 || len(r.Maintenance) != 2 || len(r.Findings) < 2 {
 		t.Errorf("%d Shoots, %d unknown, %d entries: %v", r.Shoots, r.Unknown, len(r.Maintenance), r.Findings)
 	}

@@ -5,6 +5,9 @@
 package cli
 
 import (
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/pkg/finding"
+
 	"errors"
 	"io"
 	"path/filepath"
@@ -14,16 +17,14 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 
-	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/provider"
 )
 
-// unversioned is the version of a program that was linked without one.
-const unversioned = "dev"
-
 // Version of the command, with the commit behind a plus if it is known: 0.1.0+0123456789ab. It is set when the command is
 // linked, and read by each [Run].
-var Version = unversioned
+var Version = command.Unversioned
 
 // The exit statuses.
 const (
@@ -32,23 +33,20 @@ const (
 	exitFailed = 2 // the command could not do its work
 )
 
-// errWrong ends a command that has printed what is wrong.
-var errWrong = errors.New("something was found wrong")
-
-// command is one run.
-type command struct {
-	stdin io.Reader
-	// stdout and stderr let nothing through that is not printable.
-	stdout, stderr *report.Writer
-	providers      map[string]Provider
-	// terminal is the one that stderr is; nil if it is none, or is to be left alone.
-	terminal *watched
-	// name is what the user calls the command by.
-	name string
-}
-
 // quieten drops what the client of Kubernetes logs: the errors that it returns say the same, and in words for the user.
 var quieten = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+
+// Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
+type Provider = command.Provider
+
+// For makes a provider known to the command.
+func For[R any](cloud provider.Provider[R]) Provider { return provider.Untyped(cloud) }
+
+// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
+// by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
+// there once; of two rules with one name that counts which holds for every provider, or else that of the first
+// provider. What none of the providers can be the cause of is left out. The caller owns the slice.
+func Rules(providers ...Provider) []finding.Rule { return checks.Rules(providers...) }
 
 // Run runs the command with its arguments, args[0] being the name by which it was called, and returns its exit status:
 // 0 if all is well, 1 if something was found wrong, 2 if it could not do its work. Results go to stdout, everything
@@ -56,47 +54,41 @@ var quieten = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 // with faults, see [provider.Check], is a reason to do nothing.
 func Run(args []string, stdin io.Reader, stdout, stderr io.Writer, providers ...Provider) int {
 	quieten()
-	c := &command{
-		stdin: stdin, stdout: report.NewWriter(stdout), stderr: report.NewWriter(stderr), terminal: terminalOf(stderr),
-		providers: map[string]Provider{},
+	c := &command.Call{
+		Stdin: stdin, Stdout: report.NewWriter(stdout), Stderr: report.NewWriter(stderr), Terminal: command.TerminalOf(stderr),
+		Providers: map[string]Provider{}, Linked: Version,
 	}
-	defer c.flush()
+	defer c.Flush()
 	var faults []error
 	for _, p := range providers {
-		c.providers[p.Type()] = p
+		c.Providers[p.Type()] = p
 		faults = append(faults, provider.Check(p))
 	}
 	name := programName(args)
-	c.name = name
+	c.Name = name
 	if err := errors.Join(faults...); err != nil {
-		return c.fail(name, err)
+		return fail(c, name, err)
 	}
-	root := c.root(name)
+	root := root(c, name)
 	root.SetArgs(args[min(1, len(args)):])
 	root.SetIn(stdin)
-	root.SetOut(c.stdout)
-	root.SetErr(c.stderr)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
 	addCompletion(root)
 	switch err := root.Execute(); {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errWrong):
+	case errors.Is(err, command.ErrWrong):
 		return exitWrong
 	default:
-		return c.fail(name, err)
+		return fail(c, name, err)
 	}
 }
 
-// flush writes what has no end of its line yet. What cannot be written is lost.
-func (c *command) flush() {
-	_ = c.stdout.Flush()
-	_ = c.stderr.Flush()
-}
-
 // fail says why the command could not do its work, and returns its status.
-func (c *command) fail(name string, err error) int {
+func fail(c *command.Call, name string, err error) int {
 	for _, single := range apart(err) {
-		report.Printf(c.stderr, "%s: %s\n", name, strings.TrimSpace(single.Error()))
+		report.Printf(c.Stderr, "%s: %s\n", name, strings.TrimSpace(single.Error()))
 	}
 	return exitFailed
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/internal/cli/report"
 )
 
 // unknownRegion is a CloudProfile with one finding, in the line of "- name: eurpoe"; named returns it by another name.

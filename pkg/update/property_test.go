@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/test/worlds"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -44,8 +44,8 @@ func drawOrder(t *rapid.T, v update.View[openstack.Image]) update.View[openstack
 	return v
 }
 
-func planOf(views ...update.View[openstack.Image]) []plan.Change {
-	changes, _ := plan.Of(views...)
+func planOf(views ...update.View[openstack.Image]) []changes.Change {
+	changes, _ := changes.Of(views...)
 	return changes
 }
 
@@ -59,13 +59,13 @@ func drawShoots(t *rapid.T) []update.User {
 
 // entry is a change without what is only text.
 type entry struct {
-	kind                                   plan.Kind
-	when                                   plan.When
+	kind                                   changes.Kind
+	when                                   changes.When
 	version, machineType, region, requests string
 	from, to, pools                        string
 }
 
-func entryOf(c *plan.Change) entry {
+func entryOf(c *changes.Change) entry {
 	return entry{c.Kind, c.When, c.Version, c.MachineType, c.Region, requestsOf(c.Requested), text(c.From), text(c.To), text(c.Pools)}
 }
 
@@ -90,7 +90,7 @@ func text(value any) string {
 // naive finds out what changes by asking package resolve twice about every pool that there is or could be, and the worker
 // controller about pools that exist. A region that a profile lacks counts for those that there could be.
 func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
-	cells, users := map[string]provider.Pool{}, map[string][]plan.Pool{}
+	cells, users := map[string]provider.Pool{}, map[string][]changes.Pool{}
 	add := func(pool provider.Pool) string {
 		pool.Order = v.Order
 		r := resolve.Explain(v.After, pool)
@@ -110,14 +110,14 @@ func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 	for _, s := range v.Users {
 		for _, pool := range s.Pools {
 			key := add(pool)
-			users[key] = append(users[key], plan.Pool{Shoot: s.Name(), Name: pool.Name})
+			users[key] = append(users[key], changes.Pool{Shoot: s.Name(), Name: pool.Name})
 		}
 	}
 	var found []entry
 	for key, pool := range cells {
 		was, had := bootsOf(v.Before, pool, len(users[key]) > 0)
 		is, has := bootsOf(v.After, pool, len(users[key]) > 0)
-		e := entry{version: pool.Version, machineType: pool.MachineType, region: pool.Region, pools: text(append([]plan.Pool{}, users[key]...))}
+		e := entry{version: pool.Version, machineType: pool.MachineType, region: pool.Region, pools: text(append([]changes.Pool{}, users[key]...))}
 		e.requests = requestsOf(resolve.Explain(v.After, pool).Requirements)
 		e.from, e.to = text(nil), text(nil)
 		if had {
@@ -129,19 +129,19 @@ func naive(t *rapid.T, v update.View[openstack.Image]) []entry {
 		switch {
 		case !had && !has:
 		case !had:
-			e.kind = plan.New
+			e.kind = changes.New
 			found = append(found, e)
 		case has:
 			found = append(found, otherImages(t, v, pool, e)...)
 			if coming[key] {
-				e.kind, e.from, e.pools = plan.New, text(nil), text([]plan.Pool{})
+				e.kind, e.from, e.pools = changes.New, text(nil), text([]changes.Pool{})
 				found = append(found, e)
 			}
 		case len(users[key]) > 0:
-			e.kind = plan.NoMachines
+			e.kind = changes.NoMachines
 			found = append(found, e)
 		default:
-			e.kind = plan.Gone
+			e.kind = changes.Gone
 			found = append(found, e)
 		}
 	}
@@ -197,12 +197,12 @@ func otherImages(t *rapid.T, v update.View[openstack.Image], pool provider.Pool,
 		t.Fatal(err)
 	}
 	var found []entry
-	e.kind = plan.OtherImage
+	e.kind = changes.OtherImage
 	roll, now := e, e
-	if now.when, now.to = plan.Now, text(after.Reference); now.to != now.from {
+	if now.when, now.to = changes.Now, text(after.Reference); now.to != now.from {
 		found = append(found, now)
 	}
-	if roll.when = plan.NextRoll; roll.to != now.to {
+	if roll.when = changes.NextRoll; roll.to != now.to {
 		found = append(found, roll)
 	}
 	return found
@@ -233,7 +233,7 @@ func compareWithSelect(t *rapid.T, v update.View[openstack.Image], seen map[stri
 		if c.Count != len(c.Pools) {
 			t.Fatalf("count %d of %v", c.Count, c.Pools)
 		}
-		if c.Kind != plan.Locked && c.Kind != plan.Maintenance {
+		if c.Kind != changes.Locked && c.Kind != changes.Maintenance {
 			got = append(got, entryOf(&c))
 		}
 	}

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/internal/cli/changes"
 	cloud "github.com/capkit/capkit/pkg/openstack"
 )
 
@@ -43,7 +43,7 @@ func capkit(args ...string) said {
 // planned returns what the command says of an update of a CloudProfile, compared with what the garden has.
 func planned(
 	ctx context.Context, profile *v1beta1.CloudProfile, update func(*v1beta1.CloudProfile),
-) (changes []plan.Change, status int) {
+) (changes []changes.Change, status int) {
 	GinkgoHelper()
 	Expect(u.Get(ctx, client.ObjectKeyFromObject(profile), profile)).To(Succeed())
 	updated := &v1beta1.CloudProfile{
@@ -56,13 +56,13 @@ func planned(
 	file := filepath.Join(GinkgoT().TempDir(), "profile.yaml")
 	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
 	answer := capkit("plan", "-A", file)
-	var found struct{ Changes []plan.Change }
+	var found struct{ Changes []changes.Change }
 	Expect(json.Unmarshal([]byte(answer.stdout), &found)).To(Succeed(), answer.stderr)
 	return found.Changes, answer.status
 }
 
 // aboutPools matches changes of a kind which concern some worker pools.
-func aboutPools(kind plan.Kind, pools ...plan.Pool) OmegaMatcher {
+func aboutPools(kind changes.Kind, pools ...changes.Pool) OmegaMatcher {
 	return ContainElement(And(HaveField("Kind", kind), HaveField("Pools", pools)))
 }
 
@@ -96,12 +96,12 @@ func withoutFlavor(p *v1beta1.CloudProfile) {
 // What a plan says is seen to happen.
 var _ = Describe("A plan", func() {
 	// used returns a profile with a Shoot that uses it, of the same name, and the worker pool of that.
-	used := func(ctx context.Context, name string) (*v1beta1.CloudProfile, *v1beta1.Shoot, plan.Pool) {
+	used := func(ctx context.Context, name string) (*v1beta1.CloudProfile, *v1beta1.Shoot, changes.Pool) {
 		GinkgoHelper()
 		profile, s := openstack(name), shoot(name, name)
 		create(ctx, profile)
 		create(ctx, s)
-		return profile, s, plan.Pool{Shoot: "garden-demo/" + name, Name: s.Spec.Provider.Workers[0].Name}
+		return profile, s, changes.Pool{Shoot: "garden-demo/" + name, Name: s.Spec.Provider.Workers[0].Name}
 	}
 	undo := func(p *v1beta1.CloudProfile) { p.Spec = openstack("").Spec }
 	// another tries to create a Shoot like the one that there is.
@@ -124,7 +124,7 @@ var _ = Describe("A plan", func() {
 		} {
 			relabel := func(s *v1beta1.Shoot) { s.Labels = map[string]string{"lock": fmt.Sprint(i)} }
 			changes, status := planned(ctx, profile, lock.update)
-			Expect(changes).To(And(aboutPools(plan.Locked, pool), aboutPools(plan.NoMachines, pool)))
+			Expect(changes).To(And(aboutPools(changes.Locked, pool), aboutPools(changes.NoMachines, pool)))
 			Expect(status).To(Equal(1))
 			Expect(change(ctx, profile, lock.update)).To(Succeed())
 			Eventually(ctx, func() error { return change(ctx, s, relabel) }).Should(MatchError(lock.refused, "refused by Gardener"))
@@ -147,13 +147,13 @@ var _ = Describe("A plan", func() {
 			update func(*v1beta1.CloudProfile)
 			change OmegaMatcher
 		}{
-			{inUse, HaveField("Pools", []plan.Pool{pool})},
+			{inUse, HaveField("Pools", []changes.Pool{pool})},
 			{unmapped, HaveField("Rule", "provider-flavor-missing")},
 			{invalid, HaveField("Field", "spec.machineTypes[0].cpu")},
 		} {
 			changes, status := planned(ctx, profile, refused.update)
 			Expect(status).To(Equal(1))
-			Expect(changes).To(ContainElement(And(HaveField("Kind", plan.Refused), refused.change)))
+			Expect(changes).To(ContainElement(And(HaveField("Kind", changes.Refused), refused.change)))
 			Eventually(ctx, func() error { return change(ctx, profile, refused.update) }).ShouldNot(Succeed()) // once Gardener knows the Shoot
 		}
 		destroy(ctx, s)
@@ -165,7 +165,7 @@ var _ = Describe("A plan", func() {
 		By("another image")
 		other := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, replace(id+"/id", "9876")) }
 		changes, status := planned(ctx, profile, other)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.OtherImage), HaveField("When", plan.Now), HaveField("Pools", []plan.Pool{pool}),
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.OtherImage), HaveField("When", changes.Now), HaveField("Pools", []changes.Pool{pool}),
 			HaveField("From", boots(s.Name)[pool.Name]), HaveField("To", map[string]any{"id": "9876"}))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, other)).To(Succeed())
@@ -174,7 +174,7 @@ var _ = Describe("A plan", func() {
 		By("no machines")
 		none := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(id)) }
 		changes, status = planned(ctx, profile, none)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.NoMachines), HaveField("Pools", []plan.Pool{pool}))))
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.NoMachines), HaveField("Pools", []changes.Pool{pool}))))
 		Expect(status).To(Equal(1))
 		Expect(another(ctx, profile.Name, unchanged)).To(Succeed())
 		Expect(change(ctx, profile, none)).To(Succeed())
@@ -183,7 +183,7 @@ var _ = Describe("A plan", func() {
 
 		By("new")
 		changes, status = planned(ctx, profile, undo)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.New), HaveField("Pools", []plan.Pool{pool}))))
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.New), HaveField("Pools", []changes.Pool{pool}))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, undo)).To(Succeed())
 		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(Succeed())
@@ -195,7 +195,7 @@ var _ = Describe("A plan", func() {
 		Expect(another(ctx, profile.Name, inAsia)).To(Succeed())
 		gone := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(flavorAt(0, 0)+"/regions/1")) }
 		changes, status = planned(ctx, profile, gone)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", plan.Gone), HaveField("Region", "asia"), HaveField("Count", 0))))
+		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.Gone), HaveField("Region", "asia"), HaveField("Count", 0))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, gone)).To(Succeed())
 		Eventually(ctx, func() error { return another(ctx, profile.Name, inAsia) }).Should(MatchError(ContainSubstring("no image fits")))
@@ -213,7 +213,7 @@ var _ = Describe("A plan", func() {
 		larger := func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }
 		another := func() error { return another(ctx, profile.Name, unchanged) }
 		changes, status := planned(ctx, profile, removed)
-		Expect(changes).To(And(Not(BeEmpty()), HaveEach(And(HaveField("Kind", plan.Gone), europe, HaveField("Count", 0), Not(usedHere)))))
+		Expect(changes).To(And(Not(BeEmpty()), HaveEach(And(HaveField("Kind", changes.Gone), europe, HaveField("Count", 0), Not(usedHere)))))
 		Expect(status).To(Equal(0))
 		image := boots(s.Name)[pool.Name]
 		Expect(change(ctx, profile, removed)).To(Succeed())
@@ -222,7 +222,7 @@ var _ = Describe("A plan", func() {
 
 		By("its return")
 		changes, status = planned(ctx, profile, undo)
-		Expect(changes).To(And(HaveEach(And(HaveField("Kind", plan.New), europe)),
+		Expect(changes).To(And(HaveEach(And(HaveField("Kind", changes.New), europe)),
 			ContainElement(And(usedHere, HaveField("To", image), HaveField("Count", 0)))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, undo)).To(Succeed())
@@ -243,8 +243,8 @@ var _ = Describe("A plan", func() {
 		later := offering(name, offers(release{version: "1.0.0"}, release{version: "1.1.0", only: "asia"}))
 		update := func(p *v1beta1.CloudProfile) { p.Spec = later.Spec }
 		changes, status := planned(ctx, profile, update)
-		Expect(changes).To(ContainElement(And(HaveField("Kind", plan.Maintenance), HaveField("Version", "1.1.0"),
-			HaveField("Pools", []plan.Pool{{Shoot: "garden-demo/" + name, Name: name}}))))
+		Expect(changes).To(ContainElement(And(HaveField("Kind", changes.Maintenance), HaveField("Version", "1.1.0"),
+			HaveField("Pools", []changes.Pool{{Shoot: "garden-demo/" + name, Name: name}}))))
 		Expect(status).To(Equal(1))
 		Expect(change(ctx, profile, update)).To(Succeed())
 		Eventually(ctx, func(g Gomega) { // once every server has seen the profile

@@ -21,7 +21,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/imageselector"
 	"github.com/capkit/capkit/pkg/provider"

@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
-	"github.com/capkit/capkit/pkg/cli/plan"
+	"github.com/capkit/capkit/internal/cli/changes"
 	"github.com/capkit/capkit/pkg/maintenance"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
@@ -56,19 +56,19 @@ func updated(spec *v1beta1.CloudProfileSpec, one int) *v1beta1.CloudProfileSpec 
 }
 
 // planOf returns the work of planning an update for so many Shoots with three pools each, and what it finds.
-func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []plan.Change {
+func planOf(p *generated, after *v1beta1.CloudProfileSpec, shoots int) func() []changes.Change {
 	users := usersOf(p, shoots)
-	return func() []plan.Change {
+	return func() []changes.Change {
 		old, _ := profile.Compile(openstack.Provider{}, p.spec, spec)
 		is, _ := profile.Compile(openstack.Provider{}, after, spec)
-		changes, _ := plan.Of(update.View[openstack.Image]{Before: old, After: is, Users: plan.UsersOf(users), All: true})
+		changes, _ := changes.Of(update.View[openstack.Image]{Before: old, After: is, Users: changes.UsersOf(users), All: true})
 		return changes
 	}
 }
 
 // usersOf returns so many Shoots with three pools each, for which maintenance has something to choose.
-func usersOf(p *generated, shoots int) []plan.Shoot {
-	r, users := rand.New(rand.NewPCG(5, 6)), make([]plan.Shoot, 0, shoots)
+func usersOf(p *generated, shoots int) []changes.Shoot {
+	r, users := rand.New(rand.NewPCG(5, 6)), make([]changes.Shoot, 0, shoots)
 	for i := range shoots {
 		shoot := &v1beta1.Shoot{ObjectMeta: metav1.ObjectMeta{Namespace: "garden-bench", Name: fmt.Sprint("shoot-", i)}}
 		shoot.Spec.Kubernetes.Version = "1.33.2"
@@ -80,7 +80,7 @@ func usersOf(p *generated, shoots int) []plan.Shoot {
 			worker.Machine.Image = &v1beta1.ShootMachineImage{Name: pool.Image, Version: &pool.Version}
 			shoot.Spec.Provider.Workers = append(shoot.Spec.Provider.Workers, worker)
 		}
-		users = append(users, plan.Shoot{Name: "garden-bench/" + shoot.Name, Object: shoot})
+		users = append(users, changes.Shoot{Name: "garden-bench/" + shoot.Name, Object: shoot})
 	}
 	return users
 }
@@ -102,14 +102,14 @@ func BenchmarkPlan(b *testing.B) {
 // Plans are about something: each of the kinds that such updates have is there.
 func TestWhatPlansMeasure(t *testing.T) {
 	p := profiles[0]
-	summary := plan.Summarize(planOf(p, updated(p.spec, 2), 200)())
-	for _, kind := range []plan.Kind{plan.NoMachines, plan.OtherImage, plan.Gone} {
+	summary := changes.Summarize(planOf(p, updated(p.spec, 2), 200)())
+	for _, kind := range []changes.Kind{changes.NoMachines, changes.OtherImage, changes.Gone} {
 		if summary.Of(kind) == 0 {
 			t.Errorf("nothing %s: %+v", kind, summary)
 		}
 	}
 	maintainer := maintenance.NewMaintainer(p.spec, openstack.Provider{}.Workers())
-	chosen := slices.ContainsFunc(usersOf(p, 200), func(s plan.Shoot) bool {
+	chosen := slices.ContainsFunc(usersOf(p, 200), func(s changes.Shoot) bool {
 		return slices.ContainsFunc(maintainer.Maintain(s.Object).Images, func(o maintenance.Outcome) bool { return o.Version != "" })
 	})
 	if !chosen {

@@ -24,7 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
 func TestManPages(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 
 	"github.com/capkit/capkit/hack/dist/archive"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
 var (

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 )
 
 // Whoever opens docs/README.md reaches each page below docs within two links.

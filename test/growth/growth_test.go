@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	// What is measured, so that go test does not take the result of other code from its cache.
-	_ "github.com/capkit/capkit/pkg/cli/clouds"
+	_ "github.com/capkit/capkit/internal/cli/clouds"
 	_ "github.com/capkit/capkit/test/webhooks"
 )
 

@@ -86,21 +86,60 @@ var mayImport = map[string][]string{
 		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/ratchet", "pkg/render", "pkg/namespaced", "pkg/imageselector",
 		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/logging", "pkg/words", "pkg/fieldpath",
 	},
-	"pkg/cli": {
-		"pkg/profile", "pkg/resolve", "pkg/update", "pkg/check", "pkg/finding", "pkg/provider", "pkg/render", "pkg/namespaced", "pkg/imageselector",
-		"pkg/capability", "pkg/strictjson", "pkg/maintenance", "pkg/gardenerrules", "pkg/memo", "pkg/cli/...",
-		"example", "pkg/words", "pkg/providerconfig",
+	"pkg/cli": {"internal/cli/...", "pkg/finding", "pkg/provider", "pkg/words"},
+
+	// What the families of commands share.
+	"internal/cli/command": {"internal/cli/report", "internal/cli/gardener", "pkg/provider", "pkg/words"},
+	"internal/cli/input": {
+		"internal/cli/command", "internal/cli/manifest", "internal/cli/cluster", "internal/cli/gardener", "internal/cli/report", "pkg/check",
+		"pkg/finding", "pkg/gardenerrules", "pkg/maintenance", "pkg/namespaced", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/strictjson", "pkg/words",
 	},
-	"pkg/cli/clouds":   {anything},
-	"pkg/cli/cluster":  {},
-	"pkg/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
-	"pkg/cli/manifest": {},
-	"pkg/cli/edit":     {},
-	"pkg/cli/migrate":  {"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words", "pkg/providerconfig"},
-	"pkg/cli/plan":     {"pkg/provider", "pkg/capability", "pkg/finding", "pkg/words", "pkg/resolve", "pkg/update", "pkg/gardenerrules/inuse"},
-	"pkg/cli/page":     {"pkg/cli/report", "pkg/finding", "pkg/words"},
-	"pkg/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
-	"pkg/cli/reserved": {"pkg/cli/gardener", "pkg/capability"},
+	"internal/cli/checks": {
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/gardener", "internal/cli/reserved",
+		"internal/cli/report", "internal/cli/transform", "pkg/capability", "pkg/check", "pkg/finding", "pkg/provider", "pkg/providerconfig", "pkg/resolve",
+		"pkg/strictjson", "pkg/words",
+	},
+	"internal/cli/changes": {
+		"internal/cli/input", "internal/cli/checks", "internal/cli/gardener", "pkg/capability", "pkg/check", "pkg/finding", "pkg/gardenerrules/inuse",
+		"pkg/provider", "pkg/resolve", "pkg/update", "pkg/words",
+	},
+	"internal/cli/files":    {"internal/cli/command", "internal/cli/edit", "internal/cli/manifest", "internal/cli/report", "pkg/words"},
+	"internal/cli/clouds":   {anything},
+	"internal/cli/cluster":  {},
+	"internal/cli/gardener": {"pkg/namespaced", "pkg/finding", "pkg/gardenerrules", "pkg/words"},
+	"internal/cli/manifest": {},
+	"internal/cli/edit":     {},
+	"internal/cli/report":   {"pkg/finding", "pkg/words", "pkg/fieldpath"},
+	"internal/cli/reserved": {"internal/cli/gardener", "pkg/capability"},
+	"internal/cli/transform": {
+		"pkg/profile", "pkg/resolve", "pkg/provider", "pkg/imageselector", "pkg/capability", "pkg/finding", "pkg/words", "pkg/providerconfig",
+	},
+
+	// The families, none of which imports another, but that the page shows answers.
+	"internal/cli/lint": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/edit", "internal/cli/files",
+		"internal/cli/report", "pkg/capability", "pkg/finding", "pkg/strictjson", "pkg/words",
+	},
+	"internal/cli/rules": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/report", "example", "pkg/finding",
+	},
+	"internal/cli/ask": {
+		"internal/cli/input", "internal/cli/command", "internal/cli/manifest", "internal/cli/gardener", "internal/cli/report", "pkg/capability",
+		"pkg/finding", "pkg/imageselector", "pkg/maintenance", "pkg/profile", "pkg/provider", "pkg/resolve", "pkg/words",
+	},
+	"internal/cli/render": {
+		"internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/gardener", "internal/cli/report", "pkg/check", "pkg/finding",
+	},
+	"internal/cli/plan": {"internal/cli/changes", "internal/cli/input", "internal/cli/command", "internal/cli/report", "pkg/capability", "pkg/words"},
+	"internal/cli/migrate": {
+		"internal/cli/changes", "internal/cli/transform", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/edit", "internal/cli/files", "internal/cli/report", "pkg/capability", "pkg/check", "pkg/finding", "pkg/provider", "pkg/resolve", "pkg/words",
+	},
+	"internal/cli/page": {
+		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
+		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/resolve",
+	},
+	"internal/cli/page/html": {"internal/cli/report", "pkg/finding", "pkg/words"},
 
 	"cmd/...":  {anything},
 	"hack/...": {anything},
@@ -137,7 +176,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider", "pkg/ratchet", "pkg/profile",
-		"pkg/resolve", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "pkg/cli/migrate", "pkg/apis/openstack/validation",
+		"pkg/resolve", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "internal/cli/transform", "pkg/apis/openstack/validation",
 		"pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
@@ -150,7 +189,7 @@ var heavy = []string{
 	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
 }
 
-var mayImportHeavy = []string{"pkg/admission", "pkg/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
+var mayImportHeavy = []string{"pkg/admission", "internal/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
 
 type goPackage struct {
 	ImportPath string
@@ -242,7 +281,7 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s must not import %s, only %v", name, own, imports)
 			}
 			isHeavy := slices.ContainsFunc(heavy, func(entry string) bool { return within(entry, imported) })
-			if isHeavy && strings.HasPrefix(name, "pkg/") && !slices.Contains(mayImportHeavy, name) {
+			if isHeavy && (strings.HasPrefix(name, "pkg/") || strings.HasPrefix(name, "internal/")) && !slices.Contains(mayImportHeavy, name) {
 				t.Errorf("%s must not import %s, only %v", name, imported, mayImportHeavy)
 			}
 		}

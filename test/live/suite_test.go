@@ -26,7 +26,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/test/garden"
 	"github.com/capkit/capkit/test/garden/extension"
 	"github.com/capkit/capkit/test/garden/samples"

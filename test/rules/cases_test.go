@@ -21,7 +21,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/clouds"
+	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"

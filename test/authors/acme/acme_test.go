@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/pkg/cli/report"
+	"github.com/capkit/capkit/internal/cli/report"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/test/authors/acme"
 )

@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// Select returns the command select, whose name is a keyword.
+func Select(c *command.Call) *cobra.Command {
+	return question(c, &cobra.Command{
+		Use:        "select FILE...",
+		SuggestFor: []string{"which", "image"},
+		Short:      "Say which image a worker pool boots",
+		Long: `Says which image a worker pool boots: one that the flags describe, or each one of the Shoots in the files. Where a
+Shoot leaves the image or its version to Gardener, the answer is about what is filled in when the pool is created, by
+Gardener and the webhook mutate-shoot.
+
+A worker pool may ask for features that its image must have declared: by its providerConfig, which --worker-config gives to
+a question by flags, and by properties like secure boot, which have flags of their own. Whether the profile allows what else a
+providerConfig has, such as a server group, is not looked at here: lint checks that, in a Shoot.`,
+		Example: "  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe cloudprofile.yaml\n" +
+			"  capkit select --image gardenlinux --version 1877.5.0 --machine-type medium_4_8 --region europe " +
+			"--worker-config workerconfig.yaml cloudprofile.yaml\n" +
+			"  capkit select shoot.yaml cloudprofile.yaml namespacedcloudprofile.yaml",
+	}, false)
+}
+
+// answer is what select prints for one worker pool; explain adds the reasoning. Its JSON is an interface: a field once
+// published keeps its name and meaning.
+type answer struct {
+	// Shoot as NAMESPACE/NAME and Pool; empty if the question is not about a Shoot.
+	Shoot string `json:"shoot,omitempty"`
+	Pool  string `json:"pool,omitempty"`
+
+	Image   string `json:"image"`
+	Version string `json:"version"`
+	// Defaulted says that the pool leaves the image, or a part of the version, to Gardener, and that these are filled in.
+	Defaulted   bool   `json:"defaulted,omitempty"`
+	MachineType string `json:"machineType"`
+	Region      string `json:"region"`
+	// Requested is what the worker pool asks for, what it implies included (semantics S3), as far as it could be read.
+	Requested []capability.Requirement `json:"requested,omitempty"`
+
+	// selected is set if an image was found, refused if none was.
+	*selected
+	*refused
+	*reasoning
+
+	// further errors of the pool, which the answer is not about.
+	further finding.List
+}
+
+// selected is the part of an answer about the image that was found.
+type selected struct {
+	// Reference is the provider's own form.
+	Reference any `json:"reference"`
+	// Capabilities as the flavor declares them, Effective what remains of them on the machine type.
+	Capabilities v1beta1.Capabilities `json:"capabilities"`
+	Effective    v1beta1.Capabilities `json:"effective"`
+	// Ambiguous is true if another flavor supports exactly the same.
+	Ambiguous bool `json:"ambiguous"`
+}
+
+// refused is the part of an answer that says why there is no image.
+type refused struct {
+	Error string `json:"error"`
+	// Rejected has an entry for each flavor, in the order written; or a single one if flavors were not looked at.
+	Rejected    []rejected           `json:"rejected"`
+	Suggestions []resolve.Suggestion `json:"suggestions"`
+
+	// mistake is one in the question, which has to be corrected before there can be suggestions; empty if none is known.
+	mistake string
+}
+
+// rejected says why a flavor is out.
+type rejected struct {
+	Capabilities v1beta1.Capabilities `json:"capabilities,omitempty"`
+	Reason       imageselector.Reason `json:"reason"`
+	// ExcludedBy says what a flavor does not go with, for the reason that Reason and Capability are about.
+	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
+	// Capability is the first one in conflict, with the values of the flavor and of the machine type, and those that
+	// the worker pool asks for; null if it asks for none.
+	Capability string   `json:"capability,omitempty"`
+	Flavor     []string `json:"flavor,omitempty"`
+	Machine    []string `json:"machine,omitempty"`
+	Worker     []string `json:"worker"`
+	Message    string   `json:"message"`
+
+	// text is Message without suggestions; empty if there are none in it.
+	text string
+}
+
+// answerTo answers for a worker pool.
+func answerTo(p input.AnyProfile, pool provider.Pool) answer {
+	a := AnswerFrom(p, resolve.Explain(p, pool))
+	// Without both the question is about no providerConfig. Machines that are updated in place are not replaced.
+	inPlace := helper.IsUpdateStrategyInPlace(&pool.Worker.UpdateStrategy)
+	if (pool.Path != nil || pool.Config != nil) && !inPlace {
+		a.RollingUpdate = p.Provider().Workers().Rolling(pool)
+	}
+	return a
+}
+
+// AnswerFrom turns a resolution into what is printed.
+func AnswerFrom(p input.AnyProfile, r resolve.Resolution[any]) answer {
+	a := answer{
+		Pool:  r.Pool.Name,
+		Image: r.Pool.Image, Version: r.Pool.Version, MachineType: r.Pool.MachineType, Region: r.Pool.Region,
+		Requested: r.Requirements, reasoning: reasoningOf(p, &r), further: r.Further,
+	}
+	if r.Err == nil {
+		v := r.Decision.Verdicts[r.Decision.Chosen]
+		a.selected = &selected{
+			Reference: r.Decision.Reference, Capabilities: declared(v.Flavor.Capabilities),
+			Effective: v.Effective.Capabilities(), Ambiguous: r.Decision.Ambiguous,
+		}
+		return a
+	}
+	a.refused = &refused{
+		Error: r.Err.Detail, Rejected: []rejected{}, Suggestions: append([]resolve.Suggestion{}, r.Suggestions...),
+	}
+	if r.Reason != "" {
+		a.Rejected = append(a.Rejected, whole(p, &r))
+	}
+	for i := range r.Decision.Verdicts {
+		a.Rejected = append(a.Rejected, rejectedFlavor(p, &r.Decision, i))
+	}
+	return a
+}
+
+// reasonWorkerConfig stands beside the reasons of packages profile and imageselector.
+const reasonWorkerConfig imageselector.Reason = "worker-config"
+
+// refuseFor turns an answer that has an image into a refusal if the worker's providerConfig, which the user calls by a name, has
+// errors: fault or, if that is empty, the first of the further ones.
+func (a *answer) refuseFor(name, fault string, workers provider.Workers) {
+	if fault == "" && len(a.further) > 0 {
+		fault = input.Message(a.further[0].Error)
+	}
+	if fault == "" {
+		return
+	}
+	a.RollingUpdate = nil
+	if a.selected == nil {
+		return
+	}
+	message := name + " has errors, so it is not known what it asks for: " + fault
+	a.selected, a.refused = nil, &refused{
+		Error: message, Rejected: []rejected{{Reason: reasonWorkerConfig, Message: message}},
+		Suggestions: []resolve.Suggestion{},
+	}
+	a.forget(workers)
+}
+
+// explain says more about why there is no image.
+func (a *answer) explain(more string) {
+	a.Error += more
+	for i := range a.Rejected {
+		entry := &a.Rejected[i]
+		entry.text, entry.Message = cmp.Or(entry.text, entry.Message)+more, entry.Message+more
+	}
+}
+
+// whole is the entry of a pool that is refused without a look at flavors.
+func whole(p input.AnyProfile, r *resolve.Resolution[any]) rejected {
+	entry := rejected{Reason: r.Reason, Message: r.Err.Detail, text: r.Message}
+	switch {
+	case r.Err.Origin == resolve.RuleArchitecture.Name:
+		entry.Capability, entry.Machine = capability.Architecture, r.Machine.Values(capability.Architecture)
+		entry.Worker = []string{r.Pool.Architecture}
+	case r.Reason == profile.ReasonUnregistered:
+		if _, unmet := p.Vocabulary().Request(r.Requirements); len(unmet) > 0 { // the first is what the error is about
+			entry.Capability, entry.Worker = unmet[0].Capability, unmet[0].Values
+		}
+	}
+	return entry
+}
+
+// rejectedFlavor is the entry of a flavor, the one with the index i.
+func rejectedFlavor(p input.AnyProfile, d *imageselector.Decision[any], i int) rejected {
+	v := &d.Verdicts[i]
+	first := resolve.Rejections(v, d.Request.Region)[0]
+	return rejected{
+		Capabilities: declared(v.Flavor.Capabilities), Reason: v.Reason, ExcludedBy: first.By,
+		Capability: first.Conflict.Capability, Flavor: first.Conflict.Offer, Machine: first.Conflict.Need, Worker: first.Conflict.Asked,
+		Message: p.Vocabulary().Format(v.Flavor.Capabilities) + " " + first.String(),
+	}
+}
+
+// declared keeps a flavor that declares nothing an empty object in JSON.
+func declared(c v1beta1.Capabilities) v1beta1.Capabilities {
+	if c == nil {
+		return v1beta1.Capabilities{}
+	}
+	return c
+}
+
+// printNextAnswer writes the answer of an index for people, with the reasoning if it has one.
+func printNextAnswer(w io.Writer, i int, a answer) {
+	if a.reasoning == nil {
+		printAnswer(w, a)
+		return
+	}
+	if i > 0 {
+		fmt.Fprintln(w)
+	}
+	printExplanation(w, a)
+}
+
+// questionText repeats what was asked, with the settings that ask for capabilities.
+func questionText(a answer) string {
+	image := a.Image + "@" + a.Version
+	switch {
+	case a.Image == "":
+		image = "no image named,"
+	case a.Version == "":
+		image = a.Image + ", no version named,"
+	case a.Defaulted:
+		image += ", which Gardener fills in,"
+	}
+	text := fmt.Sprintf("%s on %s in %s", image, a.MachineType, a.Region)
+	if a.Shoot != "" {
+		text = a.Shoot + ", worker pool " + a.Pool + ": " + text
+	}
+	return text + SettingsText(a)
+}
+
+// SettingsText repeats in brackets which settings ask for capabilities; empty without any.
+func SettingsText(a answer) string {
+	var settings []string
+	for _, r := range a.Requested {
+		if !r.Implied {
+			settings = append(settings, r.Setting)
+		}
+	}
+	if len(settings) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(settings, ", ") + ")"
+}
+
+func printAnswer(w io.Writer, a answer) {
+	if a.selected != nil {
+		report.Printf(w, "%s boots %s\n", questionText(a), report.Reference(a.Reference))
+		if a.Ambiguous {
+			fmt.Fprintln(w, "  ambiguous: another flavor supports exactly the same; the first one written was taken")
+		}
+		return
+	}
+	report.Printf(w, "%s: no image\n", questionText(a))
+	for _, r := range a.Rejected {
+		report.Printf(w, "  %s\n", cmp.Or(r.text, r.Message))
+	}
+	printAdvice(w, a.refused)
+}
+
+// printAdvice says what to do about a pool that boots nothing, unless what was found wrong says that.
+func printAdvice(w io.Writer, r *refused) {
+	switch {
+	case r.mistake != "":
+		report.Printf(w, "%s\n", r.mistake)
+	case !slices.ContainsFunc(r.Rejected, func(x rejected) bool { return x.Reason == reasonWorkerConfig }):
+		PrintSuggestions(w, r.Suggestions)
+	}
+}
+
+// PrintSuggestions says what would work.
+func PrintSuggestions(w io.Writer, suggestions []resolve.Suggestion) {
+	if len(suggestions) == 0 {
+		fmt.Fprintln(w, "No other version, image or machine type alone would help.")
+		return
+	}
+	fmt.Fprintln(w, "Would work:")
+	for _, s := range suggestions {
+		report.Printf(w, "  %s\n", s)
+	}
+}

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package ask
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+// allCapabilities is what the command capabilities prints: what worker pools can ask for (semantics S3). Its JSON is an
+// interface: a field once published keeps its name and meaning.
+type allCapabilities struct {
+	// Reserved are those that are known in every profile.
+	Reserved []workerCapability `json:"reserved"`
+	// Providers are sorted by type. A provider whose workers ask for nothing of its own is there all the same.
+	Providers []providerCapabilities `json:"providers"`
+}
+
+// providerCapabilities are those of a provider, which a profile has to register.
+type providerCapabilities struct {
+	Type         string             `json:"type"`
+	Capabilities []workerCapability `json:"capabilities"`
+}
+
+type workerCapability struct {
+	capability.Definition
+	RequestedBy []requestedBy `json:"requestedBy"`
+}
+
+// requestedBy is a setting of a worker pool that asks for values of a capability.
+type requestedBy struct {
+	Setting string   `json:"setting"`
+	Values  []string `json:"values"`
+	// Implied is true if a worker pool asks for the values by leaving such settings out.
+	Implied bool `json:"implied"`
+	// Field of the Shoot; absent if the API of Gardener v1.150 has none.
+	Field string `json:"field,omitempty"`
+	// Flag of select and explain; absent for what is implied.
+	Flag string `json:"flag,omitempty"`
+	// Provider is the type of the one whose worker pools ask for a reserved capability; absent if all do.
+	Provider string `json:"provider,omitempty"`
+	// OnlyIfOffered is true if that counts only where an operator offers the capability.
+	OnlyIfOffered bool `json:"onlyIfOffered,omitempty"`
+
+	capability string
+}
+
+// workerPath stands for the path of any worker pool of a Shoot.
+var workerPath = field.NewPath("spec", "provider", "workers[]")
+
+// capabilitiesOf returns what the worker pools of providers, which are given by type, can ask for.
+func capabilitiesOf(providers map[string]command.Provider) allCapabilities {
+	all := allCapabilities{Providers: []providerCapabilities{}}
+	reserved := reservedSettings()
+	for _, provider := range command.ByType(providers) {
+		settings := []requestedBy{}
+		for _, s := range provider.Workers().Settings() {
+			path := s.Because.String()
+			settings = append(settings, requestedBy{
+				capability: s.Capability, Setting: s.Setting, Values: s.Values, Flag: flagOf(path),
+				Field: workerPath.Child(path).String(), Provider: provider.Type(), OnlyIfOffered: s.OnlyIfRegistered,
+			})
+		}
+		reserved = append(reserved, settings...)
+		for i := range settings {
+			settings[i].Provider = "" // which it stands under
+		}
+		all.Providers = append(all.Providers, providerCapabilities{
+			Type: provider.Type(), Capabilities: withSettings(provider.Workers().Definitions(), settings),
+		})
+	}
+	all.Reserved = withSettings(capability.Reserved(), reserved)
+	return all
+}
+
+// flagOf returns the flag of select and explain that says what a setting of a worker pool says; empty if there is none.
+func flagOf(setting string) string {
+	name, _, _ := strings.Cut(setting, ".")
+	return map[string]string{"providerConfig": "--worker-config", "machine": "--machine-type"}[name]
+}
+
+// reservedSettings finds out what of every provider asks for the reserved capabilities by trying each property of a worker
+// pool.
+func reservedSettings() []requestedBy {
+	settings := []requestedBy{}
+	try := func(flag string, worker capability.Worker) {
+		for _, r := range worker.Requirements(workerPath) {
+			by := requestedBy{capability: r.Capability, Setting: r.Setting, Values: r.Values, Implied: r.Implied}
+			if r.Because != nil {
+				by.Field = r.Because.String()
+			}
+			if !r.Implied {
+				by.Flag = flag
+			}
+			known := func(o requestedBy) bool { return o.capability == by.capability && o.Setting == by.Setting }
+			if !slices.ContainsFunc(settings, known) {
+				settings = append(settings, by)
+			}
+		}
+	}
+	try("", capability.Worker{})
+	try("--secure-boot", capability.Worker{SecureBoot: true})
+	for _, strategy := range updateStrategies {
+		try("--update-strategy", capability.Worker{UpdateStrategy: v1beta1.MachineUpdateStrategy(strategy)})
+	}
+	for _, gpu := range slices.Concat(gpuTypes, []string{"other"}) {
+		try("--gpu", capability.Worker{GPU: &gpu})
+	}
+	return settings
+}
+
+func withSettings(definitions []capability.Definition, settings []requestedBy) []workerCapability {
+	all := []workerCapability{}
+	for _, d := range definitions {
+		others := func(by requestedBy) bool { return by.capability != d.Name }
+		all = append(all, workerCapability{d, slices.DeleteFunc(slices.Clone(settings), others)})
+	}
+	return all
+}
+
+// gpuTypes are the types of GPU that ask for support.
+var gpuTypes = capability.GPUTypes()
+
+func Capabilities(c *command.Call) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "capabilities",
+		Short: "List what worker pools can ask of an image, and by which settings",
+		Long: `Lists the worker capabilities: those that are reserved for Gardener and known in every profile, and those of each provider,
+which a profile has to register before worker pools can ask for them. For each it gives the values, best first, what an
+image has that does not declare it, and the settings of a worker pool that ask for a value.`,
+		ValidArgsFunction: cobra.NoFileCompletions,
+
+		Example: "  capkit capabilities\n  capkit capabilities -o json",
+		Args:    command.NoFiles("capabilities takes no arguments: it lists what the command knows, whatever is in files"),
+		RunE: func(*cobra.Command, []string) error {
+			all := capabilitiesOf(c.Providers)
+			return command.PrintAs(c.Stdout, output, all, func(w io.Writer) { printCapabilities(w, all) })
+		},
+	}
+	command.OutputFlag(cmd, &output, command.AnswerFormats)
+	return cmd
+}
+
+func printCapabilities(w io.Writer, all allCapabilities) {
+	fmt.Fprintln(w, "Reserved for Gardener, and known in every profile. Values are best first.")
+	printWorkerCapabilities(w, all.Reserved)
+	for _, p := range all.Providers {
+		if len(p.Capabilities) == 0 {
+			fmt.Fprintf(w, "\nProvider %s: its worker pools ask for nothing else.\n", p.Type)
+			continue
+		}
+		fmt.Fprintf(w, "\nProvider %s: known in profiles whose spec.machineCapabilities registers them.\n", p.Type)
+		printWorkerCapabilities(w, p.Capabilities)
+	}
+}
+
+func printWorkerCapabilities(w io.Writer, capabilities []workerCapability) {
+	for _, c := range capabilities {
+		fmt.Fprintf(w, "\n%s: [%s]\n  an image that does not declare it %s\n",
+			c.Name, strings.Join(c.Values, ", "), undeclared(&c))
+		table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+		for _, value := range c.Values {
+			asked := false
+			for _, by := range c.RequestedBy {
+				if slices.Contains(by.Values, value) {
+					asked = true
+					fmt.Fprintf(table, "  %s\t%s\t%s\n", value, by.Setting, by.where())
+				}
+			}
+			if !asked {
+				fmt.Fprintf(table, "  %s\tnothing asks for it\n", value)
+			}
+		}
+		_ = table.Flush() // as with all text: what cannot be written is lost
+	}
+}
+
+// undeclared says what an image has that does not declare a capability.
+func undeclared(c *workerCapability) string {
+	switch {
+	case c.Undeclared == "":
+		return "fits no worker pool that asks for it"
+	case c.Name == capability.UpdateType: // semantics S3
+		return fmt.Sprintf("has %s, and %s as well if its version in core has inPlaceUpdates.supported: true",
+			c.Undeclared, capability.UpdateTypeInPlace)
+	}
+	return "has " + c.Undeclared
+}
+
+func (by *requestedBy) where() string {
+	switch {
+	case by.OnlyIfOffered:
+		return by.Field + ", " + by.Flag + "; " + by.Provider + " only, where flavors declare it"
+	case by.Provider != "":
+		return by.Field + ", " + by.Flag + "; " + by.Provider + " only"
+	case by.Implied:
+		return "unless something else is asked for"
+	case by.Flag == "":
+		return by.Field
+	case by.Field == "":
+		return by.Flag + "; the Shoot API of Gardener v1.150 has no such field yet"
+	}
+	return by.Field + ", " + by.Flag
+}

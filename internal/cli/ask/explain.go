@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package ask
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+func Explain(c *command.Call) *cobra.Command {
+	return question(c, &cobra.Command{
+		Use:        "explain FILE...",
+		SuggestFor: []string{"why"},
+		Short:      "Show why a worker pool boots the image that it boots, or none",
+		Long: `Takes what select takes and shows how the choice is made: the vocabulary, what the machine type supports and the worker
+pool asks for, what becomes of every flavor of the image version, and the comparisons that decide. If the pool's
+providerConfig has settings that replace its machines when they change, these come last. Whether the profile allows them is
+not looked at here: lint checks that, in a Shoot.`,
+		Example: "  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local cloudprofile.yaml\n" +
+			"  capkit explain --image ubuntu --version 1.0.0 --machine-type general-medium --region local " +
+			"--secure-boot --update-strategy AutoInPlaceUpdate cloudprofile.yaml",
+	}, true)
+}
+
+// reasoning is the record of a decision.
+type reasoning struct {
+	Order string `json:"order"`
+	// Vocabulary in order of priority.
+	Vocabulary []v1beta1.CapabilityDefinition `json:"vocabulary"`
+	// Machine is what the machine type supports, with omissions filled in.
+	Machine v1beta1.Capabilities `json:"machine"`
+	// Worker is what the worker pool asks for, what it implies included.
+	Worker v1beta1.Capabilities `json:"worker"`
+	// Flavors of the image version, in the order written.
+	Flavors []explainedFlavor `json:"flavors"`
+	// Comparisons that were made, in order.
+	Comparisons []explainedComparison `json:"comparisons"`
+	// OtherOrder is set if the other preference order picks another flavor.
+	OtherOrder *otherChoice `json:"otherOrder,omitempty"`
+	// RollingUpdate are the parts of the worker pool's providerConfig whose change replaces its machines, with what
+	// they are now. It is absent for a providerConfig with errors, a question by flags without one, and a worker pool
+	// whose machines are updated in place.
+	RollingUpdate []provider.Rolling `json:"rollingUpdate,omitempty"`
+
+	format func(v1beta1.Capabilities) string
+	// LeftToDefault are the capabilities that the machine type leaves out, and so supports in full.
+	LeftToDefault []string `json:"-"`
+	// Sets show machine type and worker pool side by side; nil if there is nothing to say about worker capabilities.
+	Sets []setsRow `json:"-"`
+}
+
+// explainedFlavor is one flavor and what became of it.
+type explainedFlavor struct {
+	Capabilities v1beta1.Capabilities `json:"capabilities"`
+	// Supports is Capabilities with omissions filled in.
+	Supports v1beta1.Capabilities `json:"supports"`
+	// Effective is what remains on the machine type; absent if that is nothing for some capability.
+	Effective v1beta1.Capabilities `json:"effective,omitempty"`
+	// Reason and Message say why the flavor is out; absent for a candidate.
+	Reason  imageselector.Reason `json:"reason,omitempty"`
+	Message string               `json:"message,omitempty"`
+	// ExcludedBy is as in [rejected].
+	ExcludedBy capability.Cause `json:"excludedBy,omitempty"`
+	Chosen     bool             `json:"chosen"`
+
+	// undeclared says what it supports of worker capabilities without declaring it.
+	undeclared string
+	// Rejections are the reasons why it is out. The first is that of Message.
+	Rejections []resolve.Rejection `json:"-"`
+}
+
+// explainedComparison is one step on the way to the best candidate. Best and Next are indices into the flavors.
+type explainedComparison struct {
+	Best int `json:"best"`
+	Next int `json:"next"`
+	// Winner is one of the two; Best in a tie.
+	Winner     int    `json:"winner"`
+	Capability string `json:"capability,omitempty"`
+	Message    string `json:"message"`
+}
+
+// otherChoice is what the other preference order would pick.
+type otherChoice struct {
+	Order string `json:"order"`
+	// Flavor is an index into the flavors.
+	Flavor int `json:"flavor"`
+}
+
+// reasoningOf turns a resolution into the record of its decision.
+func reasoningOf(p input.AnyProfile, r *resolve.Resolution[any]) *reasoning {
+	d := &r.Decision
+	e := &reasoning{
+		Order: r.Pool.Order.String(), Vocabulary: p.Vocabulary().Definitions(), Machine: r.Machine.Capabilities(),
+		Worker: asked(p.Vocabulary(), r.Requirements), format: p.Vocabulary().Format, Sets: sets(p, r),
+		LeftToDefault: p.LeftToDefault(r.Pool.MachineType),
+		Flavors:       []explainedFlavor{}, Comparisons: []explainedComparison{},
+	}
+	for i := range d.Verdicts {
+		e.Flavors = append(e.Flavors, explained(p, r, i))
+	}
+	for _, c := range d.Comparisons {
+		winner := c.Best
+		if c.Preference.Sign > 0 {
+			winner = c.Next
+		}
+		e.Comparisons = append(e.Comparisons, explainedComparison{
+			Best: c.Best, Next: c.Next, Winner: winner,
+			Capability: c.Preference.Capability, Message: Decided(c.Preference, letter(winner)),
+		})
+	}
+	other := d.Request
+	other.Order = capability.Gardener
+	if d.Request.Order == capability.Gardener {
+		other.Order = capability.GEP33
+	}
+	if chosen := p.Catalog().Choose(other); d.Chosen >= 0 && chosen != d.Chosen {
+		e.OtherOrder = &otherChoice{Order: other.Order.String(), Flavor: chosen}
+	}
+	return e
+}
+
+// forget takes out what follows from what a worker pool asks for, since that is not known.
+func (e *reasoning) forget(workers provider.Workers) {
+	e.Flavors, e.Comparisons, e.OtherOrder = []explainedFlavor{}, []explainedComparison{}, nil
+	for i := range e.Sets {
+		row := &e.Sets[i]
+		own := slices.ContainsFunc(workers.Definitions(), func(d capability.Definition) bool { return d.Name == row.capability })
+		if own && row.worker == "-" {
+			row.worker = "not known"
+		}
+	}
+}
+
+func explained(p input.AnyProfile, r *resolve.Resolution[any], i int) explainedFlavor {
+	d := &r.Decision
+	v := &d.Verdicts[i]
+	f := explainedFlavor{
+		Capabilities: declared(v.Flavor.Capabilities), Supports: v.Set.Capabilities(),
+		Reason: v.Reason, Chosen: i == d.Chosen, Rejections: resolve.Rejections(v, d.Request.Region),
+	}
+	if len(f.Rejections) > 0 {
+		f.ExcludedBy, f.Message = f.Rejections[0].By, v.Set.String()+" "+f.Rejections[0].String()
+	}
+	if v.Effective != (capability.Set{}) {
+		f.Effective, f.undeclared = v.Effective.Capabilities(), undeclaredIn(p, r, v.Effective)
+	}
+	return f
+}
+
+// undeclaredIn says what a flavor supports, without declaring it, of the worker capabilities that the worker pool asks
+// for, unless that counts for nothing, and of the registered ones that it does not ask for.
+func undeclaredIn(p input.AnyProfile, r *resolve.Resolution[any], set capability.Set) (text string) {
+	declared := set.Capabilities()
+	var asked, unasked []string
+	for _, q := range r.Requirements {
+		if _, found := declared[q.Capability]; !found && !q.Implied && !p.Vocabulary().Ignores(q) {
+			asked = append(asked, valuesOf(set, q.Capability))
+		}
+	}
+	for _, d := range p.Vocabulary().WorkerCapabilities() {
+		_, found := declared[d.Name]
+		if p.Vocabulary().IsRegistered(d.Name) && !found && !requires(r, d.Name, true) {
+			unasked = append(unasked, valuesOf(set, d.Name))
+		}
+	}
+	if len(asked) > 0 {
+		text = ", and " + strings.Join(asked, ", ") + ", which it does not declare"
+	}
+	if len(unasked) == 1 {
+		text += ", and " + unasked[0] + " while nobody asks for it"
+	} else if len(unasked) > 1 {
+		text += ", and " + strings.Join(unasked, ", ") + " while nobody asks for them"
+	}
+	return text
+}
+
+func valuesOf(set capability.Set, name string) string {
+	return fmt.Sprintf("%s [%s]", name, strings.Join(set.Values(name), ", "))
+}
+
+// requires reports whether the worker pool asks for a capability; by implication does only count if implied is true.
+func requires(r *resolve.Resolution[any], name string, implied bool) bool {
+	return slices.ContainsFunc(r.Requirements, func(q capability.Requirement) bool {
+		return q.Capability == name && (implied || !q.Implied)
+	})
+}
+
+// asked returns what a worker pool asks for, of capabilities that the profile registers and others.
+func asked(v *capability.Vocabulary, requirements []capability.Requirement) v1beta1.Capabilities {
+	request, unmet := v.Request(requirements)
+	c := v1beta1.Capabilities{}
+	for _, r := range requirements {
+		c[r.Capability] = request.Values(r.Capability)
+	}
+	for _, r := range unmet {
+		c[r.Capability] = r.Values
+	}
+	return c
+}
+
+// Decided puts into words what decided a comparison for a winner.
+func Decided(p capability.Preference, winner string) string {
+	first, second := cmp.Or(p.First, "nothing"), cmp.Or(p.Second, "nothing") // a set has run out of values
+	switch {
+	case p.LeftOut && p.Own && p.Round > 0:
+		return fmt.Sprintf("equal for this worker pool; %s does without %s, so it is the plainer one", winner, p.Capability)
+	case p.LeftOut:
+		return fmt.Sprintf("%s does without %s, so it is the plainer one", winner, p.Capability)
+	case p.Sign == 0:
+		return "both support exactly the same: the first one written wins"
+	case p.Round == 0:
+		return fmt.Sprintf("%s: only one of them supports %s", p.Capability, p.First+p.Second)
+	case p.Own:
+		return fmt.Sprintf("equal on this machine type; without it, the %s preferred value of %s is %s against %s",
+			ordinal(p.Round), p.Capability, first, second)
+	}
+	return fmt.Sprintf("the %s preferred value of %s is %s against %s", ordinal(p.Round), p.Capability, first, second)
+}
+
+// ordinal is "most", "second most", "third most" and so on.
+func ordinal(round int) string {
+	words := []string{"most", "second most", "third most", "fourth most", "fifth most"}
+	if round <= len(words) {
+		return words[round-1]
+	}
+	return fmt.Sprintf("%d. most", round)
+}

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"fmt"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/gardenerrules/inuse"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// InUse returns what Gardener refuses in an update of a CloudProfile because somebody uses what it takes away: Shoots, which
+// use the profile directly or through one of the children, and the children themselves, which are NamespacedCloudProfiles
+// with this parent. Whoever is being deleted is for the caller to leave out. The order is that of [Sort], with one change
+// for each cause. See [inuse.Of].
+func InUse(updated, old *v1beta1.CloudProfile, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot) []Change {
+	return refused(inuse.Of(&updated.Spec, &old.Spec, children, objectsOf(shoots)), children, shoots)
+}
+
+// InUseNamespaced returns what Gardener refuses in an update of a NamespacedCloudProfile with a parent because Shoots use what
+// it no longer says itself. The order is that of [Sort]. See [inuse.OfNamespaced].
+func InUseNamespaced(
+	updated, old *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, shoots []Shoot,
+) []Change {
+	uses := inuse.OfNamespaced(&updated.Spec, &old.Spec, &parent.Spec, objectsOf(shoots))
+	return refused(uses, nil, shoots)
+}
+
+func objectsOf(shoots []Shoot) []*v1beta1.Shoot {
+	objects := make([]*v1beta1.Shoot, len(shoots))
+	for i := range shoots {
+		objects[i] = shoots[i].Object
+	}
+	return objects
+}
+
+// refused makes changes of uses.
+func refused(uses []inuse.Use, children []*v1beta1.NamespacedCloudProfile, shoots []Shoot) []Change {
+	var changes []Change
+	for _, use := range uses {
+		c := Change{Kind: Refused, Image: use.Image.Name, Version: use.Image.Version, Count: len(use.Pools), Pools: []Pool{}}
+		c.Field, c.Message = sayUse(use, children)
+		for _, at := range use.Pools {
+			shoot := shoots[at.Shoot]
+			c.Pools = append(c.Pools, Pool{shoot.Name, shoot.Object.Spec.Provider.Workers[at.Worker].Name})
+		}
+		changes = append(changes, c)
+	}
+	Sort(changes)
+	return changes
+}
+
+// sayUse returns the field that a use is about, and says what to do.
+func sayUse(use inuse.Use, children []*v1beta1.NamespacedCloudProfile) (at, message string) {
+	user, remedy, child := "used by Shoots", "put it back, with an expirationDate, until nobody uses it", ""
+	if use.Child >= 0 {
+		child = "NamespacedCloudProfile " + children[use.Child].Namespace + "/" + children[use.Child].Name
+		user, remedy = "extended by "+child, "put it back, or remove it there first"
+	}
+	switch use.Kind {
+	case inuse.KubernetesRemoved:
+		return "spec.kubernetes.versions", fmt.Sprintf(
+			"version %s of Kubernetes is removed and still %s; %s", use.Kubernetes, user, remedy)
+	case inuse.VersionRemoved:
+		return "spec.machineImages", fmt.Sprintf("%s is removed and still %s; %s", use.Image, user, remedy)
+	case inuse.ImageRemoved:
+		return "spec.machineImages", fmt.Sprintf("image %s is removed and still %s; %s", use.Image.Name, user, remedy)
+	case inuse.ImageAdded:
+		return "spec.machineImages", fmt.Sprintf(
+			"image %s is added, and defined by %s already; remove it there first, or take another name", use.Image.Name, child)
+	case inuse.LimitExceeded:
+		return "spec.limits.maxNodesTotal", fmt.Sprintf(
+			"the worker pools of Shoots have a minimum of more than %d nodes in total; set no lower limit than they need", use.MaxNodes)
+	case inuse.CapabilityRemoved:
+		return "spec.machineCapabilities", fmt.Sprintf("capability %s with [%s] is removed and still declared by %s; %s",
+			use.Capability, words.Few(use.Values), child, remedy)
+	}
+	return "", ""
+}

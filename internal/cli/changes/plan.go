@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
+)
+
+// Shoot is one that uses a profile.
+type Shoot struct {
+	// Name as NAMESPACE/NAME.
+	Name string
+	// Object is as the API server has it: with Gardener's defaults and the images of all worker pools. A pool without an image
+	// is left out. It is not changed.
+	Object *v1beta1.Shoot
+}
+
+// Of returns what [update.Of] finds in some views, in words, in the order of [Sort]; nil if nothing changes. It returns the worker
+// pools besides whose providerConfig has errors.
+func Of[R any](views ...update.View[R]) ([]Change, []update.Pool) {
+	facts := update.Of(views...)
+	w := writer[R]{views: views}
+	for _, t := range facts.Types {
+		if t.Locks {
+			w.add(Change{
+				Kind: Locked, MachineType: t.Name,
+				Message: "the machine type is removed: Gardener answers every later update of these Shoots that the service is not " +
+					"available, even the confirmation of their deletion; put it back with usable: false until nobody uses it",
+			}, t.Pools)
+		}
+	}
+	for _, l := range facts.Locks {
+		w.add(Change{
+			Kind: Locked, MachineType: l.MachineType, Image: l.Image, Version: l.Version,
+			Message: "no flavor in core fits the machine type any more: Gardener refuses every later update of these " +
+				"Shoots, even the confirmation of their deletion; leave that as it was",
+		}, l.Pools)
+	}
+	w.blocked(facts.Blocked)
+	for _, choice := range facts.Choices {
+		w.choice(choice)
+	}
+	Sort(w.changes)
+	return w.changes, facts.Faulty
+}
+
+// writer puts facts into words.
+type writer[R any] struct {
+	views   []update.View[R]
+	changes []Change
+}
+
+func (w *writer[R]) add(c Change, pools []update.Pool) {
+	c.Count, c.Pools = len(pools), make([]Pool, 0, len(pools))
+	for _, pool := range pools {
+		c.Pools = append(c.Pools, Pool{pool.Shoot, pool.Name})
+	}
+	w.changes = append(w.changes, c)
+}
+
+// blocked adds a change for each version that maintenance chooses, whatever pools get instead.
+func (w *writer[R]) blocked(all []*update.Blocked) {
+	for len(all) > 0 {
+		id, pools, n := all[0].ImageVersion, []update.Pool(nil), 0
+		for n < len(all) && all[n].ImageVersion == id {
+			pools = append(pools, all[n].Pools...)
+			n++
+		}
+		w.add(Change{
+			Kind: Maintenance, Image: id.Image, Version: id.Version,
+			Message: fmt.Sprintf("Gardener's maintenance is going to choose it for these worker pools, which do not boot it: %s; "+
+				"give the version what they need, or classify it as preview",
+				resolve.WhyNot(w.views[all[0].Pools[0].View].After, all[0].Example)),
+		}, pools)
+		all = all[n:]
+	}
+}
+
+// choice adds the changes that a choice stands for.
+func (w *writer[R]) choice(f *update.Choice[R]) {
+	c := Change{
+		Profile: f.View, Image: f.Image, Version: f.Version, MachineType: f.MachineType, Region: f.Region, Requested: f.Requested,
+	}
+	switch {
+	case f.Before == nil:
+		c.Kind, c.To = New, *f.After
+	case f.After == nil && len(f.Pools) == 0 && f.InUse:
+		return
+	case f.After == nil && len(f.Pools) == 0:
+		c.Kind, c.From = Gone, *f.Before
+	case f.After == nil:
+		c.Kind, c.From, c.Message = NoMachines, *f.Before, w.whyNot(f.Pools[0])
+	default:
+		c.Kind, c.From = OtherImage, *f.Before
+		w.otherImages(c, f)
+		return
+	}
+	w.add(c, f.Pools)
+}
+
+// whyNot says why a worker pool boots nothing after the update.
+func (w *writer[R]) whyNot(pool update.Pool) string {
+	view := &w.views[pool.View]
+	asks := view.Users[pool.User].Pools[pool.Index]
+	asks.Order = view.Order
+	return resolve.WhyNot(view.After, asks)
+}
+
+// otherImages adds a change for each of the times at which another image is booted.
+func (w *writer[R]) otherImages(c Change, f *update.Choice[R]) {
+	now := f.Kept
+	if now == nil {
+		now = f.After
+	}
+	if !reflect.DeepEqual(now, f.Before) {
+		c.When, c.To = Now, *now
+		w.add(c, f.Pools)
+	}
+	if !reflect.DeepEqual(now, f.After) {
+		c.When, c.To = NextRoll, *f.After
+		w.add(c, f.Pools)
+	}
+}
+
+// UsersOf returns Shoots as a view has them.
+func UsersOf(shoots []Shoot) []update.User {
+	users := make([]update.User, 0, len(shoots))
+	for _, s := range shoots {
+		users = append(users, update.User{Shoot: s.Object, Pools: provider.PoolsOf(s.Object)})
+	}
+	return users
+}

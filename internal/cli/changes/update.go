@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/update"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Planned is what plan prints. Its JSON is an interface: a field once published keeps its name and meaning.
+type Planned struct {
+	// Profile is the name of the one that is updated, [NAMESPACE/]NAME.
+	Profile string   `json:"profile"`
+	Changes []Change `json:"changes"`
+	Summary Summary  `json:"summary"`
+
+	Kind string `json:"-"`
+	// WithoutUsers is set if neither Shoots were given nor a cluster asked for them.
+	WithoutUsers bool `json:"-"`
+}
+
+// Update is that of a CloudProfile or, if this is nil, of a NamespacedCloudProfile, in two gardens that differ in nothing
+// else. Only the notes and findings of the one before are shown.
+type Update struct {
+	Kind, Name    string
+	Before, After *input.Given
+	// Order is the preference order by which worker pools get their images.
+	Order      capability.Order
+	Profile    *Pair[v1beta1.CloudProfile]
+	Namespaced *Pair[v1beta1.NamespacedCloudProfile]
+	// Renamed is as Formerly of an [update.View], of the profiles before and after; nil if no version has had another name.
+	Renamed func(before, after input.AnyProfile) func(resolve.Combination) (version string, counts bool)
+}
+
+// Pair is an object before and after its update.
+type Pair[T any] struct{ Old, Updated *input.Source[T] }
+
+// view is a profile before and after the update, under the name of a NamespacedCloudProfile, with the Shoots that use it.
+func (u *Update) view(name string, before, after input.AnyProfile, shoots []Shoot) update.View[any] {
+	v := update.View[any]{Name: name, Before: before, After: after, Users: UsersOf(shoots), Order: u.Order, All: true}
+	if u.Renamed != nil {
+		v.Formerly = u.Renamed(before, after)
+	}
+	return v
+}
+
+// Plan returns what the update does. The error says why that cannot be told.
+func (u *Update) Plan() (*Planned, error) {
+	of := u.ofProfile
+	if u.Profile == nil {
+		of = u.ofNamespaced
+	}
+	views, refused, err := of()
+	if err != nil {
+		return nil, err
+	}
+	found, unread := Of(views...)
+	for _, pool := range unread {
+		u.findUnread(&views[pool.View], pool)
+	}
+	all := append([]Change{}, slices.Concat(refused, found)...)
+	Sort(all)
+	return &Planned{Profile: u.Name, Changes: all, Summary: Summarize(all), Kind: u.Kind}, nil
+}
+
+// ofProfile returns the views of an update of a CloudProfile, and what is refused about it. There are no views if that is all there
+// is to say.
+func (u *Update) ofProfile() ([]update.View[any], []Change, error) {
+	old, updated := u.Profile.Old, u.Profile.Updated
+	u.findUnknown()
+	children := u.children()
+	if old.Object.Spec.Type != updated.Object.Spec.Type {
+		refused, err := u.retyped(children)
+		return nil, refused, err
+	}
+	was, fault := u.Before.Compile(old, "spec.type")
+	is, also := u.After.Compile(updated, "spec.type")
+	if fault = errorOf(fault, also); fault != nil {
+		return nil, nil, fmt.Errorf("CloudProfile %s: %s", u.Name, fault.Detail)
+	}
+	all := u.shoots("CloudProfile", u.Name, was)
+	views := []update.View[any]{u.view("", was, is, all)}
+	var objects []*v1beta1.NamespacedCloudProfile
+	for _, child := range children {
+		was, fault := u.Before.CompileNamespaced(child, "spec.providerConfig")
+		is, also := u.After.CompileNamespaced(u.After.Namespaced.ByName[child.Name], "spec.providerConfig")
+		if fault = errorOf(fault, also); fault != nil {
+			u.Before.AddErrors(child.Manifest, fault)
+			continue
+		}
+		shoots := u.shoots("NamespacedCloudProfile", child.Name, was)
+		views, objects = append(views, u.view(child.Name, was, is, shoots)), append(objects, child.Object)
+		all = slices.Concat(all, shoots)
+	}
+	u.noteRegions(is, all)
+	stored, storedOld := u.After.Stored(updated), u.Before.Stored(old)
+	refused := byGardener(checks.WithHints(stored, gardener.ValidateUpdate(stored, storedOld)))
+	_, report := check.CloudProfileUpdate(was, stored, storedOld)
+	refused = append(refused, byAdmission(report)...)
+	refused = append(refused, inUse(InUse(stored, storedOld, objects, all))...)
+	return views, refused, nil
+}
+
+// ofNamespaced does so for a NamespacedCloudProfile.
+func (u *Update) ofNamespaced() ([]update.View[any], []Change, error) {
+	old, updated := u.Namespaced.Old, u.Namespaced.Updated
+	parent, reference := u.Before.ParentOf(updated), updated.Object.Spec.Parent
+	switch {
+	case parent == nil:
+		return nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs: "+
+			"give its manifest as well", words.Quoted(reference.Name), u.Name)
+	case parent.Object == nil:
+		return nil, nil, fmt.Errorf("CloudProfile %s, the parent of NamespacedCloudProfile %s, cannot be read", reference.Name, u.Name)
+	}
+	above, fault := u.Before.Compile(parent, "spec.type")
+	if fault != nil {
+		return nil, nil, fmt.Errorf("CloudProfile %s: %s", reference.Name, fault.Detail)
+	}
+	inGarden := u.Before.Stored(parent)
+	stored, storedOld := u.After.StoredNamespaced(updated, inGarden), u.Before.StoredNamespaced(old, inGarden)
+	was, fault := u.Before.CompileNamespaced(old, "")
+	is, also := u.After.CompileNamespaced(updated, "")
+	if fault = errorOf(fault, also); fault != nil {
+		return nil, nil, fmt.Errorf("NamespacedCloudProfile %s: %s", u.Name, fault.Detail)
+	}
+	_, report := check.NamespacedCloudProfileUpdate(above, stored, storedOld)
+	own := append(report.Errors.Errors(), report.Warnings.Errors()...)
+	refused := byGardener(checks.WithHints(stored, gardener.ValidateNamespacedUpdate(stored, storedOld, inGarden,
+		func(err *field.Error) bool { return checks.Repeats(err, own) })))
+	shoots := u.shoots("NamespacedCloudProfile", u.Name, was)
+	refused = append(refused, byAdmission(report)...)
+	refused = append(refused, inUse(InUseNamespaced(stored, storedOld, inGarden, shoots))...)
+	return []update.View[any]{u.view("", was, is, shoots)}, refused, nil
+}
+
+func errorOf(errs ...*field.Error) *field.Error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// retyped returns what refuses an update that gives the CloudProfile another type: those who use it. With another type there
+// is nothing else to compare, which the error says if nobody uses it.
+func (u *Update) retyped(children []*input.Source[v1beta1.NamespacedCloudProfile]) ([]Change, error) {
+	old, updated := u.Profile.Old.Object, u.Profile.Updated.Object
+	var users []string
+	for s := range u.remaining() {
+		if kind, name, _ := input.ProfileNameOf(s.Object); kind == "CloudProfile" && name == u.Name {
+			users = append(users, "Shoot "+s.Name)
+		}
+	}
+	for _, child := range children {
+		users = append(users, "NamespacedCloudProfile "+child.Name)
+	}
+	if len(users) > 0 {
+		return []Change{refusal(check.TypeInUse(updated, old, users).Error)}, nil
+	}
+	return nil, fmt.Errorf("CloudProfile %s has type %s in OLD and %s in NEW, whose images have nothing in common to compare: "+
+		"give NEW the type of OLD", u.Name, words.Quoted(old.Spec.Type), words.Quoted(updated.Spec.Type))
+}
+
+// findUnread makes findings of what is wrong with the providerConfig of a worker pool.
+func (u *Update) findUnread(v *update.View[any], unread update.Pool) {
+	user := &v.Users[unread.User]
+	u.Before.AddErrors(u.Before.Shoots.ByName[user.Name()].Manifest, resolve.Pool(v.Before, user.Pools[unread.Index]).Further.Errors()...)
+}
+
+// byGardener makes changes of what Gardener's validation refuses.
+func byGardener(errs field.ErrorList) []Change {
+	var changes []Change
+	for _, err := range errs {
+		changes = append(changes, refusal(err))
+	}
+	return changes
+}
+
+// byAdmission makes changes of the errors of a report.
+func byAdmission(report finding.Report) []Change { return byGardener(report.Errors.Errors()) }
+
+func refusal(err *field.Error) Change {
+	return Change{
+		Kind: Refused, Rule: err.Origin, Field: err.Field, Message: input.Message(err), Pools: []Pool{},
+	}
+}
+
+// inUse says of changes that it is Gardener which refuses them.
+func inUse(changes []Change) []Change {
+	for i := range changes {
+		changes[i].Rule = gardener.RuleCore
+	}
+	return changes
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package changes
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Who uses the profile that plan is about.
+
+// remaining yields the Shoots that can be read and are not being deleted.
+func (u *Update) remaining() iter.Seq[*input.Source[v1beta1.Shoot]] {
+	return func(yield func(*input.Source[v1beta1.Shoot]) bool) {
+		for _, s := range u.Before.Shoots.All {
+			if s.Object != nil && s.Object.DeletionTimestamp == nil && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// children returns the NamespacedCloudProfiles whose parent is updated.
+func (u *Update) children() []*input.Source[v1beta1.NamespacedCloudProfile] {
+	var children []*input.Source[v1beta1.NamespacedCloudProfile]
+	for _, s := range u.Before.Namespaced.All {
+		if s.Object != nil && s.Object.DeletionTimestamp == nil && u.Before.ParentOf(s) == u.Profile.Old {
+			children = append(children, s)
+		}
+	}
+	return children
+}
+
+// shoots returns the Shoots that use a profile, [NAMESPACE/]NAME, as they have been stored with it.
+func (u *Update) shoots(kind, name string, p input.AnyProfile) []Shoot {
+	var shoots []Shoot
+	for s := range u.remaining() {
+		of, named, _ := input.ProfileNameOf(s.Object)
+		if of == "NamespacedCloudProfile" {
+			named = s.Object.Namespace + "/" + named
+		}
+		if of == kind && named == name {
+			stored := s.Object
+			if !s.Live {
+				stored = input.StoredShoot(p, s.Object)
+			}
+			shoots = append(shoots, Shoot{Name: s.Name, Object: stored})
+		}
+	}
+	return shoots
+}
+
+// findUnknown makes findings of the Shoots of which nobody knows whether they use the CloudProfile that is updated: the
+// NamespacedCloudProfile that they name is not there, or does not say whose child it is. A Shoot that names another
+// CloudProfile, or a child of one, does not use this one, whether or not the other is there.
+func (u *Update) findUnknown() {
+	for s := range u.remaining() {
+		kind, name, at := input.ProfileNameOf(s.Object)
+		if kind != "NamespacedCloudProfile" {
+			continue
+		}
+		name = s.Object.Namespace + "/" + name
+		switch n := u.Before.Namespaced.ByName[name]; {
+		case n == nil:
+			u.Before.AddErrors(s.Manifest, u.Before.Missing(kind, name, at))
+		case n.Object == nil || !input.NamesParent(n.Object):
+			u.Before.AddErrors(s.Manifest, input.Unreadable(kind, n.Manifest.Name, at))
+		}
+	}
+}
+
+// noteRegions notes which of the Shoots are in regions that the update removes from the CloudProfile. No change says so:
+// Gardener looks at the region of a Shoot when it is created, and nobody does when machines are.
+func (u *Update) noteRegions(updated input.AnyProfile, shoots []Shoot) {
+	for _, region := range u.Profile.Old.Object.Spec.Regions {
+		if resolve.Region(updated, region.Name, nil) == nil {
+			continue
+		}
+		var names []string
+		for _, s := range shoots {
+			if s.Object.Spec.Region == region.Name && len(s.Object.Spec.Provider.Workers) > 0 {
+				names = append(names, s.Name)
+			}
+		}
+		if slices.Sort(names); len(names) > 0 {
+			u.Before.Notes = append(u.Before.Notes, fmt.Sprintf(
+				"region %s is removed: Gardener takes no new Shoots there; that alone changes nothing for the worker pools of %s %s",
+				region.Name, words.Plural(names, "Shoot"), words.Few(names)))
+		}
+	}
+}

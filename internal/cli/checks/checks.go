@@ -1,0 +1,238 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/reserved"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// sayFilledIn says in the errors about images where these come from, and returns errors about pools for which Gardener
+// finds none to fill in, as far as they have no error yet.
+func sayFilledIn(p input.AnyProfile, shoot *v1beta1.Shoot, fillings []input.Filling, errs finding.List) field.ErrorList {
+	var none field.ErrorList
+	for i, pool := range provider.PoolsOf(shoot) {
+		if fillings[i] == (input.Filling{}) {
+			continue
+		}
+		refused, about := resolve.Pool(p, pool).Err, fillings[i].About(&pool)
+		if refused == nil {
+			continue
+		}
+		k := slices.IndexFunc(errs, func(f finding.Finding) bool {
+			return f.Origin == refused.Origin && f.Field == refused.Field && f.Subject == refused.Subject
+		})
+		switch {
+		case k >= 0:
+			errs[k].Detail += about
+		case fillings[i].Err != nil:
+			at := pool.Path.Child("machine", "image").String()
+			none = append(none, input.Problem(gardener.RuleCore, field.ErrorTypeInvalid, at, pool.Image, "%s", refused.Detail+about))
+		}
+	}
+	return none
+}
+
+// PrintSilenced names the rules of errors that do not count: admission does not know that somebody has silenced them.
+func PrintSilenced(c *command.Call, found report.Report) {
+	if errs := found.SilencedErrors(); len(errs) > 0 {
+		report.Printf(c.Stderr, "note: silenced, and refused by admission all the same: %s\n", CountsOf(errs))
+	}
+}
+
+// CountsOf prints how many findings rules have.
+func CountsOf(counts []report.RuleCount) string {
+	all := make([]string, 0, len(counts))
+	for _, r := range counts {
+		all = append(all, fmt.Sprintf("%s %d", r.Rule, r.Findings))
+	}
+	return strings.Join(all, ", ")
+}
+
+// All checks everything in the garden, and drops what is not needed any more. Each object is a step of the work.
+func All(g *input.Given, checking *command.Work) report.Report {
+	for _, s := range g.Profiles.All {
+		checking.Steps(1)
+		Profile(g, s)
+		if len(g.Namespaced.All)+len(g.Shoots.All) == 0 { // nobody else asks for it
+			*s = input.Source[v1beta1.CloudProfile]{}
+		}
+	}
+	for _, s := range g.Namespaced.All {
+		checking.Steps(1)
+		Namespaced(g, s)
+	}
+	for _, s := range g.Shoots.All {
+		checking.Steps(1)
+		lintShoot(g, s)
+		s.Forget()
+	}
+	return report.New(g.Findings, g.Summary)
+}
+
+// Profile checks a CloudProfile. What is being deleted need not be right.
+func Profile(g *input.Given, s *input.Source[v1beta1.CloudProfile]) {
+	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
+		return
+	}
+	object, provider := g.Stored(s), g.Providers[s.Object.Spec.Type]
+	errs := validate(g, object)
+	g.AddErrors(s.Manifest, errs...)
+	switch {
+	case provider != nil:
+		compiled, report := check.CloudProfile(provider, object)
+		s.Compiled = compiled.WithFaults(errs)
+		g.AddReport(s.Manifest, withSize(report, object))
+	case object.Spec.Type != "": // core reports that one
+		fault := g.UnknownProvider(object.Spec.Type, "spec.type")
+		if g.DiffersInCase(object.Spec.Type) { // no extension has such a type beside the other
+			g.AddErrors(s.Manifest, fault)
+			return
+		}
+		g.AddWarnings(s.Manifest, fault)
+	}
+}
+
+// withSize makes an error of the warning that a CloudProfile is too large to be stored: the API server would refuse it, unless the
+// limit of its etcd was raised.
+func withSize(report finding.Report, object *v1beta1.CloudProfile) finding.Report {
+	if object.Size() <= check.SizeLimit {
+		return report
+	}
+	isSize := func(f finding.Finding) bool { return f.Origin == check.RuleSize.Name }
+	i := slices.IndexFunc(report.Warnings, isSize)
+	report.Errors = append(slices.Clip(report.Errors), report.Warnings[i])
+	report.Warnings = slices.DeleteFunc(slices.Clone(report.Warnings), isSize)
+	return report
+}
+
+// Namespaced checks a NamespacedCloudProfile, and what it becomes together with its parent.
+func Namespaced(g *input.Given, s *input.Source[v1beta1.NamespacedCloudProfile]) {
+	if s.Object == nil || s.Aside || s.Object.DeletionTimestamp != nil {
+		return
+	}
+	parent, reference := g.ParentOf(s), s.Object.Spec.Parent
+	if parent == nil && reference.Kind == "CloudProfile" && reference.Name != "" {
+		g.AddErrors(s.Manifest, g.Missing("CloudProfile", reference.Name, "spec.parent.name"))
+	}
+	if parent == nil || parent.Object == nil {
+		g.AddErrors(s.Manifest, validate(g, s.Object)...)
+		return
+	}
+	inGarden := g.Stored(parent)
+	object := g.StoredNamespaced(s, inGarden)
+	var report finding.Report
+	if p, _ := g.Compile(parent, ""); p != nil {
+		_, report = check.NamespacedCloudProfile(p, object)
+	}
+	g.AddErrors(s.Manifest, validateNamespaced(g, object, inGarden, report.Errors.Errors())...)
+	g.AddReport(s.Manifest, report)
+}
+
+func lintShoot(g *input.Given, s *input.Source[v1beta1.Shoot]) {
+	if s.Object == nil || s.Object.DeletionTimestamp != nil {
+		return
+	}
+	g.AddErrors(s.Manifest, gardener.Validate(s.Object)...)
+	p, fault := g.ProfileOf(s.Object)
+	spec := &v1beta1.CloudProfileSpec{}
+	if fault == nil {
+		spec = p.Spec()
+	}
+	errs, warnings := gardener.ValidateShootIn(s.Object, spec)
+	g.AddErrors(s.Manifest, errs...)
+	g.AddWarnings(s.Manifest, warnings...)
+	switch {
+	case fault == nil:
+		shoot, fillings := input.FilledIn(p, s.Object)
+		report := check.Shoot(p, shoot, g.Domain)
+		g.AddErrors(s.Manifest, sayFilledIn(p, shoot, fillings, report.Errors)...)
+		g.AddReport(s.Manifest, report)
+	case fault.Origin == input.RuleProviderUnknown, fault.Type == field.ErrorTypeRequired: // which has been said already
+	case fault.Origin == check.RuleProfileMissing:
+		g.AddErrors(s.Manifest, fault)
+	default:
+		g.AddWarnings(s.Manifest, fault)
+	}
+}
+
+// validate returns what Gardener's API server says about a CloudProfile, or a NamespacedCloudProfile by itself.
+func validate(g *input.Given, object runtime.Object) field.ErrorList {
+	if g.ReservedInCore {
+		return withRepairs(object, reserved.Validate(object))
+	}
+	return WithHints(object, gardener.Validate(object))
+}
+
+// validateNamespaced returns what it says about a NamespacedCloudProfile and its parent. own is what our rules say
+// about the object; what says the same is left out.
+func validateNamespaced(g *input.Given,
+	object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile, own field.ErrorList,
+) field.ErrorList {
+	repeated := func(err *field.Error) bool { return Repeats(err, own) }
+	if g.ReservedInCore {
+		return reserved.ValidateNamespaced(object, parent, repeated)
+	}
+	return WithHints(object, gardener.ValidateNamespaced(object, parent, repeated))
+}
+
+// Repeats reports whether an error of Gardener's says about an inherited version what one of ours says.
+func Repeats(err *field.Error, own field.ErrorList) bool {
+	version, overridden := strings.CutSuffix(err.Field, ".capabilityFlavors")
+	if !overridden {
+		version, overridden = strings.CutSuffix(err.Field, ".architectures")
+	}
+	return overridden && slices.ContainsFunc(own, func(o *field.Error) bool {
+		return o.Origin == check.RuleVersionInherited.Name && strings.HasPrefix(o.Field, version+".")
+	})
+}
+
+// withRepairs says how to repair what core says about the capabilities of a CloudProfile.
+func withRepairs(object runtime.Object, errs field.ErrorList) field.ErrorList {
+	if profile, _ := object.(*v1beta1.CloudProfile); profile != nil {
+		for _, err := range errs {
+			err.Detail += capabilityHint(profile, err)
+		}
+	}
+	return errs
+}
+
+// WithHints says so, too, and where core refuses one of Gardener's own capabilities in an object it says where to declare it.
+func WithHints(object runtime.Object, errs field.ErrorList) field.ErrorList {
+	profile, _ := object.(*v1beta1.CloudProfile)
+	for _, err := range errs {
+		name, _ := err.BadValue.(string)
+		hint, tail := "; ", " is known without being registered, and declared on flavors of the provider config only"
+		var i int
+		_, other := fmt.Sscanf(err.Field, "spec.machineCapabilities[%d].name", &i)
+		if other == nil && profile != nil && err.Type == field.ErrorTypeForbidden { // to register it
+			name, hint = profile.Spec.MachineCapabilities[i].Name, "; remove this entry: "
+			tail = " needs no registration; declare it on flavors of the provider config only"
+		}
+		if reserved.Is(name) {
+			err.Detail += hint + name + tail
+			continue
+		}
+		if profile != nil {
+			err.Detail += capabilityHint(profile, err)
+		}
+	}
+	return errs
+}

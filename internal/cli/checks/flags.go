@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// Options are those of the commands that lint: what is checked, and what of it counts. What they do not say, settings do.
+type Options struct {
+	*input.Flags
+	FailOn, domain string
+	reservedInCore bool
+
+	config   string
+	noConfig bool
+	// disable has lists of rules, with commas between them.
+	disable []string
+	// settings are those of the file, and disabled the rules that do not count by it and by the flags.
+	settings *settings
+	Disabled map[string]report.Suppression
+}
+
+// Add adds the flags to a command that has those of its inputs. The rules are those that can be disabled, and others.
+func (flags *Options) Add(cmd *cobra.Command, rules []finding.Rule) {
+	f := cmd.Flags()
+	command.ChoiceFlag(cmd, &flags.FailOn, "fail-on", "error", "least `SEVERITY` that makes the exit status 1", []string{"error", "warning"})
+	f.StringVar(&flags.domain, "domain", "", "`NAME` of the domain of the Shoots' credentials, which admission takes from their Secret")
+	command.Complete(cmd, "domain", nil) // a name, and no file
+	ReservedFlag(cmd, &flags.reservedInCore)
+	f.StringArrayVar(&flags.disable, "disable", nil, "let the findings of these `RULES` not count; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("disable", func(_ *cobra.Command, _ []string, written string) ([]string, cobra.ShellCompDirective) {
+		return completeDisabled(written, rules), cobra.ShellCompDirectiveNoFileComp
+	})
+	f.StringVar(&flags.config, "config", "", "`FILE` with settings (default: "+settingsFile+" here or in a folder above)")
+	f.BoolVar(&flags.noConfig, "no-config", false, "read no "+settingsFile)
+}
+
+// completeDisabled completes a list of rules, with what each means: by those that can be disabled and are not in it.
+func completeDisabled(written string, rules []finding.Rule) []string {
+	list := written[:strings.LastIndex(written, ",")+1]
+	named := strings.Split(list, ",")
+	var completions []string
+	for _, rule := range rules {
+		if cannotDisable(rule.Name, rules) == "" && !slices.Contains(named, rule.Name) {
+			completions = append(completions, cobra.CompletionWithDesc(list+rule.Name, FirstSentence(rule.Means)))
+		}
+	}
+	return completions
+}
+
+// Prepare reads the settings, completes the flags by them, and returns what is wrong with either, and with the FILE arguments.
+func (flags *Options) Prepare(files []string, rules []finding.Rule) error {
+	flags.settings = &settings{}
+	switch {
+	case flags.Given("config") && flags.config == "":
+		return errors.New("--config is empty: name a file, or say --no-config for none")
+	case flags.Given("config") && flags.noConfig:
+		return errors.New("--config and --no-config: say one of them")
+	}
+	file, err := flags.config, error(nil)
+	if file == "" && !flags.noConfig {
+		file, err = findSettings()
+	}
+	if err == nil && file != "" {
+		flags.settings, err = readSettings(file, rules)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(flags.Check(flags.Files(files)), flags.merge(rules))
+}
+
+// Files returns the FILE arguments or, if neither they nor flags name an input, those of the settings.
+func (flags *Options) Files(args []string) []string {
+	if len(args) == 0 && !flags.Live() {
+		return flags.settings.inputs
+	}
+	return args
+}
+
+// merge makes of the flags what they and the settings say together: flags count, and what they disable counts as well.
+func (flags *Options) merge(rules []finding.Rule) error {
+	s := flags.settings
+	flags.Disabled = map[string]report.Suppression{}
+	maps.Copy(flags.Disabled, s.disabled)
+	var errs []error
+	for _, list := range flags.disable {
+		for name := range strings.SplitSeq(list, ",") {
+			errs = append(errs, flags.disableRule(strings.TrimSpace(name), rules))
+		}
+	}
+	if s.failOn != nil && !flags.Given("fail-on") {
+		flags.FailOn = *s.failOn
+	}
+	if s.domain != nil && !flags.Given("domain") {
+		flags.domain = *s.domain
+	}
+	if !flags.Given("reserved-in-core") {
+		flags.reservedInCore = s.reservedInCore
+	}
+	switch {
+	case flags.FailOn != "error" && flags.FailOn != "warning":
+		errs = append(errs, fmt.Errorf("unknown --fail-on %q: use error or warning", flags.FailOn))
+	case flags.Given("domain") && flags.domain == "":
+		errs = append(errs, errors.New("--domain is empty: name the domain, or leave the flag out if it is not known"))
+	}
+	return errors.Join(errs...)
+}
+
+// disableRule disables a rule that the flag names. If settings do so as well, the reason that they give stays.
+func (flags *Options) disableRule(name string, rules []finding.Rule) error {
+	if name == "" {
+		return errors.New("--disable has an empty name: name a rule, or leave the flag out")
+	}
+	if message := cannotDisable(name, rules); message != "" {
+		return errors.New("--disable: " + message)
+	}
+	if _, known := flags.Disabled[name]; !known {
+		flags.Disabled[name] = report.Suppression{Kind: report.External, Justification: "--disable"}
+	}
+	return nil
+}
+
+// Counting says which findings count.
+func (flags *Options) Counting() report.Options {
+	return report.Options{FailOn: finding.Severity(flags.FailOn)}
+}
+
+// Load reads the inputs of a command that lints them.
+func Load(c *command.Call, ctx context.Context, args []string, flags *Options) (*input.Given, error) {
+	files := flags.Files(args)
+	g, err := input.Load(c, ctx, files, flags.Flags, true)
+	switch {
+	case err != nil && len(files) > len(args):
+		return nil, fmt.Errorf("inputs of %s: %w", flags.settings.file, err)
+	case err != nil:
+		return nil, err
+	}
+	g.ReservedInCore = flags.reservedInCore
+	if flags.domain != "" {
+		g.Domain = &flags.domain
+	}
+	return g, nil
+}
+
+// Run is [lint] without what is silenced.
+func Run(c *command.Call, g *input.Given, flags *Options, checking *command.Work) report.Report {
+	found := All(g, checking)
+	Silence(g, &found, flags.Disabled, Catalogue(c))
+	return found
+}
+
+// ReservedFlag adds the flag of the commands that run Gardener's own validation.
+func ReservedFlag(cmd *cobra.Command, reservedInCore *bool) {
+	cmd.Flags().BoolVar(reservedInCore, "reserved-in-core", false,
+		"check as a Gardener would that accepts the reserved gardener- capabilities of GEP-0054 in machineCapabilities, "+
+			"machine types and core flavors; v1.150 refuses them")
+}

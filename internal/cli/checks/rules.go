@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+func Catalogue(c *command.Call) []finding.Rule { return Rules(command.ByType(c.Providers)...) }
+
+// FirstSentence returns what a text begins with, up to the first full stop or colon, without that.
+func FirstSentence(text string) string {
+	end := len(text)
+	for _, mark := range []string{". ", ": "} {
+		if at := strings.Index(text, mark); at >= 0 {
+			end = min(end, at)
+		}
+	}
+	return strings.TrimSuffix(text[:end], ".")
+}
+
+func ruleNames(rules []finding.Rule) []string {
+	names := make([]string, 0, len(rules))
+	for _, r := range rules {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// mostMeant is how many rules a message names that may be meant.
+const mostMeant = 8
+
+// NoRule says that there is no rule of a name, and which one may be meant.
+func NoRule(name string, rules []finding.Rule) string {
+	names := ruleNames(rules)
+	message := fmt.Sprintf("there is no rule %s", words.Quoted(name))
+	if meant := words.Closest(name, names); meant != "" {
+		return message + words.DidYouMean(meant)
+	}
+	alike := slices.DeleteFunc(names, func(other string) bool {
+		return name == "" || !strings.Contains(other, strings.ToLower(name))
+	})
+	if len(alike) == 0 || len(alike) > mostMeant {
+		return message + "; capkit rules lists all"
+	}
+	return message + words.DidYouMean(words.Or(alike))
+}
+
+// Rules returns the catalogue of all rules that lint and admission can report about objects of these providers, sorted
+// by name: those that hold for every provider, and those of providers that are a [provider.RuleDescriber]. Each name is
+// there once; of two rules with one name that counts which holds for every provider, or else that of the first
+// provider. What none of the providers can be the cause of is left out. The caller owns the slice.
+func Rules(providers ...command.Provider) []finding.Rule {
+	rules := append(check.Rules(), manifestRules...)
+	var own []finding.Rule
+	without := map[string]bool{
+		check.RuleRequestIgnored.Name: true, check.RuleEntryDuplicate.Name: true, providerconfig.RuleWorkerFieldUnknown: true,
+	}
+	for _, p := range providers {
+		mayIgnore := func(d capability.Definition) bool { return d.OnlyIfRegistered }
+		ifOffered := func(s capability.Requirement) bool { return s.OnlyIfRegistered }
+		if slices.ContainsFunc(p.Workers().Definitions(), mayIgnore) || slices.ContainsFunc(p.Workers().Settings(), ifOffered) {
+			delete(without, check.RuleRequestIgnored.Name)
+		}
+		if p.Workers().KnownUpTo() != "" {
+			delete(without, providerconfig.RuleWorkerFieldUnknown)
+		}
+		if _, extends := provider.As[provider.ListExtender](p); extends {
+			delete(without, check.RuleEntryDuplicate.Name)
+		}
+		if describer, describes := provider.As[provider.RuleDescriber](p); describes {
+			own = append(own, describer.Rules()...)
+		}
+	}
+	rules = append(slices.DeleteFunc(rules, func(r finding.Rule) bool { return without[r.Name] }), own...)
+	slices.SortStableFunc(rules, func(a, b finding.Rule) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(rules, func(a, b finding.Rule) bool { return a.Name == b.Name })
+}
+
+var manifestRules = []finding.Rule{
+	{Name: gardener.RuleCore, Severity: finding.SeverityError, Object: finding.ObjectAny,
+		Means:  "Gardener's own validation, the very code that runs in its API server, refuses the object.",
+		Repair: "The message is Gardener's. The troubleshooting table of its documentation of CloudProfile capabilities explains those about capabilities."},
+	{Name: manifest.RuleNotAnObject, Severity: finding.SeverityError, Object: finding.ObjectFile,
+		Means:  "The document is not a Kubernetes object: it is a list or a plain value, or has no `apiVersion` and `kind`.",
+		Repair: "Add `apiVersion` and `kind`, or do not give the file to the command."},
+	{Name: manifest.RuleTooLarge, Severity: finding.SeverityError, Object: finding.ObjectFile,
+		Means:  "The file, or what its aliases amount to, is larger or nested deeper than any object that could be stored.",
+		Repair: "Split the file; an object of more than 1.5 MiB is not accepted by the API server in any case."},
+	{Name: input.RuleObjectKind, Severity: finding.SeverityError, Object: finding.ObjectAny,
+		Means:  "The object looks like one of Gardener's, but its `apiVersion` or `kind` is not one that Gardener serves, or its `spec` is that of another kind.",
+		Repair: "Write `apiVersion: core.gardener.cloud/v1beta1` and the kind exactly as the message says."},
+	{Name: input.RuleObjectDuplicate, Severity: finding.SeverityError, Object: finding.ObjectAny,
+		Means: "Two documents describe one object: same kind, namespace and name. Only the first is used by the objects that refer to it.",
+		Repair: "Remove one of the two, or rename it. Folders of several landscapes, whose objects may have the same names, " +
+			"are given to the command one at a time."},
+	{Name: input.RuleFlavorWrapped, Severity: finding.SeverityError, Object: finding.ObjectCloudProfile,
+		Means:  "A core flavor wraps its capabilities into a key `capabilities:`. In `spec.machineImages` a flavor *is* the map of its capabilities; only the flavors of the provider config have that key. The API server refuses the object.",
+		Repair: "Remove the key and write its content in its place, as the message shows."},
+	{Name: check.RuleProfileMissing, Severity: finding.SeverityError, Object: finding.ObjectAny,
+		Means:  "A Shoot or NamespacedCloudProfile refers to a profile that is not among the inputs, or, at admission, does not exist. So it cannot be checked against it.",
+		Repair: "Give the manifest of the profile to the command as well, create the profile first, or correct the reference."},
+	{Name: input.RuleProfileUnreadable, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
+		Means:  "A Shoot refers to a profile whose manifest, or whose parent's, has errors that keep it from being read or rendered. The worker pools were not checked.",
+		Repair: "Repair the profile first."},
+	{Name: input.RuleProviderUnknown, Severity: finding.SeverityWarning, Escalates: true, Object: finding.ObjectCloudProfile,
+		Means: "The CloudProfile is of a provider type that the command does not know. Gardener's own rules were checked, the provider config " +
+			"was not looked at. If the type differs from a known one in capitals only, lint takes that for an error.",
+		Repair: "Use the command of that provider's extension, if it has one. If it is the spelling, correct that."},
+	{Name: transform.Rule, Severity: finding.SeverityError, Object: finding.ObjectAny, Command: "migrate",
+		Means: "A profile cannot be migrated as it was asked for: a worker pool would boot another image, the file is written in a way in " +
+			"which more would have to change than has to, versions that are to be joined differ in more than their images, or the legacy " +
+			"format has no place for what it says. Nothing is written.",
+		Repair: "Do what the message says, at its line, and run the command again: write a value in place of an alias, for example, or say with " +
+			"`--machine-types` which machine types support what."},
+	{Name: gardener.RuleNoLongerOffered, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
+		Means:  "A Shoot uses what its profile does not offer any more: a version of Kubernetes or of an image that has expired, or a machine type with `usable: false`. Gardener refuses that in a new Shoot; one that has it may keep it for now.",
+		Repair: "Use what the message names, or another machine type. For a Shoot that exists, plan the change."},
+	{Name: input.RulePoolNotChecked, Severity: finding.SeverityWarning, Object: finding.ObjectShoot,
+		Means:  "The worker pools of a Shoot were not checked, because its NamespacedCloudProfile carries no `status.cloudProfileSpec`, and its parent, from which it would follow, is not among the inputs.",
+		Repair: "Give the manifest of the parent to the command as well, or the NamespacedCloudProfile as the garden has it, with its status."},
+	{Name: ruleIgnoreComment, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
+		Means:  "A comment that is meant to silence does not begin with `capkit:ignore`, names no rule, one that does not exist or cannot be silenced, or gives no reason. It silences nothing.",
+		Repair: "Write `# capkit:ignore RULE: reason`, behind what is silenced or in the line above; above an object, it is for all of it. What could not be read cannot be silenced."},
+	{Name: ruleIgnoreUnused, Severity: finding.SeverityWarning, Object: finding.ObjectAny,
+		Means:  "A comment with `capkit:ignore` silences a rule of which nothing is found where it stands: the mistake has been repaired, the comment stands beside the line that it was meant for, or it belongs to no object that is checked.",
+		Repair: "Remove the comment. If it is meant for another line, write it there: behind it, or directly above."},
+}

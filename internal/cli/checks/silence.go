@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/providerconfig"
+	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// The rules about comments that silence findings.
+const (
+	ruleIgnoreComment = "ignore-comment"
+	ruleIgnoreUnused  = "ignore-unused"
+)
+
+// NotRead are the rules because of which something is not checked: whoever silenced them would be told that all is well where
+// nobody has looked.
+var NotRead = map[string]bool{
+	strictjson.OriginSyntax: true, strictjson.OriginDuplicateKey: true, strictjson.OriginUnknownField: true,
+	strictjson.OriginFieldType: true, manifest.RuleTooLarge: true, manifest.RuleNotAnObject: true, input.RuleObjectKind: true,
+	input.RuleObjectDuplicate: true, input.RuleFlavorWrapped: true, providerconfig.RuleConfigKind: true,
+}
+
+// HalfChecked are further rules because of which less is found out about an object.
+var HalfChecked = map[string]bool{
+	check.RuleProfileMissing: true, input.RuleProfileUnreadable: true, input.RuleProviderUnknown: true, input.RulePoolNotChecked: true,
+}
+
+// whyNotSilenced says why a rule cannot be silenced in a comment; empty if it can.
+func whyNotSilenced(rule string) string {
+	if NotRead[rule] {
+		return rule + " cannot be silenced: what it is about could not be read, and was not checked"
+	}
+	return ""
+}
+
+// cannotIgnore says why a comment cannot silence a rule; empty if it can.
+func cannotIgnore(name string, rules []finding.Rule) string {
+	i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
+	switch {
+	case i < 0:
+		return NoRule(name, rules)
+	case !rules[i].InManifests():
+		return name + " is not found by lint, and nothing else reads comments; remove it here"
+	}
+	return whyNotSilenced(name)
+}
+
+// whyNotDisabled says why a rule cannot be disabled as a whole; empty if it can.
+func whyNotDisabled(rule string) string {
+	if rule == gardener.RuleCore {
+		return rule + " cannot be disabled: it stands for all that Gardener's API server checks; silence one finding, in a comment with the reason"
+	}
+	return whyNotSilenced(rule)
+}
+
+// ignore is a comment that silences rules.
+type ignore struct {
+	file         string
+	line, column int
+	// of is the line that is silenced, or where the object begins that is.
+	of     int
+	object *input.Began
+	rules  []string
+	reason string
+	used   map[string]bool
+	// in is the object that the comment stands in, or above; nil if there is none.
+	in *input.Began
+}
+
+var (
+	// ownMark matches a comment of the command's own, and what it begins with.
+	ownMark = regexp.MustCompile(`^#+\s*(` + manifest.Mark + `(?:\s*ignore\b\S*|\S+))`)
+	// ignoreComment matches one that silences: its rules, and the reason.
+	ignoreComment = regexp.MustCompile(`^#+\s*` + manifest.Mark + `\s*ignore(?:\s([^:]*))?(?::(.*))?$`)
+	// wordLike matches what may be the name of a rule, and no dash before a reason.
+	wordLike = regexp.MustCompile(`^\w`)
+	// nearlyMark matches a comment with what is written instead: that, what joins its words, and the word behind it.
+	nearlyMark = regexp.MustCompile(`^#+\s*((?i:capkit([\s:_-]*)ignore))\b[\s:]*([\w-]*)`)
+	// lateMark matches a comment that begins with something else: that, and the first rule.
+	lateMark = regexp.MustCompile(`^#(.*[\s#.,;(])` + manifest.Mark + `\s*ignore\s+([\w-]+)`)
+	// commentedOut matches what such a comment begins with if it is a line of a manifest that somebody has put behind a #.
+	commentedOut = regexp.MustCompile(`^[\s#]*($|-\s|[^\s:]+:\s)`)
+)
+
+// notOwn says what is wrong with a comment that is not the command's own, but seems to be meant to be; empty if it does not. Text
+// in which people write about such comments does not, unless it names a rule.
+func notOwn(c edit.Comment, rules []finding.Rule) string {
+	ruleMeant := func(word string) bool { return words.Closest(word, ruleNames(rules)) != "" }
+	if near := nearlyMark.FindStringSubmatch(c.Text); len(near) > 0 && (strings.ContainsAny(near[2], ":_-") || ruleMeant(near[3])) {
+		return fmt.Sprintf("the comment silences nothing, because it begins with %s; %s", near[1], ignoreForm)
+	}
+	late := lateMark.FindStringSubmatch(c.Text)
+	if len(late) == 0 || !ruleMeant(late[2]) || c.Of != c.Line && commentedOut.MatchString(late[1]) {
+		return ""
+	}
+	return "the comment silences nothing, because it does not begin with capkit:ignore; write that first, or in a comment of its own in the line above"
+}
+
+// Silence suppresses the findings of rules that are disabled, or that comments in the manifests name, and adds warnings about
+// those comments. What follows from a finding that is suppressed is added: nobody has silenced that.
+func Silence(g *input.Given, found *report.Report, disabled map[string]report.Suppression, rules []finding.Rule) {
+	ignores, wrong := ignores(g, rules)
+	partly := map[report.Object]bool{}
+	disable := func(f *report.Finding) {
+		if why, off := disabled[f.Rule]; off && len(f.Suppressions) == 0 {
+			f.Suppressions = []report.Suppression{why}
+		}
+	}
+	at := bySilenced(ignores)
+	for i := 0; i < len(found.Findings); i++ { // which become more
+		f := &found.Findings[i]
+		partly[f.Object] = partly[f.Object] || NotRead[f.Rule] || HalfChecked[f.Rule]
+		for _, ig := range slices.Concat(at[silenced{file: f.File, object: f.Object}], at[silenced{file: f.File, line: f.Line}]) {
+			if ig.covers(f) {
+				ig.used[f.Rule] = true
+				f.Suppressions = []report.Suppression{{Kind: report.InSource, Justification: ig.reason}}
+			}
+		}
+		if disable(f); len(f.Suppressions) > 0 {
+			found.Findings = append(found.Findings, f.Instead...)
+		}
+	}
+	for _, ig := range ignores {
+		if ig.in == nil || !partly[ig.in.Who] {
+			wrong = append(wrong, ig.unused()...)
+		}
+	}
+	for i := range wrong {
+		disable(&wrong[i])
+	}
+	found.Findings = append(found.Findings, wrong...)
+	report.Sort(found.Findings)
+	found.Count()
+}
+
+// silenced is what a comment silences in a file: a line, or an object.
+type silenced struct {
+	file   string
+	line   int
+	object report.Object
+}
+
+// bySilenced returns the comments by what they silence. Those that nothing follows silence nothing.
+func bySilenced(ignores []*ignore) map[silenced][]*ignore {
+	by := map[silenced][]*ignore{}
+	for _, ig := range ignores {
+		what := silenced{file: ig.file, line: ig.of}
+		if ig.object != nil {
+			what = silenced{file: ig.file, object: ig.object.Who}
+		}
+		if what.line > 0 || ig.object != nil {
+			by[what] = append(by[what], ig)
+		}
+	}
+	return by
+}
+
+// covers reports whether the comment silences a finding in its line or object.
+func (ig *ignore) covers(f *report.Finding) bool {
+	return slices.Contains(ig.rules, f.Rule) && (ig.object == nil || f.Line >= ig.object.Line)
+}
+
+// unused returns a warning for each rule of the comment that has found nothing to silence.
+func (ig *ignore) unused() (warnings []report.Finding) {
+	for _, rule := range ig.rules {
+		if !ig.used[rule] {
+			warnings = append(warnings, ig.warning(ruleIgnoreUnused, fmt.Sprintf("rule %s finds nothing %s", rule, ig.where())))
+		}
+	}
+	return warnings
+}
+
+// where says where the comment looks for findings, and what to do if there are none.
+func (ig *ignore) where() string {
+	switch {
+	case ig.of == 0 && ig.object == nil:
+		return "here, because nothing follows the comment; write it behind what it is about, or in the line above"
+	case ig.in == nil:
+		return fmt.Sprintf("in line %d, which is in no object; write the comment above one, or remove it", ig.of)
+	case !ig.in.Checked:
+		return "in " + strings.TrimSpace(ig.in.Who.String()) + ", which is not checked; remove the comment"
+	case ig.object != nil:
+		return "in " + strings.TrimSpace(ig.object.Who.String()) + "; remove the comment"
+	}
+	return fmt.Sprintf("in line %d; remove the comment", ig.of)
+}
+
+func (ig *ignore) warning(rule, message string) report.Finding {
+	w := report.Finding{
+		Severity: finding.SeverityWarning, Rule: rule, Type: field.ErrorTypeInvalid, Message: message,
+		File: ig.file, Line: ig.line, Column: ig.column,
+	}
+	if ig.in != nil {
+		w.Object = ig.in.Who
+	}
+	return w
+}
+
+// ignores returns the comments that silence; and what is wrong with others. In objects that are not checked, only comments count
+// that begin as the command's own do.
+func ignores(g *input.Given, rules []finding.Rule) (ignores []*ignore, wrong []report.Finding) {
+	objects := objectsByFile(g)
+	for _, text := range g.Marked {
+		lost := isLost(g, text)
+		for _, c := range edit.Comments(text.Text) {
+			own, message := ownMark.MatchString(c.Text), notOwn(c, rules)
+			if !own && message == "" {
+				continue
+			}
+			ig := newIgnore(c, text, objects[text.File])
+			var faults []string
+			switch {
+			case own && (ig.in != nil || !lost):
+				faults = ig.parse(c.Text, rules)
+			case !own && ig.in != nil && ig.in.Checked:
+				faults = []string{message}
+			}
+			for _, message := range faults {
+				wrong = append(wrong, ig.warning(ruleIgnoreComment, message))
+			}
+			if len(ig.rules) > 0 {
+				ignores = append(ignores, ig)
+			}
+		}
+	}
+	return ignores, wrong
+}
+
+// objectsByFile returns where the objects of each file begin, by line.
+func objectsByFile(g *input.Given) map[string][]*input.Began {
+	objects := map[string][]*input.Began{}
+	for i := range g.Began {
+		b := &g.Began[i]
+		objects[b.File] = append(objects[b.File], b)
+	}
+	for _, in := range objects {
+		slices.SortStableFunc(in, func(a, b *input.Began) int { return cmp.Compare(a.Line, b.Line) })
+	}
+	return objects
+}
+
+// newIgnore returns what is known of a comment in a document before it is read, given where the objects in its file begin, by line.
+func newIgnore(c edit.Comment, text manifest.Text, objects []*input.Began) *ignore {
+	ig := &ignore{file: text.File, line: text.Line + c.Line, column: c.Column, used: map[string]bool{}}
+	if c.Of > 0 {
+		ig.of = text.Line + c.Of
+	}
+	ig.place(objects, text.Line)
+	return ig
+}
+
+// isLost reports whether something in a document could not be read, so that the document is no object.
+func isLost(g *input.Given, text manifest.Text) bool {
+	end := text.Line + strings.Count(text.Text, "\n") + 1
+	return slices.ContainsFunc(g.Lost, func(p manifest.Problem) bool {
+		return p.File == text.File && text.Line < p.Line && p.Line <= end
+	})
+}
+
+// place finds out which object the comment belongs to: of those in its file, which come by line, the one that it stands above, or
+// the one that it is in. Its document begins behind some lines.
+func (ig *ignore) place(objects []*input.Began, behind int) {
+	from := func(line int) int {
+		i, _ := slices.BinarySearchFunc(objects, line, func(b *input.Began, line int) int { return cmp.Compare(b.Line, line) })
+		return i
+	}
+	next := from(ig.line + 1)
+	if next < len(objects) && (ig.of == 0 || objects[next].Line == ig.of) { // maybe in the next document
+		ig.in, ig.object = objects[next], objects[next]
+		return
+	}
+	if last := from(max(ig.line, ig.of)+1) - 1; last >= 0 && objects[last].Line > behind {
+		ig.in = objects[last]
+	}
+}
+
+const ignoreForm = "write # capkit:ignore RULE: reason"
+
+// parse reads the comment, and returns what is wrong with it. The rules are those that it silences: none if anything is wrong.
+func (ig *ignore) parse(text string, rules []finding.Rule) (faults []string) {
+	parts := ignoreComment.FindStringSubmatch(text)
+	if parts == nil {
+		return []string{fmt.Sprintf("capkit has no comment %s; %s", strings.TrimSuffix(ownMark.FindStringSubmatch(text)[1], ":"), ignoreForm)}
+	}
+	names := strings.FieldsFunc(parts[1], func(r rune) bool { return r == ',' || r == ' ' || r == '\t' })
+	ig.reason = strings.TrimSpace(parts[2])
+	known := ruleNames(rules)
+	other := slices.IndexFunc(names, func(name string) bool { return !slices.Contains(known, name) })
+	switch {
+	case len(names) == 0:
+		return []string{"the comment names no rule; " + ignoreForm}
+	case other > 0 && (ig.reason == "" || !wordLike.MatchString(names[other])):
+		return []string{"the comment silences nothing, because there is no colon before the reason; " + ignoreForm}
+	case ig.reason == "":
+		faults = append(faults, "the comment silences nothing, because it has no reason; "+ignoreForm)
+	}
+	for _, name := range names {
+		if message := cannotIgnore(name, rules); message != "" {
+			faults = append(faults, message)
+		}
+	}
+	if len(faults) == 0 {
+		slices.Sort(names)
+		ig.rules = slices.Compact(names)
+	}
+	return faults
+}

@@ -1,0 +1,347 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/capkit/capkit/internal/cli/cluster"
+	"github.com/capkit/capkit/test/fakegarden"
+)
+
+// meta is that of an object as an API server has it.
+func meta(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace: namespace, Name: name, Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"},
+		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+	}
+}
+
+// filled returns an API server with five Shoots in each of two namespaces.
+func filled() *fakegarden.API {
+	a := &fakegarden.API{Page: 3}
+	for _, name := range []string{"a", "b"} {
+		a.CloudProfiles = append(a.CloudProfiles, v1beta1.CloudProfile{ObjectMeta: meta("", name), Spec: v1beta1.CloudProfileSpec{Type: "openstack"}})
+	}
+	for namespace, parent := range map[string]string{"garden-here": "a", "garden-there": "gone"} {
+		a.NamespacedCloudProfiles = append(a.NamespacedCloudProfiles, v1beta1.NamespacedCloudProfile{
+			ObjectMeta: meta(namespace, "team"), Spec: v1beta1.NamespacedCloudProfileSpec{Parent: v1beta1.CloudProfileReference{Kind: "CloudProfile", Name: parent}},
+			Status: v1beta1.NamespacedCloudProfileStatus{CloudProfileSpec: v1beta1.CloudProfileSpec{Type: "openstack"}},
+		})
+	}
+	slices.SortFunc(a.NamespacedCloudProfiles, func(x, y v1beta1.NamespacedCloudProfile) int { return strings.Compare(x.Namespace, y.Namespace) })
+	for _, namespace := range []string{"garden-here", "garden-there"} {
+		for i := range 5 {
+			a.Shoots = append(a.Shoots, v1beta1.Shoot{
+				ObjectMeta: meta(namespace, fmt.Sprint("shoot", i)), Spec: v1beta1.ShootSpec{Region: "europe"},
+				Status: v1beta1.ShootStatus{TechnicalID: "x"},
+			})
+		}
+	}
+	return a
+}
+
+func open(t *testing.T, o cluster.Options) *cluster.Reader {
+	t.Helper()
+	o.UserAgent = "capkit/test"
+	r, err := cluster.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// everything is wanted of all namespaces.
+var everything = cluster.Wanted{NamespacedCloudProfiles: []string{metav1.NamespaceAll}, Shoots: []string{metav1.NamespaceAll}}
+
+// names returns those of what was read, with what is there beside the spec.
+func names(o *cluster.Objects) (names []string) {
+	add := func(kind string, meta *metav1.ObjectMeta, status bool) {
+		name := kind + " " + meta.Namespace + "/" + meta.Name
+		if len(meta.ManagedFields) > 0 || len(meta.Annotations) != 1 {
+			name += " with what is not needed"
+		}
+		if status {
+			name += " with status"
+		}
+		names = append(names, name)
+	}
+	for _, p := range o.CloudProfiles {
+		add(p.Spec.Type, &p.ObjectMeta, false)
+	}
+	for _, p := range o.NamespacedCloudProfiles {
+		add("of "+p.Spec.Parent.Name, &p.ObjectMeta, p.Status.CloudProfileSpec.Type != "")
+	}
+	for _, s := range o.Shoots {
+		add(s.Spec.Region, &s.ObjectMeta, s.Status.TechnicalID != "")
+	}
+	return names
+}
+
+func TestReadsInPages(t *testing.T) {
+	a := filled()
+	read, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Read(t.Context(), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"openstack /a", "openstack /b", "of a garden-here/team", "of gone garden-there/team with status"}
+	for _, namespace := range []string{"garden-here", "garden-there"} {
+		for i := range 5 {
+			want = append(want, fmt.Sprintf("europe %s/shoot%d", namespace, i))
+		}
+	}
+	if diff := cmp.Diff(want, names(read)); diff != "" {
+		t.Error(diff)
+	}
+	const all = "GET /apis/core.gardener.cloud/v1beta1/"
+	if diff := cmp.Diff([]string{
+		all + "cloudprofiles", all + "namespacedcloudprofiles", all + "shoots", all + "shoots?3", all + "shoots?6", all + "shoots?9",
+	}, a.Requests()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadsNamespaces(t *testing.T) {
+	a := filled()
+	r := open(t, cluster.Options{Kubeconfig: a.Start(t), Context: "there"})
+	if r.Namespace() != "garden-there" || !strings.HasPrefix(r.String(), "context there (https://127.0.0.1:") {
+		t.Errorf("%s, namespace %s", r, r.Namespace())
+	}
+	read, err := r.Read(t.Context(), cluster.Wanted{Shoots: []string{"garden-there"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.CloudProfiles) != 2 || len(read.NamespacedCloudProfiles) != 0 || len(read.Shoots) != 5 || read.Shoots[4].Namespace != "garden-there" {
+		t.Error(names(read))
+	}
+}
+
+func TestNamespaceThatIsMeant(t *testing.T) {
+	path := filled().Start(t)
+	for want, o := range map[string]cluster.Options{
+		"default": {}, "garden-there": {Context: "there"}, "garden-here": {Context: "there", Namespace: "garden-here"},
+	} {
+		o.Kubeconfig = path
+		if got := open(t, o).Namespace(); got != want {
+			t.Errorf("%+v: %s", o, got)
+		}
+	}
+	t.Setenv("KUBECONFIG", path)
+	if got := open(t, cluster.Options{Context: "there"}).Namespace(); got != "garden-there" {
+		t.Error(got)
+	}
+}
+
+// refused returns what Read says if the API server refuses requests to a path; with a token only, if it has one.
+func refused(t *testing.T, refuse func(path, token string) *apierrors.StatusError) (a *fakegarden.API, message string) {
+	t.Helper()
+	a = filled()
+	a.Refuse = refuse
+	path := a.Start(t)
+	read, err := open(t, cluster.Options{Kubeconfig: path}).Read(t.Context(), everything)
+	if read != nil || err == nil || strings.Contains(err.Error(), fakegarden.Secret) {
+		t.Fatal(read, err)
+	}
+	return a, err.Error()
+}
+
+func TestSaysWhyNot(t *testing.T) {
+	forbidden := func(path string) *apierrors.StatusError {
+		resource := path[strings.LastIndexByte(path, '/')+1:]
+		return apierrors.NewForbidden(schema.GroupResource{Group: "core.gardener.cloud", Resource: resource}, "", fmt.Errorf("User %q may not", "me"))
+	}
+	for name, tc := range map[string]struct {
+		refuse   func(path, token string) *apierrors.StatusError
+		want     []string // each a line
+		requests int
+	}{
+		"no right at all": {
+			func(path, _ string) *apierrors.StatusError { return forbidden(path) }, []string{
+				"the right to list cloudprofiles.core.gardener.cloud, which have no namespace, is missing in context here (",
+				"the right to list namespacedcloudprofiles.core.gardener.cloud, in all namespaces, is missing in context here (",
+				"the right to list shoots.core.gardener.cloud, in all namespaces, is missing in context here (",
+			}, 3,
+		},
+		"no right for Shoots": {
+			func(path, _ string) *apierrors.StatusError {
+				if strings.HasSuffix(path, "/shoots") {
+					return forbidden(path)
+				}
+				return nil
+			}, []string{`ask for it, or name one namespace (shoots.core.gardener.cloud is forbidden: User "me" may not)`}, 3,
+		},
+		"no right for CloudProfiles": { // of Shoots, one page shows that there is nothing else
+			func(path, _ string) *apierrors.StatusError {
+				if strings.HasSuffix(path, "/cloudprofiles") {
+					return forbidden(path)
+				}
+				return nil
+			}, []string{`: ask for it (cloudprofiles.core.gardener.cloud is forbidden: User "me" may not)`}, 3,
+		},
+		"expired credentials": {
+			func(string, string) *apierrors.StatusError { return apierrors.NewUnauthorized("no") },
+			[]string{"does not accept the credentials, which may have expired: log in again"}, 1,
+		},
+		"expired credentials between pages": {
+			func(_, token string) *apierrors.StatusError {
+				if token == "" {
+					return nil
+				}
+				return apierrors.NewUnauthorized("no")
+			},
+			[]string{"does not accept the credentials, which may have expired: log in again"}, 4,
+		},
+		"no garden": {
+			func(string, string) *apierrors.StatusError {
+				return &apierrors.StatusError{ErrStatus: metav1.Status{Status: "Failure", Code: 404, Reason: metav1.StatusReasonNotFound}}
+			}, []string{
+				"does not serve cloudprofiles in core.gardener.cloud/v1beta1: is it a garden?",
+				"does not serve namespacedcloudprofiles in core.gardener.cloud/v1beta1: is it a garden?",
+				"does not serve shoots in core.gardener.cloud/v1beta1: is it a garden?",
+			}, 3,
+		},
+		"no API server of Gardener": {
+			func(string, string) *apierrors.StatusError { return apierrors.NewServiceUnavailable("it is away") },
+			[]string{"try again later (it is away)"}, 1,
+		},
+		"what nobody expects": {
+			func(string, string) *apierrors.StatusError { return apierrors.NewBadRequest("teapot") },
+			[]string{"cloudprofiles.core.gardener.cloud cannot be read from context here (https://127.0.0.1:"}, 1,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, message := refused(t, tc.refuse)
+			lines := strings.Split(message, "\n")
+			if len(lines) != len(tc.want) || len(a.Requests()) != tc.requests {
+				t.Fatalf("%d requests: %s", len(a.Requests()), message)
+			}
+			for i, want := range tc.want {
+				if !strings.Contains(lines[i], want) {
+					t.Errorf("%q is not in %s", want, lines[i])
+				}
+			}
+		})
+	}
+}
+
+// A list whose next page is gone is read from the beginning, and nothing is there twice.
+func TestBeginsAgain(t *testing.T) {
+	a := filled()
+	expired := 2
+	a.Refuse = func(_, token string) *apierrors.StatusError {
+		if token != "6" || expired == 0 {
+			return nil
+		}
+		expired--
+		return apierrors.NewResourceExpired("the continue parameter is too old")
+	}
+	read, err := open(t, cluster.Options{Kubeconfig: a.Start(t)}).Read(t.Context(), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Shoots) != 10 || len(a.Requests()) != 2+3+3+4 {
+		t.Error(names(read), a.Requests())
+	}
+	_, message := refused(t, func(_, token string) *apierrors.StatusError {
+		if token == "" {
+			return nil
+		}
+		return apierrors.NewResourceExpired("the continue parameter is too old")
+	})
+	if want := "shoots.core.gardener.cloud could not be read to the end, 4 times: try again, or read a namespace at a time"; !strings.Contains(message, want) {
+		t.Error(message)
+	}
+}
+
+func TestClusterThatIsAway(t *testing.T) {
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	path := fakegarden.Kubeconfig(t, server)
+	server.Close()
+	_, err := open(t, cluster.Options{Kubeconfig: path}).Read(t.Context(), everything)
+	if err == nil || !strings.HasPrefix(err.Error(), "context here ("+server.URL+") cannot be reached: dial tcp") || strings.Contains(err.Error(), "\n") {
+		t.Error(err)
+	}
+}
+
+func TestKubeconfigs(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBECONFIG", "")
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	const contexts = "contexts: [{name: b, context: {cluster: c}}, {name: a, context: {cluster: c}}]\n"
+	for name, tc := range map[string]struct{ text, context, want string }{
+		"missing":            {"", "", "kubeconfig: open missing: no such file or directory"},
+		"no YAML":            {"users:\n- {name: a, user: {token: *" + fakegarden.Secret + "}}\n", "", "kubeconfig: no YAML is no kubeconfig that can be read"},
+		"broken":             {"a: [\nb: {", "", "kubeconfig: broken is no kubeconfig that can be read: look at line "},
+		"no such context":    {contexts, "x", "context x is not in the kubeconfig, which has a, b"},
+		"no context":         {"apiVersion: v1\nkind: Config\n", "x", "context x cannot be found: kubeconfig: no context has no context: name another"},
+		"nothing":            {"apiVersion: v1\nkind: Config\n", "", "kubeconfig: nothing has no context: name another with --kubeconfig, or in KUBECONFIG"},
+		"empty":              {"\n", "x", "context x cannot be found: kubeconfig: empty is empty: name another with --kubeconfig, or in KUBECONFIG"},
+		"no current context": {contexts, "", "the kubeconfig has no current context: name one with --context"},
+		"no cluster":         {contexts, "a", `context a is of cluster "c", which is not in the kubeconfig`},
+		"no server":          {contexts + "clusters: [{name: c, cluster: {}}]\n", "a", "context a does not lead to a cluster: "},
+		"no address":         {contexts + "clusters: [{name: c, cluster: {server: \"https://%\"}}]\n", "a", "context a does not lead to a cluster: "},
+		"secret, no address": {
+			contexts + "clusters: [{name: c, cluster: {server: \"https://me:" + fakegarden.Secret + "@%\"}}]\n", "a",
+			"context a does not lead to a cluster: the server of its cluster is no URL",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.text != "" {
+				if err := os.WriteFile(name, []byte(tc.text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := cluster.Open(cluster.Options{Kubeconfig: name, Context: tc.context})
+			if err == nil || !strings.HasPrefix(err.Error(), tc.want) || strings.Contains(err.Error(), fakegarden.Secret) || strings.Contains(err.Error(), "\n") {
+				t.Error(err)
+			}
+		})
+	}
+	for paths, want := range map[string]string{
+		"":              "no kubeconfig: name one with --kubeconfig, or in KUBECONFIG",
+		"gone:empty":    "kubeconfig: gone does not exist, empty is empty: name another with --kubeconfig, or in KUBECONFIG",
+		"nothing:empty": "kubeconfig: nothing has no context, empty is empty: name another with --kubeconfig, or in KUBECONFIG",
+	} {
+		t.Setenv("KUBECONFIG", paths)
+		if _, err := cluster.Open(cluster.Options{}); err == nil || err.Error() != want {
+			t.Error(err)
+		}
+	}
+}
+
+// A password in an address is in no message.
+func TestPasswordInAddress(t *testing.T) {
+	config := filepath.Join(t.TempDir(), "config")
+	text := "contexts: [{name: a, context: {cluster: c}}, {name: b, context: {cluster: d}}]\nclusters: [{name: c, cluster: {server: \"https://me:" +
+		fakegarden.Secret + "@127.0.0.1:1/garden\"}}, {name: d, cluster: {server: \"127.0.0.1:1\"}}]\n"
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"a": "context a (https://127.0.0.1:1/garden)", "b": "context b (http://127.0.0.1:1)",
+	} {
+		r, err := cluster.Open(cluster.Options{Kubeconfig: config, Context: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Provider is a [provider.Provider] whose type of reference the command need not know. [For] makes one.
+type Provider = provider.Provider[any]
+
+// ByType returns providers in the order of their types.
+func ByType(providers map[string]Provider) []Provider {
+	return slices.SortedFunc(maps.Values(providers), func(a, b Provider) int { return cmp.Compare(a.Type(), b.Type()) })
+}
+
+// ErrWrong ends a command that has printed what is wrong.
+var ErrWrong = errors.New("something was found wrong")
+
+// Call is one run.
+type Call struct {
+	Stdin io.Reader
+	// Stdout and stderr let nothing through that is not printable.
+	Stdout, Stderr *report.Writer
+	Providers      map[string]Provider
+	// Terminal is the one that stderr is; nil if it is none, or is to be left alone.
+	Terminal *Terminal
+	// Name is what the user calls the command by.
+	Name string
+	// Linked is the version that the program was linked with.
+	Linked string
+}
+
+// Flush writes what has no end of its line yet. What cannot be written is lost.
+func (c *Call) Flush() {
+	_ = c.Stdout.Flush()
+	_ = c.Stderr.Flush()
+}

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// OutputFlag adds the flag for the output format, which is one of formats, or the command does not run.
+func OutputFlag(cmd *cobra.Command, value *string, formats []string) {
+	cmd.Flags().StringVarP(value, "output", "o", "text", "`FORMAT` of the output: "+strings.Join(formats, ", "))
+	Complete(cmd, "output", formats)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(formats, *value) {
+			return fmt.Errorf("unknown output format %q: use one of %s", *value, strings.Join(formats, ", "))
+		}
+		return nil
+	}
+}
+
+// ChoiceFlag adds a flag whose value is one of choices. standard is its value if it is not given.
+func ChoiceFlag(cmd *cobra.Command, value *string, name, standard, usage string, choices []string) {
+	cmd.Flags().StringVar(value, name, standard, usage+": "+words.Or(choices))
+	Complete(cmd, name, choices)
+}
+
+func OrderFlag(cmd *cobra.Command, order *string) {
+	ChoiceFlag(cmd, order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
+}
+
+// Complete makes the shell complete a flag with choices rather than with names of files.
+func Complete(cmd *cobra.Command, flag string, choices []string) {
+	// An error would say that the flag does not exist.
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// NoFiles is for commands that read none: it refuses arguments with a message.
+func NoFiles(message string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return errors.New(message)
+		}
+		return nil
+	}
+}
+
+// AnswerFormats are the formats of all commands but lint. What render prints as text is YAML.
+var AnswerFormats = []string{"json", "text", "yaml"}
+
+// PrintAs writes a value in one of answerFormats. text writes it for people.
+func PrintAs(w io.Writer, format string, value any, text func(io.Writer)) error {
+	switch format {
+	case "json":
+		return report.JSON(w, value)
+	case "yaml":
+		return report.YAML(w, value)
+	}
+	text(w)
+	return nil
+}

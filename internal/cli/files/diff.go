@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Diff returns a unified diff of a file, which git and patch take from the folder that the name is relative to.
+// It becomes another file in further steps.
+func Diff(name, becomes, before, after string) string {
+	if name == manifest.Stdin {
+		return unified(name, becomes, before, after)
+	}
+	relative := func(side, name string) string {
+		return quotedName(side + strings.TrimPrefix(filepath.ToSlash(name), "/"))
+	}
+	return unified(relative("a/", name), relative("b/", becomes), before, after)
+}
+
+// quotedName returns the name of a file as git writes it in a diff, and patch reads it: one that is not printable in quotes, with
+// its bytes as octal numbers.
+func quotedName(name string) string {
+	if words.Printable(name) == name {
+		return name
+	}
+	var quoted strings.Builder
+	for _, b := range []byte(name) {
+		if b < ' ' || b > '~' || b == '"' || b == '\\' {
+			fmt.Fprintf(&quoted, `\%03o`, b)
+			continue
+		}
+		quoted.WriteByte(b)
+	}
+	return `"` + quoted.String() + `"`
+}
+
+// PrintDiffs writes diffs for people, and for git and patch. One that has to be quoted would change a file into something else: it
+// becomes a comment, and so does each one of a later step.
+func PrintDiffs(w io.Writer, files []Changed, later bool) {
+	for _, f := range files {
+		if !later && f.exact() {
+			fmt.Fprint(w, f.Diff)
+			continue
+		}
+		for line := range strings.Lines(f.Diff) {
+			fmt.Fprint(w, "# "+line)
+		}
+	}
+}
+
+// exact reports whether the diff is printed as it is.
+func (f *Changed) exact() bool { return report.Harmless(f.Diff) }
+
+// NoteComments says which diffs are comments because they are not printable.
+func NoteComments(c *command.Call, files []Changed) {
+	for _, f := range files {
+		if !f.exact() {
+			report.Printf(c.Stderr, "note: %s: the diff is a comment, because it has lines that are printed in another way than they are; "+
+				"-w changes the file\n", f.File)
+		}
+	}
+}
+
+// unified returns a unified diff of two texts. udiff counts where a hunk begins in the text afterwards without the lines that stay
+// between two changes of an earlier hunk, so this counts anew.
+func unified(name, becomes, before, after string) string {
+	d, _ := udiff.ToUnifiedDiff(name, becomes, before, udiff.Lines(before, after), udiff.DefaultContextLines) // no edits overlap
+	more := 0
+	for _, h := range d.Hunks {
+		h.ToLine = h.FromLine + more
+		for _, line := range h.Lines {
+			switch line.Kind {
+			case udiff.Insert:
+				more++
+			case udiff.Delete:
+				more--
+			}
+		}
+	}
+	return d.String()
+}

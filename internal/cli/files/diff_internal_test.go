@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// git applies diffs of random changes, finds each hunk at the line that it names, and makes of each file what it was to become.
+func TestDiffs(t *testing.T) {
+	folder, r := t.TempDir(), rand.New(rand.NewPCG(18, 9))
+	becomes := map[string]string{}
+	var diffs strings.Builder
+	for i := range 300 {
+		name := filepath.Join(folder, fmt.Sprintf("%d.yaml", i))
+		before, after := randomChange(r)
+		if err := os.WriteFile(name, []byte(before), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		becomes[name] = after
+		diffs.WriteString(Diff(filepath.Base(name), filepath.Base(name), before, after))
+	}
+	git := exec.CommandContext(t.Context(), "git", "apply", "--verbose", "--whitespace=nowarn", "-")
+	git.Dir, git.Stdin = folder, strings.NewReader(diffs.String())
+	git.Env = append(os.Environ(), "LC_ALL=C", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+	if said, err := git.CombinedOutput(); err != nil || strings.Contains(string(said), "Hunk") {
+		t.Errorf("%v: %.2000s", err, said)
+	}
+	for name, want := range becomes {
+		if got, err := os.ReadFile(name); err != nil || string(got) != want {
+			t.Errorf("%v: %q, want %q", err, got, want)
+		}
+	}
+}
+
+// randomChange returns two texts of lines of which some occur several times, the second with lines added, left out and replaced.
+func randomChange(r *rand.Rand) (before, after string) {
+	line := func() string { return fmt.Sprintf("- %d%s", r.IntN(40), []string{"\n", "\n", "\r\n"}[r.IntN(3)]) }
+	for range 1 + r.IntN(120) {
+		was := line()
+		before += was
+		switch r.IntN(12) {
+		case 0:
+			after += line()
+		case 1:
+			after += was + line() + line()
+		case 2:
+		default:
+			after += was
+		}
+	}
+	if before, after = before+"end", after+"end"; r.IntN(2) == 0 {
+		before += "\n"
+	}
+	if r.IntN(2) == 0 {
+		after += "\n"
+	}
+	return before, after
+}

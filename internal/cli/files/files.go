@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package files
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/edit"
+	"github.com/capkit/capkit/internal/cli/manifest"
+)
+
+type Changed struct {
+	File string `json:"file"`
+	// Of is the file that it takes the place of, in a further step.
+	Of string `json:"of,omitempty"`
+	// Diff is a unified diff; in a further step, from what the step before makes of the file.
+	Diff string `json:"diff"`
+	Text string `json:"-"`
+}
+
+// What migrate makes of files.
+
+// Before says where what is new stands in a profile: the vocabulary above what uses it.
+var Before = edit.Before{"machineCapabilities": {"machineTypes", "machineImages"}}
+
+// TextOf returns what is in files, and in standard input.
+func TextOf(stdin func() string) func(name string) (string, error) {
+	return func(name string) (string, error) {
+		if name == manifest.Stdin {
+			return stdin(), nil
+		}
+		text, err := os.ReadFile(name)
+		return string(text), err
+	}
+}
+
+// Write writes all files. Each is written beside the one that it replaces, or is to replace later, before any is replaced: one
+// that cannot be written leaves all as they are. So does one of a further step whose name something else has.
+func Write(files []Changed) error {
+	var written [][2]string
+	fail := func(err error) error {
+		for _, w := range written {
+			err = errors.Join(err, os.Remove(w[0]))
+		}
+		return err
+	}
+	for _, f := range files {
+		like := cmp.Or(f.Of, f.File)
+		if like == manifest.Stdin {
+			return fail(errors.New("standard input cannot be changed: leave -w out, or name a file"))
+		}
+		like, err := filepath.EvalSymlinks(like)
+		if err != nil {
+			return fail(err)
+		}
+		target := like
+		if f.Of != "" {
+			target = f.File
+			if taken, err := os.ReadFile(target); err == nil && string(taken) != f.Text {
+				return fail(fmt.Errorf("nothing is written, because %s is there already and says something else: move it away", target))
+			}
+		}
+		beside, err := writeBeside(like, f.Text)
+		if beside != "" {
+			written = append(written, [2]string{beside, target})
+		}
+		if err != nil {
+			return fail(err)
+		}
+	}
+	for i, w := range written {
+		if err := os.Rename(w[0], w[1]); err != nil {
+			written = written[i:]
+			return fail(notWritten(w[1], err))
+		}
+	}
+	return nil
+}
+
+// writeBeside writes a new file into the folder of another one, with its rights, and returns its name; empty if there is none.
+func writeBeside(target, text string) (string, error) {
+	info, err := os.Stat(target)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+".*")
+	if err != nil {
+		return "", notWritten(target, fmt.Errorf("no new file can be made in its folder: %w", causeOf(err)))
+	}
+	_, err = strings.NewReader(text).WriteTo(f)
+	if err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Close()); err != nil {
+		return f.Name(), notWritten(target, err)
+	}
+	return f.Name(), nil
+}
+
+// notWritten says why a file cannot be written, without the name of the one that was to replace it.
+func notWritten(target string, err error) error {
+	return fmt.Errorf("%s cannot be written: %w", target, causeOf(err))
+}
+
+// causeOf returns why something could not be done with a file, without its name, which the user may not know.
+func causeOf(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}

@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/strictjson"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// apiGroups is what the names of Gardener's API groups have in common.
+const apiGroups = "gardener.cloud"
+
+// Given is what the command knows: its providers, by type; the objects among its inputs; and what was found wrong with
+// them. It is not safe for concurrent use.
+type Given struct {
+	Providers  map[string]command.Provider
+	Profiles   Objects[v1beta1.CloudProfile]
+	Namespaced Objects[v1beta1.NamespacedCloudProfile]
+	Shoots     Objects[v1beta1.Shoot]
+
+	ReservedInCore bool // the objects are for a Gardener that accepts the reserved capabilities: see package reserved
+	// Domain is that of the credentials of all Shoots; nil if it is not known.
+	Domain   *string
+	Findings []report.Finding
+	// Notes are remarks about the profiles that answers come from.
+	Notes []string
+	// Summary counts objects, but not what was found.
+	Summary report.Summary
+	// Lost are the problems because of which a document is not among the objects at all.
+	Lost []manifest.Problem
+
+	// skipped is what folders have that is not read, and empty are the inputs without text.
+	skipped []manifest.Skipped
+	empty   []string
+
+	// Marked are the documents in which a comment may silence findings, and began is where the objects of files begin.
+	Marked []manifest.Text
+	Began  []Began
+
+	// Cluster that objects were read from, for messages; empty if it is files alone.
+	Cluster string
+	// Namespace of the objects in files that name none; empty if that is left open.
+	Namespace string
+	// leftOut counts the Shoots of the cluster that were not asked about, by their provider, which is not known.
+	leftOut map[string]int
+}
+
+// Unread are the values of Shoots that no check reads and of which landscapes have hundreds of megabytes, whether they come
+// from files or from a cluster.
+func Unread(o manifest.Identity) [][]string {
+	if o.Kind != "Shoot" {
+		return nil
+	}
+	return [][]string{{"status"}, {"metadata", "managedFields"}}
+}
+
+// Files reads files, in which objects without a namespace are of the given one, which may be empty, without the values that
+// are unread, which may be nil. The error is about files that cannot be read at all; what is wrong in them becomes
+// findings.
+func Files(
+	args []string, stdin io.Reader, providers map[string]command.Provider, namespace string, unread manifest.Unread,
+) (*Given, error) {
+	in, err := manifest.Read(args, stdin, apiGroups, unread)
+	if err != nil {
+		return nil, err
+	}
+	g := &Given{Providers: providers, Namespace: namespace, skipped: in.Skipped, empty: in.Empty, Marked: in.Marked}
+	g.Summary.Skipped = in.Foreign
+	g.AddProblems(in.Problems)
+	for _, o := range in.Objects {
+		g.Add(o)
+	}
+	return g, nil
+}
+
+func (g *Given) AddProblems(problems []manifest.Problem) {
+	for _, p := range problems {
+		kind := field.ErrorTypeInvalid
+		if p.Rule == strictjson.OriginDuplicateKey {
+			kind = field.ErrorTypeDuplicate
+		} else {
+			g.Lost = append(g.Lost, p)
+		}
+		g.Findings = append(g.Findings, report.Finding{
+			Severity: finding.SeverityError, Rule: p.Rule, Type: kind, Message: withShortWords(p.Message),
+			Object: report.Object(p.Identity), File: p.File, Line: p.Line, Column: p.Column,
+		})
+	}
+}
+
+// Add takes in one object, if it is of a kind that the command understands.
+func (g *Given) Add(o *manifest.Object) {
+	if problem := checkKind(o); problem != nil {
+		g.Summary.Objects++
+		g.begins(o, true)
+		g.AddErrors(o, problem)
+		return
+	}
+	if o.APIVersion != v1beta1.SchemeGroupVersion.String() {
+		g.passOver(o)
+		return
+	}
+	switch o.Kind {
+	case "CloudProfile":
+		add(g, &g.Profiles, o, o.Name)
+	case "NamespacedCloudProfile":
+		o = g.inNamespace(o)
+		if s := add(g, &g.Namespaced, o, o.Namespace+"/"+o.Name); s.Object != nil {
+			s.Object.Namespace = o.Namespace
+		}
+	case "Shoot":
+		o = g.inNamespace(o)
+		if s := add(g, &g.Shoots, o, o.Namespace+"/"+o.Name); s.Object != nil {
+			s.Object.Namespace = o.Namespace
+		}
+	default:
+		g.passOver(o)
+	}
+}
+
+// passOver counts an object that is not checked.
+func (g *Given) passOver(o *manifest.Object) {
+	g.Summary.Skipped++
+	g.begins(o, false)
+}
+
+// inNamespace returns an object of a file in the namespace in which it would be applied.
+func (g *Given) inNamespace(o *manifest.Object) *manifest.Object {
+	if o.Namespace != "" || g.Namespace == "" {
+		return o
+	}
+	applied := *o
+	applied.Namespace = g.Namespace
+	return &applied
+}
+
+// add decodes a manifest as the API server does with strict field validation, and adds the object to others. What is
+// wrong becomes findings; an object that is described a second time is not added. Equal flavors may share their
+// capabilities, so these must not be changed.
+func add[T any](g *Given, others *Objects[T], o *manifest.Object, name string) *Source[T] {
+	g.Summary.Objects++
+	g.begins(o, true)
+	s := &Source[T]{Manifest: o, Name: name, Object: new(T)}
+	errs := strictjson.Decode(o.JSON, s.Object, nil,
+		strictjson.Shared[v1beta1.MachineImageFlavor](), strictjson.Shared[v1beta1.Capabilities](), strictjson.Foreign[v1beta1.SeedSelector]())
+	errs = slices.DeleteFunc(errs, func(f finding.Finding) bool { return inStatus(o, f.Error) })
+	if err := otherKind(o, errs); err != nil {
+		errs = finding.Of(field.ErrorList{err})
+	}
+	for _, f := range errs {
+		if err := cmp.Or(wrappedFlavor(o, f.Error), inPool(f.Error)); err != nil {
+			g.AddErrors(o, err)
+		} else {
+			g.AddReport(o, finding.Failed(f))
+		}
+	}
+	if len(errs) > 0 {
+		s.Object = nil
+		g.Summary.Unread++
+	}
+	if first := others.ByName[name]; first != nil {
+		line, _ := first.Manifest.Position("metadata.name")
+		g.AddErrors(o, Problem(RuleObjectDuplicate, field.ErrorTypeDuplicate, "metadata.name", o.Name,
+			"%s is described already, in %s:%d; remove or rename one of the two%s",
+			report.Object(o.Identity), first.Manifest.File, line, orAlone(first.Manifest.File, o.File)))
+		return s
+	}
+	others.put(s)
+	return s
+}
+
+// orAlone says what else to do about an object that two files describe: if these are in folders of their own, one for each
+// landscape as a rule, to give the command one folder at a time. It is empty if they are not.
+func orAlone(a, b string) string {
+	x, y := manifest.Apart(a, b)
+	if x == "" {
+		return ""
+	}
+	return fmt.Sprintf("; or, if %s and %s are of two landscapes, run the command for each of them alone: "+
+		"what it is given together is one landscape", x, y)
+}
+
+// inStatus reports whether an error of the decoder is about something in a status that nobody reads: a field that this
+// version of Gardener does not have or, but for NamespacedCloudProfiles, anything. What can be read of the object is there.
+func inStatus(o *manifest.Object, err *field.Error) bool {
+	below := strings.HasPrefix(err.Field, "status.") || err.Field == "status" && err.Origin == strictjson.OriginFieldType
+	return below && (err.Origin == strictjson.OriginUnknownField ||
+		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
+}
+
+// AddErrors notes errors about an object, with their origins as the rules. So do warning and report.
+func (g *Given) AddErrors(o *manifest.Object, errs ...*field.Error) {
+	g.find(o, finding.SeverityError, errs)
+}
+
+func (g *Given) AddWarnings(o *manifest.Object, errs ...*field.Error) {
+	g.find(o, finding.SeverityWarning, errs)
+}
+
+func (g *Given) AddReport(o *manifest.Object, r finding.Report) {
+	g.Findings = append(g.Findings, located(o, finding.SeverityError, r.Errors)...)
+	g.Findings = append(g.Findings, located(o, finding.SeverityWarning, r.Warnings)...)
+}
+
+// find notes errors or warnings at their places in the manifest that they are about.
+func (g *Given) find(o *manifest.Object, severity finding.Severity, errs field.ErrorList) {
+	for _, err := range errs {
+		g.Findings = append(g.Findings, locate(o, severity, err))
+	}
+}
+
+// located returns findings at their places in the manifest that they are about.
+func located(o *manifest.Object, severity finding.Severity, list finding.List) []report.Finding {
+	var all []report.Finding
+	for _, f := range list {
+		at := locate(o, severity, f.Error)
+		at.Subject, at.Suggestion = f.Subject, f.Suggestion
+		at.Instead = located(o, severity, f.Instead)
+		all = append(all, at)
+	}
+	return all
+}
+
+func locate(o *manifest.Object, severity finding.Severity, err *field.Error) report.Finding {
+	line, column := o.Position(err.Field)
+	return report.Finding{
+		Severity: severity, Rule: err.Origin, Type: err.Type, Field: err.Field, Message: Message(err),
+		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+	}
+}
+
+// Message is what the user reads: for rules of our own the detail, for others what the API server would say; of long values the
+// beginning.
+func Message(err *field.Error) string {
+	if err.Origin != gardener.RuleCore && err.Detail != "" {
+		return withShortWords(err.Detail)
+	}
+	said := *err
+	if value, isText := err.BadValue.(string); isText {
+		said.BadValue = shortened(value)
+	}
+	return withShortWords(said.ErrorBody())
+}
+
+// longest is how many characters a message has of a value, and aroundValue how many more a word may have because of the quotation
+// marks and brackets around one.
+const (
+	longest     = 200
+	aroundValue = 20
+)
+
+// shortened returns a value as messages have it: of a long one the beginning, and how long it is.
+func shortened(value string) string {
+	if len(value) <= longest {
+		return value
+	}
+	characters := []rune(value)
+	if len(characters) <= longest {
+		return value
+	}
+	return fmt.Sprintf("%s… (%d characters)", string(characters[:longest]), len(characters))
+}
+
+// withShortWords returns a message in which words that are too long are shortened.
+func withShortWords(message string) string {
+	if len(message) <= longest {
+		return message
+	}
+	split := strings.Split(message, " ")
+	for i, word := range split {
+		if utf8.RuneCountInString(word) > longest+aroundValue {
+			bare := strings.TrimRight(word, ".,:;)]}")
+			split[i] = shortened(bare) + word[len(bare):]
+		}
+	}
+	return strings.Join(split, " ")
+}
+
+// Problem returns an error of a rule at a path, with a detail that is formatted as by [fmt.Sprintf].
+func Problem(rule string, kind field.ErrorType, at string, value any, format string, args ...any) *field.Error {
+	return &field.Error{Type: kind, Field: at, BadValue: value, Origin: rule, Detail: fmt.Sprintf(format, args...)}
+}
+
+var GardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
+
+// checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,
+// or one of our kinds in a version that is not served.
+func checkKind(o *manifest.Object) *field.Error {
+	served := v1beta1.SchemeGroupVersion
+	group, _, _ := strings.Cut(o.APIVersion, "/")
+	ours := slices.Contains(GardenKinds, o.Kind) &&
+		(o.Kind != "Shoot" || strings.HasSuffix(group, "gardener.cloud") || !strings.Contains(o.APIVersion, "/"))
+	switch {
+	case ours && o.APIVersion != served.String():
+		return Problem(RuleObjectKind, field.ErrorTypeNotSupported, "apiVersion", o.APIVersion,
+			"%s is served as apiVersion: %s", o.Kind, served)
+	case group == served.Group && !gardener.Recognizes(o.APIVersion, o.Kind):
+		return Problem(RuleObjectKind, field.ErrorTypeNotSupported, "kind", o.Kind,
+			"%s has no kind %s%s", o.APIVersion, o.Kind, words.DidYouMean(words.InCase(strings.TrimSuffix(o.Kind, "s"), GardenKinds)))
+	}
+	return nil
+}
+
+// coreFlavor matches the path of a core flavor, and of what is in it.
+var coreFlavor = regexp.MustCompile(`^spec\.machineImages\[\d+\]\.versions\[\d+\]\.capabilityFlavors\[\d+\]`)
+
+// wrappedFlavor replaces the decoder's error about a core flavor that wraps its capabilities into a key, a form that
+// only provider configs have. It returns nil for any other error.
+func wrappedFlavor(o *manifest.Object, err *field.Error) *field.Error {
+	flavor := coreFlavor.FindString(err.Field)
+	if flavor == "" || err.Origin != strictjson.OriginFieldType {
+		return nil
+	}
+	at := flavor + ".capabilities"
+	var capabilities map[string]any
+	if _ = json.Unmarshal(o.Value(at), &capabilities); capabilities == nil { // it is not there, or no map
+		return nil
+	}
+	return Problem(RuleFlavorWrapped, field.ErrorTypeInvalid, at, nil,
+		`a core flavor is the map of its capabilities itself, without the key "capabilities:", `+
+			`which only flavors under spec.providerConfig have; write: - %s`, flowStyle(capabilities))
+}
+
+// flowStyle prints a map of lists in YAML's flow style, in the order of names.
+func flowStyle(capabilities map[string]any) string {
+	entries := make([]string, 0, len(capabilities))
+	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
+		values, isList := capabilities[name].([]any)
+		if !isList {
+			values = []any{capabilities[name]}
+		}
+		texts := make([]string, 0, len(values))
+		for _, value := range values {
+			texts = append(texts, fmt.Sprint(value))
+		}
+		entries = append(entries, name+": ["+strings.Join(texts, ", ")+"]")
+	}
+	return "{" + strings.Join(entries, ", ") + "}"
+}
+
+// Began is where an object begins.
+type Began struct {
+	File string
+	Line int
+	Who  report.Object
+	// Checked is set unless it is of a kind that is passed over.
+	Checked bool
+}
+
+// begins notes where an object begins.
+func (g *Given) begins(o *manifest.Object, checked bool) {
+	if line, _ := o.Position(""); line > 0 {
+		g.Began = append(g.Began, Began{o.File, line, report.Object(o.Identity), checked})
+	}
+}

@@ -1,0 +1,386 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/gardener"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/namespaced"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// What becomes of the profiles among the inputs in a garden, and which of them a Shoot or the flag --profile names.
+
+// filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
+// as far as the command knows its provider.
+func (g *Given) filled(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
+	object := s.Object.DeepCopy()
+	if provider := g.Providers[object.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, profile.FillCloudProfile(provider, &s.Object.Spec))
+	}
+	return object
+}
+
+func fillIn(images []v1beta1.MachineImage, flavors []profile.Filled) {
+	for _, f := range flavors {
+		images[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	}
+}
+
+// Stored returns a CloudProfile of the inputs as the API server has it, once our webhook has filled in its flavors and
+// Gardener its defaults, to which the architecture of machine types without capabilities belongs.
+func (g *Given) Stored(s *Source[v1beta1.CloudProfile]) *v1beta1.CloudProfile {
+	object := g.filled(s)
+	gardener.SetDefaults(object)
+	if s.Old != nil && len(s.Old.Spec.MachineCapabilities) > 0 {
+		forgetCapabilities(&object.Spec)
+	}
+	object.Spec.MachineTypes = gardener.SyncArchitectures(&v1beta1.CloudProfile{Spec: v1beta1.CloudProfileSpec{
+		MachineCapabilities: object.Spec.MachineCapabilities, MachineTypes: object.Spec.MachineTypes,
+	}}).Spec.MachineTypes
+	return object
+}
+
+// forgetCapabilities leaves out what machine types and image versions say about capabilities, as the API server does where
+// an update leaves out the vocabulary, and so goes back to the legacy format.
+func forgetCapabilities(spec *v1beta1.CloudProfileSpec) {
+	if len(spec.MachineCapabilities) > 0 {
+		return
+	}
+	for i := range spec.MachineTypes {
+		spec.MachineTypes[i].Capabilities = nil
+	}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			spec.MachineImages[i].Versions[k].CapabilityFlavors = nil
+		}
+	}
+}
+
+// StoredNamespaced returns a NamespacedCloudProfile of the inputs as the API server has it; parent is from stored.
+func (g *Given) StoredNamespaced(
+	s *Source[v1beta1.NamespacedCloudProfile], parent *v1beta1.CloudProfile,
+) *v1beta1.NamespacedCloudProfile {
+	object := s.Object.DeepCopy()
+	gardener.SetDefaults(object)
+	if provider := g.Providers[parent.Spec.Type]; provider != nil {
+		fillIn(object.Spec.MachineImages, profile.FillNamespacedCloudProfile(provider, object, &parent.Spec))
+	}
+	return object
+}
+
+// compileSpec returns the spec of a profile, which stands at the path root, nil if it was rendered, compiled, and notes that the
+// answers come from a profile with errors. The error, at the path at, says that its provider is unknown.
+func (g *Given) compileSpec(who string, spec *v1beta1.CloudProfileSpec, root *field.Path, at string) (AnyProfile, *field.Error) {
+	provider := g.Providers[spec.Type]
+	if provider == nil {
+		return nil, g.UnknownProvider(spec.Type, at)
+	}
+	compiled, found := profile.Compile(provider, spec, root)
+	if errs := len(found.Errors); errs > 0 {
+		g.Notes = append(g.Notes, fmt.Sprintf("%s has %s, so the answer may change when it is repaired: see lint",
+			who, report.Count(errs, "error")))
+	}
+	return compiled, nil
+}
+
+// Compile returns a CloudProfile of the inputs compiled, once for all who ask. The error is as that of compileSpec.
+func (g *Given) Compile(s *Source[v1beta1.CloudProfile], at string) (p AnyProfile, fault *field.Error) {
+	if s.Compiled == nil {
+		s.Compiled, fault = g.compileSpec("CloudProfile "+s.Name, &g.Stored(s).Spec, field.NewPath("spec"), at)
+	}
+	return s.Compiled, fault
+}
+
+// CompileNamespaced does so with what a NamespacedCloudProfile results in. The error, at the path at, says why there is
+// none.
+func (g *Given) CompileNamespaced(s *Source[v1beta1.NamespacedCloudProfile], at string) (AnyProfile, *field.Error) {
+	if s.Compiled != nil {
+		return s.Compiled, nil
+	}
+	spec, fault := g.rendered(s, at)
+	if fault != nil {
+		return nil, fault
+	}
+	s.Compiled, fault = g.compileSpec("NamespacedCloudProfile "+s.Name+", as rendered,", spec, nil, at)
+	return s.Compiled, fault
+}
+
+// rendered returns the CloudProfile that a NamespacedCloudProfile results in: rendered here if the parent is among the
+// inputs, or else the one in its status. The error, at the path at, says why there is none.
+func (g *Given) rendered(s *Source[v1beta1.NamespacedCloudProfile], at string) (*v1beta1.CloudProfileSpec, *field.Error) {
+	parent := g.ParentOf(s)
+	switch status := &s.Object.Status.CloudProfileSpec; {
+	case parent != nil && parent.Object != nil:
+		spec, err := g.RenderSpec(s, parent)
+		if err != nil {
+			return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
+		}
+		return spec, nil
+	case status.Type != "":
+		return status, nil
+	case parent != nil:
+		return nil, Unreadable("CloudProfile", s.Object.Spec.Parent.Name, at)
+	case !NamesParent(s.Object):
+		return nil, Unreadable("NamespacedCloudProfile", s.Object.Name, at)
+	}
+	return nil, Problem(RulePoolNotChecked, field.ErrorTypeInvalid, at, s.Object.Name,
+		"worker pools not checked: CloudProfile %s, the parent of NamespacedCloudProfile %s, is not among the inputs, "+
+			"and there is no status.cloudProfileSpec; give the manifest of the CloudProfile as well", s.Object.Spec.Parent.Name, s.Name)
+}
+
+// NamesParent reports whether a NamespacedCloudProfile says what its parent is.
+func NamesParent(object *v1beta1.NamespacedCloudProfile) bool {
+	return object.Spec.Parent.Kind == "CloudProfile" && object.Spec.Parent.Name != ""
+}
+
+// ParentOf returns the parent of a NamespacedCloudProfile, nil if it is not among the inputs.
+func (g *Given) ParentOf(s *Source[v1beta1.NamespacedCloudProfile]) *Source[v1beta1.CloudProfile] {
+	if s.Object.Spec.Parent.Kind != "CloudProfile" {
+		return nil
+	}
+	return g.Profiles.ByName[s.Object.Spec.Parent.Name]
+}
+
+// ProfileOf returns the profile that a Shoot names in either of two fields. The error, at that field, says why not.
+func (g *Given) ProfileOf(shoot *v1beta1.Shoot) (AnyProfile, *field.Error) {
+	kind, name, at := ProfileNameOf(shoot)
+	switch kind {
+	case "CloudProfile":
+		return compiled(g, &g.Profiles, g.Compile, kind, name, at)
+	case "NamespacedCloudProfile":
+		return compiled(g, &g.Namespaced, g.CompileNamespaced, kind, shoot.Namespace+"/"+name, at)
+	}
+	return nil, Problem(check.RuleProfileMissing, field.ErrorTypeRequired, at, nil,
+		"the Shoot names no CloudProfile or NamespacedCloudProfile")
+}
+
+// ProfileNameOf returns which profile a Shoot names, and at which path.
+func ProfileNameOf(shoot *v1beta1.Shoot) (kind, name, at string) {
+	if ref := shoot.Spec.CloudProfile; ref != nil {
+		return cmp.Or(ref.Kind, "CloudProfile"), ref.Name, "spec.cloudProfile.name"
+	}
+	if shoot.Spec.CloudProfileName != nil {
+		return "CloudProfile", *shoot.Spec.CloudProfileName, "spec.cloudProfileName"
+	}
+	return "", "", "spec.cloudProfile"
+}
+
+// compiled returns the profile of a name as compile makes it. The error, at the path at, says why there is none.
+func compiled[T any](
+	g *Given, in *Objects[T], compile func(*Source[T], string) (AnyProfile, *field.Error), kind, name, at string,
+) (AnyProfile, *field.Error) {
+	s := in.ByName[name]
+	switch {
+	case s == nil:
+		return nil, g.Missing(kind, name, at)
+	case s.Object == nil:
+		return nil, Unreadable(kind, s.Manifest.Name, at)
+	}
+	return compile(s, at)
+}
+
+// Missing is the error about a profile, [NAMESPACE/]NAME, that is not among the inputs, or not where it could be read.
+func (g *Given) Missing(kind, name, at string) *field.Error {
+	if g.Cluster != "" {
+		return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+			"%s %s is neither among the files nor in %s: give its manifest as well, or correct the name", kind, name, g.Cluster)
+	}
+	if places := g.unreadAt(kind, name[strings.LastIndexByte(name, '/')+1:]); len(places) > 0 {
+		return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+			"%s %s was not found; %s could not be read: if it is in there, repair that first; else give its manifest, "+
+				"or correct the name", kind, name, strings.Join(places, ", "))
+	}
+	return Problem(check.RuleProfileMissing, field.ErrorTypeNotFound, at, name,
+		"%s %s is not among the inputs: give its manifest as well, or correct the name", kind, name)
+}
+
+// unreadAt returns where there is a document that could not be read, and may be an object of this kind and name: the
+// first place of each file, in the order of the inputs, and no more than a few.
+func (g *Given) unreadAt(kind, name string) []string {
+	const limit = 5
+	var files, places []string
+	for _, p := range g.Lost {
+		other := p.Kind != "" && p.Kind != kind || p.Name != "" && p.Name != name
+		if other || slices.Contains(files, p.File) {
+			continue
+		}
+		if len(files) == limit {
+			return append(places, "...")
+		}
+		files, places = append(files, p.File), append(places, fmt.Sprintf("%s (line %d)", p.File, p.Line))
+	}
+	return places
+}
+
+// Unreadable is the error about an object whose profile, or the parent of that, has a manifest with errors.
+func Unreadable(kind, name, at string) *field.Error {
+	return Problem(RuleProfileUnreadable, field.ErrorTypeInvalid, at, name,
+		"worker pools not checked: the manifest of %s %s has errors; repair it first", kind, name)
+}
+
+// UnknownProvider is the error about a profile whose provider type the command does not know.
+func (g *Given) UnknownProvider(name, at string) *field.Error {
+	known := slices.Sorted(maps.Keys(g.Providers))
+	meant := cmp.Or(words.DidYouMean(words.Closest(name, known)), "; if the type is right, there is nothing to correct")
+	return Problem(RuleProviderUnknown, field.ErrorTypeNotSupported, at, name,
+		"the provider config was not checked: this command knows %s, not %s%s", strings.Join(known, ", "), name, meant)
+}
+
+// DiffersInCase reports whether a provider type is a known one but for upper and lower case.
+func (g *Given) DiffersInCase(name string) bool {
+	return words.InCase(name, slices.Collect(maps.Keys(g.Providers))) != ""
+}
+
+// ProfileNamed returns the profile that the flag --profile names; or, if it is empty, the only one among the inputs
+// that is no parent of another. A CloudProfile is taken as it is written, without defaults.
+func (g *Given) ProfileNamed(name string) (AnyProfile, error) {
+	if name == "" {
+		switch names := g.leaves(); len(names) {
+		case 0:
+			return nil, errors.New("no CloudProfile among the inputs" + g.EmptyInputs())
+		case 1:
+			name = names[0]
+		default:
+			return nil, fmt.Errorf("several profiles among the inputs: say --profile, one of %s",
+				strings.Join(g.ProfileNames(), ", "))
+		}
+	}
+	var p AnyProfile
+	var fault *field.Error
+	s := g.Profiles.ByName[name]
+	n, err := g.NamespacedNamed(name)
+	switch {
+	case s != nil && s.Object == nil:
+		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
+	case s != nil:
+		if _, fault = g.Compile(s, ""); fault == nil { // which notes the errors that it has in a garden, with the defaults there
+			p, _ = profile.Compile(g.Providers[s.Object.Spec.Type], &g.filled(s).Spec, field.NewPath("spec"))
+		}
+	case err != nil:
+		kind := "CloudProfile"
+		if strings.Contains(name, "/") {
+			kind = "NamespacedCloudProfile"
+		}
+		return nil, fmt.Errorf("%s %s is not among the inputs, which have %s",
+			kind, name, strings.Join(g.ProfileNames(), ", "))
+	case n.Object == nil:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s cannot be read", name)
+	default:
+		if p, fault = g.CompileNamespaced(n, ""); fault != nil && g.ParentOf(n) == nil {
+			g.AddErrors(n.Manifest, g.Missing("CloudProfile", n.Object.Spec.Parent.Name, "spec.parent.name"))
+		}
+	}
+	if fault != nil {
+		return nil, errors.New(fault.Detail)
+	}
+	return p, nil
+}
+
+// NamespacedNamed returns the NamespacedCloudProfile of a name, as [NAMESPACE/]NAME; the only one if the name is empty.
+func (g *Given) NamespacedNamed(name string) (*Source[v1beta1.NamespacedCloudProfile], error) {
+	var found []*Source[v1beta1.NamespacedCloudProfile]
+	for _, s := range g.Namespaced.All {
+		if name == "" || name == s.Manifest.Name || name == s.Name {
+			found = append(found, s)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(g.Namespaced.All) == 0:
+		return nil, errors.New("no NamespacedCloudProfile among the inputs" + g.EmptyInputs())
+	case len(found) == 0:
+		return nil, fmt.Errorf("NamespacedCloudProfile %s is not among the inputs, which have %s",
+			name, strings.Join(names(g.Namespaced.All), ", "))
+	}
+	return nil, fmt.Errorf("several NamespacedCloudProfiles among the inputs: say --profile, one of %s",
+		strings.Join(names(found), ", "))
+}
+
+func names[T any](sources []*Source[T]) []string {
+	names := make([]string, 0, len(sources))
+	for _, s := range sources {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// leaves returns the names of the profiles that are no parent of another one among the inputs, as --profile takes them.
+func (g *Given) leaves() []string {
+	names := g.ProfileNames()
+	for _, s := range g.Namespaced.All {
+		if s.Object != nil {
+			names = slices.DeleteFunc(names, func(name string) bool { return name == s.Object.Spec.Parent.Name })
+		}
+	}
+	return names
+}
+
+// ProfileNames returns the names of all profiles, in the order of the inputs.
+func (g *Given) ProfileNames() []string {
+	return append(names(g.Profiles.All), names(g.Namespaced.All)...)
+}
+
+// ProfileToAsk returns the profile of a Shoot. It is nil, and there is a finding, if the Shoot cannot be read, has no
+// profile to ask, or is for a region that its profile does not have. Shoots of the cluster whose provider is not known are
+// left out, and counted.
+func (g *Given) ProfileToAsk(s *Source[v1beta1.Shoot]) AnyProfile {
+	if s.Object == nil {
+		return nil // a finding says why
+	}
+	p, fault := g.ProfileOf(s.Object)
+	if fault == nil {
+		if unknown := resolve.Region(p, s.Object.Spec.Region, field.NewPath("spec", "region")); unknown != nil {
+			fault = unknown.Error
+		}
+	}
+	switch {
+	case fault == nil:
+		return p
+	case s.Live && fault.Origin == RuleProviderUnknown: // a landscape may have several providers
+		g.leaveOut(s.Object.Spec.Provider.Type)
+	default:
+		g.AddErrors(s.Manifest, fault)
+	}
+	return nil
+}
+
+// leaveOut counts a Shoot of the cluster whose provider the command does not know.
+func (g *Given) leaveOut(provider string) {
+	if g.leftOut == nil {
+		g.leftOut = map[string]int{}
+	}
+	g.leftOut[provider]++
+}
+
+// RenderSpec returns what a NamespacedCloudProfile and its parent result in: what Gardener's controller writes into
+// the status, with the provider config that our webhook merges into it (semantics S11), or the parent's if the provider
+// is not known. The error says that a provider config is not of the form that all have.
+func (g *Given) RenderSpec(
+	s *Source[v1beta1.NamespacedCloudProfile], parent *Source[v1beta1.CloudProfile],
+) (*v1beta1.CloudProfileSpec, error) {
+	inGarden := g.Stored(parent)
+	object := g.StoredNamespaced(s, inGarden)
+	synced := gardener.SyncArchitectures(inGarden)
+	provider := g.Providers[synced.Spec.Type]
+	if provider == nil {
+		return namespaced.Merge(object, synced), nil
+	}
+	return namespaced.Render(provider, object, synced)
+}

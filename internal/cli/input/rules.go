@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package input
+
+// The stable names of the rules that are about manifests as files, and about objects among others. The rules about
+// images are those of package check.
+const (
+	RuleObjectKind        = "object-kind"
+	RuleObjectDuplicate   = "object-duplicate"
+	RuleFlavorWrapped     = "core-flavor-wrapped"
+	RuleProviderUnknown   = "provider-unknown"
+	RulePoolNotChecked    = "pool-not-checked"
+	RuleProfileUnreadable = "profile-unreadable"
+)

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package lint
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+type lintFlags struct {
+	checks.Options
+	output                 string
+	all, quiet, fix, write bool
+}
+
+func Command(c *command.Call) *cobra.Command {
+	flags := &lintFlags{}
+	cmd := &cobra.Command{
+		Use:        "lint FILE...",
+		SuggestFor: []string{"check", "validate", "verify"},
+		Short:      "Report everything that is wrong with CloudProfiles and the objects that use them",
+		Long: `Reports what the API server and the admission webhooks would say about the objects in the files, with line and column.
+The name of its rule stands behind each finding, in brackets: explain-rule says what it means. Objects of a cluster are
+checked like those of a file, which stands for the one of its name: what would be wrong if it were applied?
+
+What a Shoot may have can depend on the domain of its credentials. Admission takes it from their Secret; --domain says it
+here. Without the flag, what depends on it is reported as not checked.
+
+A comment silences a finding, in its line or in the line above; above an object it does so for the whole object:
+
+  # capkit:ignore region-unknown: the region opens in May
+
+--disable does so for all objects, and so does the file .capkit.yaml, with reasons. Admission knows nothing of either.
+
+--fix repairs what can be meant in one way only, like a text where a list belongs: it prints a diff, and with -w it changes
+the files and lints them then. With and without -w, the exit status is that of what remains.`,
+		Example: "  capkit lint cloudprofile.yaml\n" +
+			"  capkit lint -o sarif manifests/ > capkit.sarif\n" +
+			"  capkit lint --fix cloudprofile.yaml\n" +
+			"  capkit lint --domain demo shoot.yaml cloudprofile.yaml\n" +
+			"  capkit lint --reserved-in-core cloudprofile.yaml\n" +
+			"  capkit lint -A --context landscape\n" +
+			"  capkit lint -n garden-demo shoot.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return runLint(c, cmd.Context(), args, flags) },
+	}
+	flags.Flags = input.NewFlags(cmd)
+	flags.AllowEmptyFlag(cmd)
+	command.OutputFlag(cmd, &flags.output, report.Formats())
+	flags.Add(cmd, checks.Catalogue(c))
+	f := cmd.Flags()
+	f.BoolVar(&flags.all, "all", false, "as text, show each finding, where many that say the same would be one")
+	f.BoolVarP(&flags.quiet, "quiet", "q", false, "print findings alone: no summary, no notes")
+	f.BoolVar(&flags.fix, "fix", false, "repair what can be repaired in one way only, and print how the files change")
+	f.BoolVarP(&flags.write, "write", "w", false, "with --fix, change the files, and lint them then")
+	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.prepare(files, checks.Catalogue(c)) }
+	return cmd
+}
+
+// prepare returns what is wrong with the flags, the settings and the FILE arguments.
+func (flags *lintFlags) prepare(files []string, rules []finding.Rule) error {
+	switch {
+	case flags.write && !flags.fix:
+		return errors.New("-w goes with --fix: lint changes nothing by itself")
+	case flags.fix && !flags.write && flags.Given("output"):
+		return errors.New("--fix prints a diff: -o goes with --fix -w, which lints the files then")
+	}
+	if err := flags.Options.Prepare(files, rules); err != nil {
+		return err
+	}
+	if flags.write && slices.Contains(flags.Files(files), "-") {
+		return errors.New("standard input cannot be changed: leave -w out, or name a file")
+	}
+	return nil
+}
+
+func runLint(c *command.Call, ctx context.Context, args []string, flags *lintFlags) error {
+	if flags.quiet {
+		c.Terminal = nil
+	}
+	var stdin strings.Builder
+	if flags.fix && c.Stdin != nil {
+		c.Stdin = io.TeeReader(c.Stdin, &stdin)
+	}
+	g, err := checks.Load(c, ctx, args, &flags.Options)
+	if err != nil {
+		return err
+	}
+	if g.Summary.Objects+len(g.Findings) == 0 {
+		if err := flags.Nothing(g, "CloudProfile, NamespacedCloudProfile or Shoot"); err != nil {
+			return err
+		}
+	}
+	if flags.fix {
+		if err := fix(c, g, flags, stdin.String); err != nil || !flags.write {
+			return err
+		}
+		flags.fix = false
+		return runLint(c, ctx, args, flags)
+	}
+	checking := c.Terminal.Begin("checking", len(g.Profiles.All)+len(g.Namespaced.All)+len(g.Shoots.All))
+	found := checks.Run(c, g, &flags.Options, checking)
+	checking.End()
+	options := report.Options{
+		FailOn: finding.Severity(flags.FailOn), Rules: checks.Catalogue(c), Version: c.Versions().Version, All: flags.all,
+	}
+	if err := found.Write(c.Stdout, flags.output, options); err != nil {
+		return err
+	}
+	checks.PrintSilenced(c, found)
+	if !flags.quiet {
+		input.PrintSkipped(c, g)
+		printRules(c, found, flags.output)
+		report.Printf(c.Stderr, "%s\n", found.Summary)
+	}
+	if found.Fails(options) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// printRules says for people how many findings each rule has, and where there is more about it.
+func printRules(c *command.Call, found report.Report, format string) {
+	counts := found.ByRule()
+	switch {
+	case len(counts) == 0 || format != "text" && format != "github":
+	case len(counts) == 1:
+		report.Printf(c.Stderr, "%s explain-rule %s says what that means\n", c.Name, counts[0].Rule)
+	default:
+		report.Printf(c.Stderr, "rules: %s; %s explain-rule RULE says what one means\n", checks.CountsOf(counts), c.Name)
+	}
+}

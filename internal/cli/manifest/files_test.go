@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/capkit/capkit/internal/cli/manifest"
+)
+
+// write creates files below a new directory and makes that the working directory.
+func write(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func load(t *testing.T, args ...string) (files []string, problems []manifest.Problem, err error) {
+	t.Helper()
+	objects, problems, err := manifest.Load(args, strings.NewReader(doc("stdin")))
+	for _, o := range objects {
+		files = append(files, o.File)
+	}
+	return files, problems, err
+}
+
+func TestLoadFindsFiles(t *testing.T) {
+	tree := map[string]string{
+		"d/b.yaml": doc("b"), "d/a.yml": doc("a"), "d/c.json": `{"apiVersion":"v1","kind":"A"}`, "d/sub/x.yaml": doc("x"), "d/sub.yaml": doc("s"),
+		"d/README.md": "no", "d/.git/config.yaml": "no", "d/.hidden.yaml": "no", "d/x.yaml.bak": "no", "d/z/deep/er/y.yaml": doc("y"),
+		"plain": doc("p"),
+	}
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"nothing":              {nil, nil},
+		"file of any name":     {[]string{"plain"}, []string{"plain"}},
+		"directory":            {[]string{"d"}, []string{"d/a.yml", "d/b.yaml", "d/c.json", "d/sub/x.yaml", "d/sub.yaml", "d/z/deep/er/y.yaml"}},
+		"path with a dot":      {[]string{"./d/sub"}, []string{"d/sub/x.yaml"}},
+		"order of the input":   {[]string{"plain", "d/sub", "-"}, []string{"plain", "d/sub/x.yaml", "<stdin>"}},
+		"once each":            {[]string{"d/sub", "d/sub/x.yaml", "./d/sub/x.yaml", "-", "-"}, []string{"d/sub/x.yaml", "<stdin>"}},
+		"hidden when asked to": {[]string{"d/.git"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			write(t, tree)
+			got, problems, err := load(t, test.args...)
+			if test.args != nil && test.args[0] == "d/.git" {
+				if len(problems) != 1 || problems[0].File != "d/.git/config.yaml" {
+					t.Errorf("%+v", problems)
+				}
+				problems = nil
+			}
+			if err != nil || problems != nil || !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %q, %+v, %v; want %q", got, problems, err, test.want)
+			}
+		})
+	}
+}
+
+func TestLoadFollowsLinksToFilesOnly(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a"), "other/b.yaml": doc("b")})
+	for link, target := range map[string]string{"d/loop": ".", "d/up.yaml": "..", "d/sub": "../other", "d/c.yaml": "../other/b.yaml", "link": "d"} {
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, problems, err := load(t, "d", "link")
+	if want := []string{"d/a.yaml", "d/c.yaml", "link/a.yaml", "link/c.yaml"}; err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, %v, %v; want %q", got, problems, err, want)
+	}
+}
+
+func TestIgnoreFile(t *testing.T) {
+	write(t, map[string]string{
+		"d/.capkitignore": "# not meant to be right\nbroken\n*/draft-*.yaml\n!broken/kept.yaml\n", "d/a.yaml": doc("a"),
+		"d/broken/b.yaml": doc("b"), "d/broken/deep/c.yaml": doc("c"), "d/broken/kept.yaml": doc("k"),
+		"d/broken/.capkitignore": "*\n", "d/team/draft-d.yaml": doc("d"), "d/team/e.yaml": doc("e"),
+	})
+	for arg, want := range map[string][]string{
+		"d":               {"d/a.yaml", "d/broken/kept.yaml", "d/team/e.yaml"},
+		"d/broken/deep":   {"d/broken/deep/c.yaml"}, // an ignore file above the directory that is given does not count
+		"d/broken/b.yaml": {"d/broken/b.yaml"},      // a file that is named is read
+	} {
+		if got, problems, err := load(t, arg); err != nil || problems != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %q, %v, %v; want %q", arg, got, problems, err, want)
+		}
+	}
+}
+
+func TestIgnoreFileThatIsWrong(t *testing.T) {
+	for _, pattern := range []string{"[", "a[", "![", "!", "[]", "[b-a]", "![b-a]", `a\`} {
+		write(t, map[string]string{"d/.capkitignore": "\ufeff# Drafts.\ndraft-*\r\n \n" + pattern + "\nkept\n", "d/a.yaml": doc("a")})
+		_, _, err := load(t, "d")
+		if want := "d/.capkitignore:4: the pattern " + pattern + " cannot be read: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want %s...", err, want)
+		}
+	}
+}
+
+// A link that a folder has may lead nowhere: to what git has not checked out, for instance. Nobody has asked for that file.
+func TestLinksToNothing(t *testing.T) {
+	write(t, map[string]string{"d/a.yaml": doc("a")})
+	for link, target := range map[string]string{
+		"d/gone.yaml": "nowhere", "d/loop.yaml": "loop.yaml", "d/z/x.yaml": "../a.yaml/x", "d/text": "nowhere", "d/.hidden.yaml": "nowhere",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.Symlink(target, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const gone, loop = ": it is a link to a file that does not exist", ": it is a link that leads back to itself"
+	in, err := manifest.Read([]string{"d"}, nil, "gardener.cloud", nil)
+	var skipped []string
+	for _, s := range in.Skipped {
+		skipped = append(skipped, s.String())
+	}
+	if want := []string{"d/gone.yaml" + gone, "d/loop.yaml" + loop, "d/z/x.yaml" + gone}; !reflect.DeepEqual(skipped, want) {
+		t.Errorf("skipped %q, want %q", skipped, want)
+	}
+	if err != nil || len(in.Objects) != 1 {
+		t.Errorf("%v, %v", in.Objects, err)
+	}
+	for arg, want := range map[string]string{"d/gone.yaml": gone, "d/loop.yaml": loop, "d/text": gone, "d/none.yaml": ": no such file or directory"} {
+		if _, _, err := load(t, arg); err == nil || err.Error() != arg+want {
+			t.Errorf("%s: %v", arg, err)
+		}
+	}
+}
+
+func TestLoadTellsAllUnreadable(t *testing.T) {
+	write(t, map[string]string{"a.yaml": doc("a"), "d/b.yaml": doc("b")})
+	_ = os.Symlink("nowhere", "broken.yaml")
+	got, _, err := load(t, "missing.yaml", "a.yaml", "also/missing", "d", "broken.yaml")
+	if !reflect.DeepEqual(got, []string{"a.yaml", "d/b.yaml"}) {
+		t.Errorf("got %q", got)
+	}
+	if !errors.Is(err, os.ErrNotExist) || len(strings.Split(err.Error(), "\n")) != 3 {
+		t.Errorf("got %v", err)
+	}
+	for _, name := range []string{"missing.yaml", "also/missing", "broken.yaml"} {
+		if !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is missing from %v", name, err)
+		}
+	}
+}
+
+func TestLoadStdinErrors(t *testing.T) {
+	if _, _, err := manifest.Load([]string{"-"}, nil); err == nil {
+		t.Error("no error without input")
+	}
+	broken := io.MultiReader(strings.NewReader("a"), errReader{})
+	if _, _, err := manifest.Load([]string{"-"}, broken); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+type errReader struct{}
+
+func (errReader) Read([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestLoadRefusesBigFiles(t *testing.T) {
+	write(t, map[string]string{"small.yaml": doc("a")})
+	big, err := os.Create("big.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(big.Truncate(10<<30), big.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files, problems, err := load(t, ".")
+	if err != nil || len(files) != 1 || len(problems) != 1 || problems[0].Rule != manifest.RuleTooLarge || problems[0].File != "big.yaml" {
+		t.Errorf("%q, %+v, %v", files, problems, err)
+	}
+	endless := io.MultiReader(strings.NewReader(doc("a")), zeros{})
+	if _, problems, err := manifest.Load([]string{"-"}, endless); err != nil || len(problems) != 1 || problems[0].Rule != manifest.RuleTooLarge {
+		t.Errorf("%+v, %v", problems, err)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte("#"), len(p))), nil }
+
+func TestJSONFilesGetJSONMessages(t *testing.T) {
+	write(t, map[string]string{
+		"a.json": "{\"apiVersion\":\"v1\",\"kind\":\"A\"}\n{\n\t\"ä\": 1,\n\t\"b\": x\n}\n", "b.json": "{\"a\":[1,\n 2", "c.json": "{\"a\":1,}", "d.json": doc("d"),
+	})
+	files, problems, err := load(t, ".")
+	var got []string
+	for _, p := range problems {
+		got = append(got, p.File+" "+outcome(nil, []manifest.Problem{p})[0]+" "+p.Message)
+	}
+	want := []string{
+		"a.json 4:7 syntax not valid JSON: invalid character 'x' looking for beginning of value",
+		"b.json 2:3 syntax not valid JSON: unexpected end of the input",
+		"c.json 1:8 syntax not valid JSON: invalid character '}' looking for beginning of object key string",
+	}
+	if err != nil || !reflect.DeepEqual(files, []string{"a.json", "d.json"}) || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q, %v\n got %q\nwant %q", files, err, got, want)
+	}
+}
+
+func TestApart(t *testing.T) {
+	for _, tc := range []struct{ a, b, wantA, wantB string }{
+		{"dev/a.yaml", "prod/a.yaml", "dev", "prod"},
+		{"./l/dev/p/a.yaml", "l/prod/a.yaml", "l/dev", "l/prod"},
+		{"/l/dev/a.yaml", "/l/prod/p/b.yaml", "/l/dev", "/l/prod"},
+		{"a.yaml", "b.yaml", "", ""},
+		{"dev/a.yaml", "dev/b.yaml", "", ""},
+		{"dev/a.yaml", "dev/p/a.yaml", "", ""},
+		{"a.yaml", "dev/a.yaml", "", ""},
+		{manifest.Stdin, "dev/a.yaml", "", ""},
+		{"dev/a.yaml", manifest.Stdin, "", ""},
+	} {
+		if a, b := manifest.Apart(tc.a, tc.b); a != tc.wantA || b != tc.wantB {
+			t.Errorf("%s and %s: %q and %q", tc.a, tc.b, a, b)
+		}
+	}
+}

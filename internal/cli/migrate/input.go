@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// What has to be among the inputs of migrate: profiles to migrate, the profiles of all Shoots, and what the flags name.
+
+// checkReferences reports that there is no profile to migrate, or else the Shoots of which it is not known what they use and boot:
+// their profile cannot be read, or is a NamespacedCloudProfile of an unknown parent. A CloudProfile that is not there is another one.
+func (m *migration) checkReferences() {
+	if len(m.specs()) == 0 {
+		m.Findings = append(m.Findings, m.noProfile())
+		return
+	}
+	for _, s := range m.Shoots.All {
+		kind, _, _ := input.ProfileNameOf(s.Object)
+		_, fault := m.ProfileOf(s.Object)
+		switch {
+		case fault == nil, fault.Origin == input.RuleProviderUnknown: // which is said of the profile
+		case kind == "CloudProfile" && fault.Origin == check.RuleProfileMissing:
+		default:
+			m.AddErrors(s.Manifest, fault)
+		}
+	}
+}
+
+// noProfile is the finding that there is no profile to migrate.
+func (m *migration) noProfile() report.Finding {
+	f := report.Finding{
+		Severity: finding.SeverityError, Rule: transform.Rule, Type: field.ErrorTypeRequired, File: m.input,
+		Message: "no CloudProfile or NamespacedCloudProfile among the files" + m.EmptyInputs() + ": name those to migrate",
+	}
+	if f.File != input.ClusterFile {
+		f.Line, f.Column = 1, 1
+	}
+	return f
+}
+
+// specs returns what the profiles that are in files say; of a NamespacedCloudProfile with the capabilities of its parent, and its
+// machine types.
+func (m *migration) specs() []v1beta1.CloudProfileSpec {
+	var specs []v1beta1.CloudProfileSpec
+	for _, s := range m.Profiles.All {
+		if !s.Live {
+			specs = append(specs, s.Object.Spec)
+		}
+	}
+	for _, s := range m.Namespaced.All {
+		if s.Live {
+			continue
+		}
+		spec := v1beta1.CloudProfileSpec{MachineImages: s.Object.Spec.MachineImages, MachineTypes: s.Object.Spec.MachineTypes}
+		if parent := m.ParentOf(s); parent != nil {
+			spec.MachineCapabilities = parent.Object.Spec.MachineCapabilities
+			spec.MachineTypes = slices.Concat(spec.MachineTypes, parent.Object.Spec.MachineTypes)
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// checkFlags returns an error if no version has the suffix of a fold, unless all have been folded; or if a pattern of machine types
+// matches none.
+func (m *migration) checkFlags() error {
+	if m.options.Fold == nil {
+		return nil
+	}
+	specs := m.specs()
+	if err := checkSuffix(specs, m.options.Fold); err != nil {
+		return err
+	}
+	var types []string
+	for _, spec := range specs {
+		for i := range spec.MachineTypes {
+			if name := spec.MachineTypes[i].Name; !slices.Contains(types, name) {
+				types = append(types, name)
+			}
+		}
+	}
+	for _, pattern := range m.options.MachineTypes {
+		if !slices.ContainsFunc(types, func(name string) bool { return transform.Matches(pattern, name) }) {
+			return fmt.Errorf("--machine-types: %q matches no machine type; there are %s", pattern, words.JoinFew(types, ", "))
+		}
+	}
+	return nil
+}
+
+// checkSuffix returns an error if no version of some profiles has the suffix of a fold, and its value is not registered, as it is
+// once all are folded.
+func checkSuffix(specs []v1beta1.CloudProfileSpec, fold *transform.Fold) error {
+	var suffixes []string
+	for _, spec := range specs {
+		if registers(spec.MachineCapabilities, fold) {
+			return nil
+		}
+		for _, version := range versionsOf(spec.MachineImages) {
+			if _, folds := fold.Folds(version); folds {
+				return nil
+			}
+			if _, suffix, has := strings.Cut(version, "-"); has {
+				suffixes = append(suffixes, "-"+suffix)
+			}
+		}
+	}
+	slices.Sort(suffixes)
+	suffixes = slices.Compact(suffixes)
+	hint := "; no version has a suffix"
+	if len(suffixes) > 0 {
+		hint = cmp.Or(words.DidYouMean(words.Closest(fold.Suffix, suffixes)), "; versions end in "+words.JoinFew(suffixes, ", "))
+	}
+	return fmt.Errorf("--fold: no version ends in %s%s", fold.Suffix, hint)
+}
+
+// registers reports whether a vocabulary has the value of a fold.
+func registers(capabilities []v1beta1.CapabilityDefinition, fold *transform.Fold) bool {
+	return slices.ContainsFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool {
+		return c.Name == fold.Capability && slices.Contains(c.Values, fold.Value)
+	})
+}
+
+// versionsOf returns the versions of all images.
+func versionsOf(images []v1beta1.MachineImage) (versions []string) {
+	for _, image := range images {
+		for i := range image.Versions {
+			versions = append(versions, image.Versions[i].Version)
+		}
+	}
+	return versions
+}

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/transform"
+)
+
+type migrateFlags struct {
+	output              string
+	fold, machineTypes  []string
+	write, config, back bool
+	given               func(flag string) bool
+	in                  *input.Flags
+}
+
+func Command(c *command.Call) *cobra.Command {
+	flags := &migrateFlags{}
+	cmd := &cobra.Command{
+		Use:   "migrate FILE...",
+		Short: "Move CloudProfiles from the legacy format to capabilities, in their files, and back",
+		Long: `Prints how the files of CloudProfiles and NamespacedCloudProfiles have to change so that they use capabilities, as a diff;
+-w changes them. Comments, order, quoting and indentation stay: only lines that must change change. Nothing is changed
+unless every worker pool boots the same image as before; Shoots among the inputs are looked at as well.
+
+Without further flags it is the smallest step that Gardener accepts: the architecture is registered, and admission fills in
+the rest. --provider-config writes the image versions of provider configs as flavors. --fold joins image versions that are
+told apart by a suffix: 1.2.3-baremetal becomes a flavor of 1.2.3. --back goes back to the legacy format.
+
+A version that --fold joins and a Shoot among the inputs uses is kept, since Gardener refuses to remove it. A second step leaves
+it out once nobody uses it: it is shown in the diff, as comments, and -w writes it beside the file, as FILE.step-2. A worker
+pool can move to the version without suffix if that boots the same image for it by then.`,
+		Example: "  capkit migrate cloudprofile.yaml\n" +
+			"  capkit migrate -w --provider-config cloudprofile.yaml namespacedcloudprofiles/\n" +
+			"  capkit migrate --fold=-baremetal=hypervisor:baremetal,virtualized --machine-types='bare_*' cloudprofile.yaml shoots.yaml\n" +
+			"  capkit migrate -A --fold=-gen2=generation:gen2,gen1 cloudprofile.yaml\n" +
+			"  capkit migrate --back -w cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return runMigrate(c, cmd.Context(), args, flags) },
+	}
+	f := cmd.Flags()
+	f.BoolVarP(&flags.write, "write", "w", false, "change the files instead of printing a diff")
+	f.BoolVar(&flags.config, "provider-config", false, "write all image versions of provider configs as flavors")
+	f.StringArrayVar(&flags.fold, "fold", nil,
+		"join image versions that a suffix tells apart: `SUFFIX=CAPABILITY:VALUE[,PLAIN]` (PLAIN is "+transform.StandardPlain+" if it is not said)")
+	f.StringSliceVar(&flags.machineTypes, "machine-types", nil,
+		"with --fold, machine types that support VALUE alone, by `NAME,...`, or by patterns like bare_*; all others support PLAIN alone")
+	f.BoolVar(&flags.back, "back", false, "go back to the legacy format")
+	for _, name := range []string{"fold", "machine-types"} {
+		command.Complete(cmd, name, nil) // no files
+	}
+	flags.given = f.Changed
+	command.OutputFlag(cmd, &flags.output, command.AnswerFormats)
+	flags.in = input.NewFlags(cmd)
+	flags.in.Whole = true // of what is written again nothing may be lost
+	return cmd
+}
+
+// options returns what the flags ask for, or what is wrong with them.
+func (flags *migrateFlags) options() (transform.Options, error) {
+	options := transform.Options{ProviderConfig: flags.config}
+	switch {
+	case flags.back && (flags.config || flags.given("fold") || flags.given("machine-types")):
+		return options, errors.New("--back takes none of --provider-config, --fold and --machine-types: it writes everything in the legacy format")
+	case flags.given("machine-types") && !flags.given("fold"):
+		return options, errors.New("--machine-types says which machine types support the value of --fold: give that as well")
+	case flags.given("machine-types") && len(flags.machineTypes) == 0:
+		return options, errors.New("--machine-types is empty: name machine types, or leave the flag out")
+	case len(flags.fold) > 1:
+		return options, errors.New("--fold is given twice: fold one suffix, with -w, and run the command again for the next one")
+	}
+	if flags.given("fold") {
+		fold, err := transform.ParseFold(flags.fold[0])
+		if err != nil {
+			return options, fmt.Errorf("--fold %w", err)
+		}
+		options.Fold = fold
+	}
+	options.MachineTypes = flags.machineTypes
+	for _, pattern := range flags.machineTypes {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return options, fmt.Errorf("--machine-types %q is no pattern: * stands for any text, ? for one character, [ab] for one of several", pattern)
+		}
+	}
+	return options, nil
+}
+
+// migrated is what migrate prints. Its JSON is an interface: a field once published keeps its name and meaning.
+type migrated struct {
+	// Files are those that change.
+	Files []files.Changed `json:"files"`
+	// Kept are image versions that are folded, and stay because they are used.
+	Kept []keptVersion `json:"kept"`
+	// Steps are those that follow once what is kept is not used any more, the first of them with number 2.
+	Steps []migratedStep `json:"steps"`
+	// Findings are what is in the way, so that nothing changes; or else what lint warns about afterwards, and not before.
+	Findings []report.Finding `json:"findings"`
+}
+
+// migratedStep is a further step.
+type migratedStep struct {
+	Step int `json:"step"`
+	// Moves are what has to happen before it.
+	Moves []move          `json:"moves"`
+	Files []files.Changed `json:"files"`
+	// goes are the versions that it leaves out, by what use returns.
+	goes map[string]bool
+}
+
+// move is that of a worker pool to another version of its image, from which it boots what it boots now.
+type move struct {
+	Shoot string `json:"shoot"`
+	Pool  string `json:"pool"`
+	Image string `json:"image"`
+	From  string `json:"from"`
+	To    string `json:"to"`
+}
+
+type keptVersion struct {
+	// Profile is [NAMESPACE/]NAME.
+	Profile string `json:"profile"`
+	Image   string `json:"image"`
+	Version string `json:"version"`
+	// UsedBy are Shoots and NamespacedCloudProfiles, as KIND NAMESPACE/NAME.
+	UsedBy []string `json:"usedBy"`
+	File   string   `json:"file"`
+	Line   int      `json:"line"`
+	// use is the key of the version in uses.
+	use string
+	// step names the file of the further step that leaves it out; empty if there is none.
+	step string
+	// stays says why there is none; empty if it is not known.
+	stays string
+}
+
+// print writes the diff. Further steps are comments in it, so that who applies it does what is possible now.
+func (m migrated) print(w io.Writer) {
+	if len(m.Steps) > 0 {
+		fmt.Fprintf(w, "# Step 1 of %d, now:\n", 1+len(m.Steps))
+		if len(m.Files) == 0 {
+			fmt.Fprintln(w, "# done already")
+		}
+	}
+	files.PrintDiffs(w, m.Files, false)
+	for _, s := range m.Steps {
+		report.Printf(w, "# Step %d of %d, %s:\n", s.Step, 1+len(m.Steps), s.when())
+		files.PrintDiffs(w, s.Files, true)
+	}
+}
+
+// when says what has to happen before a step.
+func (s *migratedStep) when() string {
+	var versions []string
+	for _, m := range s.Moves {
+		if text := m.Image + "@" + m.From; !slices.Contains(versions, text) {
+			versions = append(versions, text)
+		}
+	}
+	return "once nobody uses " + strings.Join(versions, ", ") + " any more"
+}
+
+func runMigrate(c *command.Call, ctx context.Context, args []string, flags *migrateFlags) error {
+	options, err := flags.options()
+	if err != nil {
+		return err
+	}
+	var stdin strings.Builder
+	if c.Stdin != nil {
+		c.Stdin = io.TeeReader(c.Stdin, &stdin)
+	}
+	g, err := input.Load(c, ctx, args, flags.in, true)
+	if err != nil {
+		return err
+	}
+	m := &migration{Given: g, options: options, back: flags.back, text: files.TextOf(stdin.String), input: firstInput(args)}
+	answer, err := m.run()
+	switch {
+	case err != nil:
+		return err
+	case len(g.Findings) > 0:
+		return refuseToMigrate(c, g, flags.output)
+	}
+	if err := report.Text(c.Stderr, m.warnings); err != nil {
+		return err
+	}
+	input.PrintNotes(c, g)
+	if flags.write {
+		if err := files.Write(answer.written()); err != nil {
+			return err
+		}
+	}
+	printKept(c, &answer)
+	switch {
+	case len(answer.written()) == 0:
+		fmt.Fprintln(c.Stderr, "nothing to migrate")
+	case flags.write:
+		for _, f := range answer.written() {
+			report.Printf(c.Stderr, "written: %s\n", f.File)
+		}
+	}
+	if flags.output == "text" {
+		if flags.write {
+			return nil
+		}
+		files.NoteComments(c, answer.Files)
+	}
+	return command.PrintAs(c.Stdout, flags.output, answer, answer.print)
+}
+
+// refuseToMigrate prints what is in the way. What it returns ends the command.
+func refuseToMigrate(c *command.Call, g *input.Given, output string) error {
+	if err := input.PrintFindings(c, g, nil); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.Stderr, "nothing is changed")
+	refused := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}, Findings: g.Findings}
+	if err := command.PrintAs(c.Stdout, output, refused, func(io.Writer) {}); err != nil {
+		return err
+	}
+	return command.ErrWrong
+}
+
+// firstInput returns the first argument as findings name it; the cluster if there is none.
+func firstInput(args []string) string {
+	switch {
+	case len(args) == 0:
+		return input.ClusterFile
+	case args[0] == "-":
+		return manifest.Stdin
+	}
+	return args[0]
+}
+
+// written returns the files that -w writes, those of further steps included.
+func (m *migrated) written() []files.Changed {
+	files := slices.Clone(m.Files)
+	for _, s := range m.Steps {
+		files = append(files, s.Files...)
+	}
+	return files
+}
+
+// printKept names the versions that are kept, and says what is to be done about them.
+func printKept(c *command.Call, m *migrated) {
+	for _, k := range m.Kept {
+		then := "run the command again once it is not"
+		switch {
+		case k.step != "":
+			then = "step 2, " + k.step + ", leaves it out: apply that once it is not"
+		case k.stays != "":
+			then += "; " + k.stays
+		}
+		report.Printf(c.Stderr, "note: %s:%d: %s@%s is kept, because it is used by %s; %s\n",
+			k.File, k.Line, k.Image, k.Version, strings.Join(k.UsedBy, ", "), then)
+	}
+}

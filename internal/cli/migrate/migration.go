@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/transform"
+)
+
+// What migrate does to the objects. migrationfiles.go writes it into their files, migrationproof.go proves it, and
+// migrationsteps.go finds the steps that follow.
+
+// migration is one step of migrate. What is wrong becomes findings of the garden.
+type migration struct {
+	*input.Given
+	options transform.Options
+	back    bool
+	// input is the first one, in which it is missed that there is no profile.
+	input string
+	// text returns what is in a file before the step.
+	text func(name string) (string, error)
+	// used says who uses which image version.
+	used uses
+	// besides are other objects of files that change, and what they become there.
+	besides map[*manifest.Object]json.RawMessage
+
+	// warnings are what lint warns about afterwards, and not before.
+	warnings []report.Finding
+	// folded is set if there are versions to fold.
+	folded bool
+	// becomes holds what manifests become, as JSON.
+	becomes map[*manifest.Object]json.RawMessage
+	kept    []keptVersion
+	// after is what the garden becomes.
+	after *input.Given
+}
+
+// run migrates all profiles that are in files. The answer counts for nothing if there are findings. The error is about flags that
+// go with none of the profiles, or files that cannot be read.
+func (m *migration) run() (migrated, error) {
+	answer := migrated{Files: []files.Changed{}, Kept: []keptVersion{}, Steps: []migratedStep{}}
+	if len(m.Findings) == 0 { // of what could not be read
+		m.checkReferences()
+	}
+	if len(m.Findings) > 0 {
+		return answer, nil
+	}
+	if err := m.checkFlags(); err != nil {
+		return answer, err
+	}
+	m.used = m.uses()
+	files, err := m.step()
+	if err != nil || len(m.Findings) > 0 {
+		return answer, err
+	}
+	if len(m.options.MachineTypes) > 0 && !m.folded {
+		m.Notes = append(m.Notes, "no version is left to fold, so --machine-types changes nothing; to change what a machine type supports, "+
+			"change its capabilities in the file")
+	}
+	next, err := m.further(files)
+	if next != nil {
+		answer.Steps = append(answer.Steps, *next)
+		for i := range m.kept {
+			m.kept[i].step = next.leavesOut(&m.kept[i])
+		}
+	}
+	answer.Files, answer.Kept = append(answer.Files, files...), append(answer.Kept, m.kept...)
+	answer.Findings = append([]report.Finding{}, m.warnings...)
+	return answer, err
+}
+
+// step returns the files that change.
+func (m *migration) step() ([]files.Changed, error) {
+	m.becomes = map[*manifest.Object]json.RawMessage{}
+	m.migrateAll()
+	if len(m.Findings) > 0 {
+		return nil, nil
+	}
+	files, err := m.files()
+	if err == nil && len(m.Findings) == 0 {
+		m.prove()
+	}
+	return files, err
+}
+
+// migrateAll finds out what becomes of each profile, parents first.
+func (m *migration) migrateAll() {
+	for _, s := range m.Profiles.All {
+		if !s.Live {
+			m.migrateProfile(s)
+		}
+	}
+	for _, s := range m.Namespaced.All {
+		if !s.Live {
+			m.migrateNamespaced(s)
+		}
+	}
+}
+
+func (m *migration) migrateProfile(s *input.Source[v1beta1.CloudProfile]) {
+	cloud := m.Providers[s.Object.Spec.Type]
+	if cloud == nil {
+		m.AddErrors(s.Manifest, m.UnknownProvider(s.Object.Spec.Type, "spec.type"))
+		return
+	}
+	in := transform.Input{Raw: s.Manifest.JSON, Used: m.used.in("CloudProfile " + s.Name)}
+	if m.options.Fold != nil {
+		in.FoldsBelow = slices.ContainsFunc(m.Namespaced.All, func(n *input.Source[v1beta1.NamespacedCloudProfile]) bool {
+			return !n.Live && m.ParentOf(n) == s &&
+				transform.FoldsAny(cloud, transform.Input{Raw: n.Manifest.JSON, Parent: &s.Object.Spec}, m.options.Fold)
+		})
+	}
+	m.become(s.Manifest, "CloudProfile "+s.Name, cloud, in)
+}
+
+func (m *migration) migrateNamespaced(s *input.Source[v1beta1.NamespacedCloudProfile]) {
+	parent := m.ParentOf(s)
+	switch {
+	case parent == nil:
+		m.AddErrors(s.Manifest, m.Missing("CloudProfile", s.Object.Spec.Parent.Name, "spec.parent.name"))
+		return
+	case m.Providers[parent.Object.Spec.Type] == nil:
+		m.AddErrors(s.Manifest, m.UnknownProvider(parent.Object.Spec.Type, "spec.parent.name"))
+		return
+	}
+	spec := parent.Object.Spec.DeepCopy()
+	if becomes, changes := m.becomes[parent.Manifest]; changes && !m.back {
+		object := &v1beta1.CloudProfile{}
+		if err := json.Unmarshal(becomes, object); err != nil {
+			m.AddErrors(s.Manifest, input.Problem(transform.Rule, field.ErrorTypeInternal, "spec.parent", nil, "the parent cannot be read: %v", err))
+			return
+		}
+		spec = &object.Spec
+	}
+	m.become(s.Manifest, "NamespacedCloudProfile "+s.Name, m.Providers[parent.Object.Spec.Type],
+		transform.Input{Raw: s.Manifest.JSON, Parent: spec, Used: m.used.in("NamespacedCloudProfile " + s.Name)})
+}
+
+// become notes what a manifest becomes, that of the profile KIND [NAMESPACE/]NAME.
+func (m *migration) become(o *manifest.Object, profile string, cloud command.Provider, in transform.Input) {
+	var result transform.Result
+	var errs field.ErrorList
+	var err error
+	if m.back {
+		result, errs, err = transform.Back(cloud, in)
+	} else {
+		result, errs, err = transform.Forward(cloud, in, m.options)
+	}
+	if err != nil {
+		errs = append(errs, input.Problem(transform.Rule, field.ErrorTypeInvalid, "", nil, "%v", err))
+	}
+	m.AddErrors(o, errs...)
+	if len(errs) == 0 && !manifest.SameJSON(o.JSON, result.Raw) {
+		m.becomes[o] = result.Raw
+	}
+	m.folded = m.folded || result.Folded
+	for _, a := range result.Unpaired {
+		line, _ := o.Position(a.Field)
+		m.Notes = append(m.Notes, fmt.Sprintf("%s:%d: %s@%s stays as it is, because %s", o.File, line, a.Image, a.Version, a.Why))
+	}
+	for _, k := range result.Kept {
+		line, _ := o.Position(k.Field)
+		m.kept = append(m.kept, keptVersion{
+			Profile: profile[strings.IndexByte(profile, ' ')+1:], Image: k.Image, Version: k.Version, UsedBy: k.By, File: o.File, Line: line,
+			use: use(profile, k.Image, k.Version),
+		})
+	}
+}

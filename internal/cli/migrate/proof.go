@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/cli/transform"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// How migrate proves that Gardener accepts what it has made, and that nobody boots anything else: by what plan says.
+
+// prove reports what would be wrong after the migration and is not before, and what the updates would do, which is to be nothing.
+// They are looked at one after the other, in the order in which they are to be applied: parents before their children, and back
+// the other way round.
+func (m *migration) prove() {
+	was, is := m.copyOf(m.Given), m.copyOf(m.after)
+	m.compare(lintProfiles(was), lintProfiles(is))
+	if len(m.Findings) > 0 {
+		return
+	}
+	now := m.copyOf(m.Given)
+	if m.back {
+		now = m.proveNamespaced(now)
+	}
+	for _, s := range m.Profiles.All {
+		if m.becomes[s.Manifest] != nil {
+			u := &changes.Update{Kind: "CloudProfile", Name: s.Name}
+			u.Profile = &changes.Pair[v1beta1.CloudProfile]{Old: now.Profiles.ByName[s.Name], Updated: updateOf(&now.Profiles, &m.after.Profiles, s.Name)}
+			after := m.updated(now)
+			after.Profiles.Replace(u.Profile.Updated)
+			now = m.proveUpdate(u, now, after, s.Manifest)
+		}
+	}
+	if !m.back {
+		m.proveNamespaced(now)
+	}
+}
+
+// proveNamespaced does so for the NamespacedCloudProfiles, and returns what the garden is then.
+func (m *migration) proveNamespaced(now *input.Given) *input.Given {
+	for _, s := range m.Namespaced.All {
+		if m.becomes[s.Manifest] != nil {
+			u := &changes.Update{Kind: "NamespacedCloudProfile", Name: s.Name}
+			u.Namespaced = &changes.Pair[v1beta1.NamespacedCloudProfile]{
+				Old: now.Namespaced.ByName[s.Name], Updated: updateOf(&now.Namespaced, &m.after.Namespaced, s.Name),
+			}
+			after := m.updated(now)
+			after.Namespaced.Replace(u.Namespaced.Updated)
+			now = m.proveUpdate(u, now, after, s.Manifest)
+		}
+	}
+	return now
+}
+
+// updateOf returns an object as it is afterwards, as an update of what it is before.
+func updateOf[T any](was, is *input.Objects[T], name string) *input.Source[T] {
+	updated := *is.ByName[name]
+	updated.Compiled, updated.Old = nil, was.ByName[name].Object
+	return &updated
+}
+
+// copyOf returns a garden with the objects of another one, and no findings.
+func (m *migration) copyOf(g *input.Given) *input.Given {
+	copied := &input.Given{Providers: m.Providers, Namespace: m.Namespace}
+	g.TakeOver(copied, nil)
+	return copied
+}
+
+// updated returns a garden in which profiles can be replaced.
+func (m *migration) updated(now *input.Given) *input.Given {
+	return &input.Given{
+		Providers: m.Providers, Namespace: m.Namespace, Shoots: now.Shoots,
+		Profiles: now.Profiles.Clone(), Namespaced: now.Namespaced.Clone(),
+	}
+}
+
+// proveUpdate reports what the update of a manifest does, and returns the garden after it.
+func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
+	u.Before, u.After = now, after
+	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {
+		return m.options.Formerly(after.Provider(), before.Spec(), after.Spec())
+	}
+	planned, err := u.Plan()
+	m.Findings = append(m.Findings, now.Findings...)
+	if err != nil {
+		m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "", nil, "it cannot be told what the migration does: %v", err))
+		return after
+	}
+	others := map[*manifest.Object][]changes.Change{}
+	for _, c := range planned.Changes {
+		switch {
+		case c.Kind == changes.Refused:
+			m.reportRefused(o, &c)
+		case m.wanted(&c):
+		case len(c.Pools) > 0:
+			m.reportPools(&c)
+		case c.Profile != "":
+			child := m.Namespaced.ByName[c.Profile].Manifest
+			others[child] = append(others[child], c)
+		default:
+			others[o] = append(others[o], c)
+		}
+	}
+	for _, about := range append([]*manifest.Object{o}, m.manifests()...) {
+		m.reportCombinations(about, others[about])
+		delete(others, about)
+	}
+	return after
+}
+
+// wanted reports whether a change is what the fold is for: a worker pool that asks for its capability, and has booted nothing so
+// far, boots what the version with the suffix has.
+func (m *migration) wanted(c *changes.Change) bool {
+	return c.Kind == changes.New && m.options.Fold != nil && slices.ContainsFunc(c.Requested, func(r capability.Requirement) bool {
+		return r.Capability == m.options.Fold.Capability
+	})
+}
+
+// manifests returns those of NamespacedCloudProfiles.
+func (m *migration) manifests() []*manifest.Object {
+	all := make([]*manifest.Object, 0, len(m.Namespaced.All))
+	for _, s := range m.Namespaced.All {
+		all = append(all, s.Manifest)
+	}
+	return all
+}
+
+// reportRefused reports what would refuse the update of a manifest.
+func (m *migration) reportRefused(o *manifest.Object, c *changes.Change) {
+	line, column := o.Position(c.Field)
+	m.Findings = append(m.Findings, report.Finding{
+		Severity: finding.SeverityError, Rule: c.Rule, Type: field.ErrorTypeForbidden, Field: c.Field, Message: "after the migration: " + c.Message,
+		Object: report.Object(o.Identity), File: o.File, Line: line, Column: column,
+	})
+}
+
+// reportPools reports a change for each of the worker pools that it concerns.
+func (m *migration) reportPools(c *changes.Change) {
+	for _, pool := range c.Pools {
+		s := m.Shoots.ByName[pool.Shoot]
+		pools := provider.PoolsOf(s.Object)
+		i := slices.IndexFunc(pools, func(p provider.Pool) bool { return p.Name == pool.Name })
+		m.AddErrors(s.Manifest, input.Problem(transform.Rule, field.ErrorTypeForbidden, pools[i].Path.Child("machine").String(), nil,
+			"worker pool %s: %s", pool.Name, changeText(c)))
+	}
+}
+
+// reportCombinations reports the first of some changes that concern no worker pool, and tells how many there are.
+func (m *migration) reportCombinations(o *manifest.Object, changes []changes.Change) {
+	if len(changes) == 0 {
+		return
+	}
+	text := changeText(&changes[0])
+	if len(changes) > 1 {
+		text += fmt.Sprintf(" (and %d more)", len(changes)-1)
+	}
+	m.AddErrors(o, input.Problem(transform.Rule, field.ErrorTypeForbidden, "spec.machineImages", nil, "%s", text))
+}
+
+// changeText puts a change into words.
+func changeText(c *changes.Change) string {
+	if c.Kind == changes.Locked || c.Kind == changes.Maintenance {
+		return "after the migration: " + c.Message
+	}
+	asked := ""
+	if len(c.Requested) > 0 {
+		asked = " with " + changes.Settings(c.Requested)
+	}
+	return fmt.Sprintf("%s@%s on %s in %s%s would not boot what it boots, %s, but %s",
+		c.Image, c.Version, c.MachineType, c.Region, asked, booted(c.From), booted(c.To))
+}
+
+// booted prints a reference, or says that there is none.
+func booted(reference any) string {
+	if reference == nil {
+		return "nothing"
+	}
+	raw, err := json.Marshal(reference)
+	if err != nil {
+		return fmt.Sprint(reference)
+	}
+	return string(raw)
+}
+
+// lintProfiles returns what lint says about profiles.
+func lintProfiles(g *input.Given) []report.Finding {
+	for _, s := range g.Profiles.All {
+		checks.Profile(g, s)
+	}
+	for _, s := range g.Namespaced.All {
+		checks.Namespaced(g, s)
+	}
+	return g.Findings
+}
+
+// compare takes over the errors that there are afterwards and not before, and notes such warnings. The rule and the object tell
+// them apart, since a migration changes paths and texts.
+func (m *migration) compare(was, is []report.Finding) {
+	type key struct {
+		severity finding.Severity
+		rule     string
+		object   report.Object
+	}
+	counts := map[key]int{}
+	for _, f := range was {
+		counts[key{f.Severity, f.Rule, f.Object}]++
+	}
+	for _, f := range is {
+		k := key{f.Severity, f.Rule, f.Object}
+		if counts[k]--; counts[k] >= 0 {
+			continue
+		}
+		f.Message = "after the migration: " + f.Message
+		if f.Severity == finding.SeverityError {
+			m.Findings = append(m.Findings, f)
+		} else {
+			m.warnings = append(m.warnings, f)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	v1beta1helper "github.com/gardener/gardener/pkg/api/core/v1beta1/helper"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/files"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+)
+
+// The step that follows on one that keeps versions because Shoots use them: these boot from the versions without suffix by
+// then, and nobody uses the others any more.
+
+// further returns the step after this one, whose files are given; nil if there is none that can be proved. In kept it notes why
+// versions stay.
+func (m *migration) further(first []files.Changed) (*migratedStep, error) {
+	if len(m.kept) == 0 {
+		return nil, nil
+	}
+	step := &migratedStep{Step: 2, Files: []files.Changed{}}
+	moved := m.moves(step)
+	if len(step.goes) == 0 {
+		return nil, nil
+	}
+	next := &migration{
+		Given: m.copyOf(m.after), options: m.options, text: textAfter(first, m.text),
+		used: uses{}, besides: map[*manifest.Object]json.RawMessage{},
+	}
+	for key, by := range m.used {
+		if !step.goes[key] {
+			next.used[key] = by
+		}
+	}
+	for _, s := range next.Shoots.All {
+		if object := moved[s.Name]; object != nil {
+			if !s.Live {
+				next.besides[s.Manifest] = movedManifest(s.Manifest.JSON, object)
+			}
+			s.Object = object
+		}
+	}
+	changed, err := next.step()
+	if err != nil || len(next.Findings) > 0 {
+		m.stay(step, next.Findings)
+		return nil, err
+	}
+	for _, f := range changed {
+		f.Of, f.File = f.File, f.File+stepSuffix
+		before, err := next.text(f.Of)
+		if err != nil {
+			return nil, err
+		}
+		f.Diff = files.Diff(f.Of, f.File, before, f.Text)
+		step.Files = append(step.Files, f)
+	}
+	return step, nil
+}
+
+// stepSuffix ends the names of the files of the second step, so that nothing that takes all manifests of a folder takes them.
+const stepSuffix = ".step-2"
+
+// leavesOut returns the file that leaves out a version that was kept; empty if none does.
+func (s *migratedStep) leavesOut(k *keptVersion) string {
+	if !s.goes[k.use] {
+		return ""
+	}
+	return k.File + stepSuffix
+}
+
+// stay notes for the versions that were to be left out what is in the way.
+func (m *migration) stay(step *migratedStep, findings []report.Finding) {
+	for i := range m.kept {
+		if step.goes[m.kept[i].use] && len(findings) > 0 {
+			m.kept[i].stays = "to leave it out is not possible yet: " + findings[0].Message
+		}
+	}
+}
+
+// textAfter returns what is in files once some have changed.
+func textAfter(files []files.Changed, text func(string) (string, error)) func(string) (string, error) {
+	return func(name string) (string, error) {
+		for i := range files {
+			if files[i].File == name {
+				return files[i].Text, nil
+			}
+		}
+		return text(name)
+	}
+}
+
+// moves finds out which worker pools can leave the versions that were kept, and returns their Shoots as they are then. The step
+// leaves out the versions which all can leave.
+func (m *migration) moves(step *migratedStep) map[string]*v1beta1.Shoot {
+	step.goes = map[string]bool{}
+	for i := range m.kept {
+		step.goes[m.kept[i].use] = !slices.ContainsFunc(m.kept[i].UsedBy, func(by string) bool {
+			return strings.HasPrefix(by, "NamespacedCloudProfile ") // who extend it
+		})
+	}
+	m.eachUser(step.goes, func(_ *v1beta1.Shoot, _ int, pool provider.Pool, keys []string, p input.AnyProfile, plain string) {
+		if why := cannotMove(p, pool, plain); why != "" {
+			for _, key := range keys {
+				step.goes[key] = false
+			}
+			m.staysFor(keys, why)
+		}
+	})
+	moved := map[string]*v1beta1.Shoot{}
+	m.eachUser(step.goes, func(shoot *v1beta1.Shoot, i int, pool provider.Pool, _ []string, _ input.AnyProfile, plain string) {
+		name := shoot.Namespace + "/" + shoot.Name
+		if moved[name] == nil {
+			moved[name] = shoot.DeepCopy()
+		}
+		moved[name].Spec.Provider.Workers[i].Machine.Image.Version = &plain
+		step.Moves = append(step.Moves, move{name, pool.Name, pool.Image, pool.Version, plain})
+	})
+	for key, goes := range step.goes {
+		if !goes {
+			delete(step.goes, key)
+		}
+	}
+	return moved
+}
+
+// staysFor notes why versions stay.
+func (m *migration) staysFor(keys []string, why string) {
+	for i := range m.kept {
+		if slices.Contains(keys, m.kept[i].use) && m.kept[i].stays == "" {
+			m.kept[i].stays = why
+		}
+	}
+}
+
+// eachUser calls a function for each worker pool, by its Shoot and index, that uses versions which are to go, whose keys are
+// given; with the profile of the Shoot after this step, and the version without the suffix.
+func (m *migration) eachUser(
+	goes map[string]bool, do func(shoot *v1beta1.Shoot, i int, pool provider.Pool, keys []string, p input.AnyProfile, plain string),
+) {
+	for _, s := range m.after.Shoots.All {
+		p, _ := m.after.ProfileOf(s.Object)
+		if p == nil {
+			continue
+		}
+		for i, pool := range provider.PoolsOf(s.Object) {
+			plain, _ := m.options.Fold.Folds(pool.Version)
+			var keys []string
+			for _, profile := range m.profilesOf(s.Object) {
+				if key := use(profile, pool.Image, pool.Version); goes[key] {
+					keys = append(keys, key)
+				}
+			}
+			if len(keys) > 0 {
+				do(s.Object, i, pool, keys, p, plain)
+			}
+		}
+	}
+}
+
+// cannotMove says why a worker pool cannot boot from another version of its image instead; empty if it can, and boots the same.
+func cannotMove(p input.AnyProfile, pool provider.Pool, version string) string {
+	to := pool
+	to.Version = version
+	_, image := v1beta1helper.DetermineMachineImageForName(&v1beta1.CloudProfile{Spec: *p.Spec()}, pool.Image)
+	for _, v := range image.Versions {
+		if v.Version == version && v1beta1helper.VersionIsExpired(v.ExpirableVersion) {
+			return fmt.Sprintf("worker pool %s cannot have %s@%s, which has expired", pool.Name, pool.Image, version)
+		}
+	}
+	was, is := resolve.Explain(p, pool), resolve.Explain(p, to)
+	if was.Err == nil && is.Err == nil && reflect.DeepEqual(was.Decision.Reference, is.Decision.Reference) {
+		return ""
+	}
+	text := func(r resolve.Resolution[any]) string {
+		if r.Err != nil {
+			return booted(nil)
+		}
+		return booted(r.Decision.Reference)
+	}
+	return fmt.Sprintf("with %s@%s, worker pool %s would not boot %s, but %s: --machine-types says which machine types support what",
+		pool.Image, version, pool.Name, text(was), text(is))
+}
+
+// movedManifest returns the manifest of a Shoot with the versions of its worker pools as they are in the object.
+func movedManifest(raw json.RawMessage, object *v1beta1.Shoot) json.RawMessage {
+	var tree map[string]any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&tree) != nil {
+		return raw
+	}
+	spec, _ := tree["spec"].(map[string]any)
+	cloud, _ := spec["provider"].(map[string]any)
+	workers, _ := cloud["workers"].([]any)
+	for i := range min(len(workers), len(object.Spec.Provider.Workers)) {
+		worker, _ := workers[i].(map[string]any)
+		machine, _ := worker["machine"].(map[string]any)
+		image, _ := machine["image"].(map[string]any)
+		if version := object.Spec.Provider.Workers[i].Machine.Image; image["version"] != nil && version != nil && version.Version != nil {
+			image["version"] = *version.Version
+		}
+	}
+	moved, err := json.Marshal(tree)
+	if err != nil {
+		return raw
+	}
+	return moved
+}

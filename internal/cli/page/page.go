@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/page/html"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+type reportFlags struct {
+	checks.Options
+	output, order, profile string
+}
+
+// reportFormats are those of the command report: a page for people, and its answers for programs.
+var reportFormats = []string{"html", "json"}
+
+// Command returns the command report.
+func Command(c *command.Call) *cobra.Command {
+	flags := &reportFlags{}
+	cmd := &cobra.Command{
+		Use:   "report FILE...",
+		Short: "Show all answers of CloudProfiles in one page: which machine type boots which image, and why",
+		Long: `Answers for each image version, machine type and region of the profiles in the files which image is booted, for worker pools
+that ask for nothing special and for each thing that they may ask for.
+
+The answer is one HTML file that needs no network: with what explain says of each combination, what lint finds, and what the
+next maintenance does to the Shoots in the files. As JSON it is the answers of select, for programs.
+
+The flags of lint that say what counts are here, too, and so are the comments that silence and .capkit.yaml. The exit status is
+that of lint; the report is written in any case.`,
+		Example: "  capkit report cloudprofile.yaml > report.html\n" +
+			"  capkit report cloudprofile.yaml namespacedcloudprofile.yaml shoots/ > report.html\n" +
+			"  capkit report -A > report.html\n" +
+			"  capkit report -o json cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(c, cmd.Context(), args, flags) },
+	}
+	flags.Flags = input.NewFlags(cmd)
+	flags.AllowEmptyFlag(cmd)
+	command.OutputFlag(cmd, &flags.output, reportFormats)
+	output := cmd.Flags().Lookup("output")
+	flags.output, output.DefValue = reportFormats[0], reportFormats[0]
+	command.OrderFlag(cmd, &flags.order)
+	cmd.Flags().StringVar(&flags.profile, "profile", "", "report on this profile alone, by `[NAMESPACE/]NAME`")
+	command.Complete(cmd, "profile", nil) // a name, and no file
+	flags.Add(cmd, checks.Catalogue(c))
+	cmd.Args = func(_ *cobra.Command, files []string) error { return flags.Prepare(files, checks.Catalogue(c)) }
+	return cmd
+}
+
+// reported is what report prints as JSON, which is an interface: a field once published keeps its name and meaning.
+type reported struct {
+	Profiles []reportedProfile `json:"profiles"`
+}
+
+// reportedProfile has the answers of one profile: by image version, machine type, region and what is requested, each in
+// the order of the profile.
+type reportedProfile struct {
+	// Name as [NAMESPACE/]NAME.
+	Name  string `json:"name"`
+	Cells []cell `json:"cells"`
+}
+
+func runReport(c *command.Call, ctx context.Context, args []string, flags *reportFlags) error {
+	order, err := capability.ParseOrder(flags.order)
+	switch {
+	case err != nil:
+		return err
+	case flags.Given("profile") && flags.profile == "":
+		return errors.New("--profile is empty: name the profile, or leave the flag out to report on all of them")
+	}
+	g, err := checks.Load(c, ctx, args, &flags.Options)
+	if err != nil {
+		return err
+	}
+	profiles, err := profilesToReport(g, flags)
+	if err != nil {
+		return input.PrintFindings(c, g, err)
+	}
+	if flags.output == "json" {
+		return reportData(c, g, profiles, order, flags)
+	}
+	return reportPage(c, g, profiles, order, flags)
+}
+
+// namedProfile is a profile with its name, as [NAMESPACE/]NAME.
+type namedProfile struct {
+	name     string
+	compiled input.AnyProfile
+}
+
+// profilesToReport returns the profiles to report on: the one that the flag names or, without it, all but those that are
+// only there for others to refer to. One that cannot be asked becomes a note, unless a finding says so. The error says
+// that there is none.
+func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error) {
+	if flags.profile != "" {
+		p, err := g.ProfileNamed(flags.profile)
+		name := flags.profile
+		if n, notFound := g.NamespacedNamed(name); g.Profiles.ByName[name] == nil && notFound == nil {
+			name = n.Name
+		}
+		return []namedProfile{{name, p}}, err
+	}
+	var profiles []namedProfile
+	var errs []error
+	for _, name := range namesToReport(g) {
+		p, err := g.ProfileNamed(name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+			continue
+		}
+		profiles = append(profiles, namedProfile{name, p})
+	}
+	if len(profiles) == 0 && len(errs)+len(g.Findings) > 0 {
+		return nil, errors.Join(append(errs, errors.New("there is no profile to report on"))...)
+	}
+	for _, err := range errs {
+		g.Notes = append(g.Notes, err.Error())
+	}
+	if len(profiles) == 0 {
+		return nil, flags.Nothing(g, "CloudProfile or NamespacedCloudProfile")
+	}
+	return profiles, nil
+}
+
+// namesToReport returns the names of the profiles that can be read, in the order of the inputs.
+func namesToReport(g *input.Given) []string {
+	used := map[string]bool{}
+	for _, s := range g.Shoots.All {
+		if s.Object == nil {
+			continue
+		}
+		kind, name, _ := input.ProfileNameOf(s.Object)
+		if kind == "NamespacedCloudProfile" {
+			name = s.Object.Namespace + "/" + name
+		}
+		used[name] = true
+	}
+	var names []string
+	for _, s := range g.Profiles.All {
+		if s.Object != nil && (!s.Aside || used[s.Name]) {
+			names = append(names, s.Name)
+		}
+	}
+	for _, s := range g.Namespaced.All {
+		if s.Object != nil && (!s.Aside || used[s.Name]) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// reportData writes the answers for programs, and to standard error what lint finds and the command fails for.
+func reportData(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
+	answering := c.Terminal.Begin("asking about all combinations", 0)
+	answer := reported{Profiles: []reportedProfile{}}
+	for _, p := range profiles {
+		answer.Profiles = append(answer.Profiles, reportedProfile{p.name, slices.AppendSeq([]cell{}, cells(p.compiled, order))})
+	}
+	found := checks.Run(c, g, &flags.Options, nil)
+	answering.End()
+	if err := report.JSON(c.Stdout, answer); err != nil {
+		return err
+	}
+	options := flags.Counting()
+	if err := report.Text(c.Stderr, found.Failing(options)); err != nil {
+		return err
+	}
+	return endReport(c, g, found, options)
+}
+
+// endReport says what is to be said besides the report. What it returns ends the command, unless it is nil.
+func endReport(c *command.Call, g *input.Given, found report.Report, options report.Options) error {
+	checks.PrintSilenced(c, found)
+	input.PrintNotes(c, g)
+	report.Printf(c.Stderr, "%s\n", found.Summary)
+	if found.Fails(options) {
+		return command.ErrWrong
+	}
+	return nil
+}
+
+// reportPage writes the page.
+func reportPage(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
+	answering := c.Terminal.Begin("asking about all combinations", 0)
+	var texts html.Texts
+	r := html.Report{Version: c.Versions().Version, Profiles: []html.Profile{}}
+	for _, p := range profiles {
+		sheet := sheetOf(p.name, p.compiled, order, &texts)
+		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
+		r.Profiles = append(r.Profiles, sheet)
+	}
+	r.Texts, r.Notes = texts.All(), []string{}
+	addMaintenance(g, &r, order)
+	found := checks.Run(c, g, &flags.Options, nil)
+	answering.End()
+	addFindings(&r, found)
+	r.Notes = append(r.Notes, g.Notes...)
+	if err := html.Write(c.Stdout, &r); err != nil {
+		return err
+	}
+	return endReport(c, g, found, flags.Counting())
+}

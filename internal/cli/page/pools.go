@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+
+	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/page/html"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// What a page says about Shoots, of which there may be tens of thousands: a page has a part of it then, and says so.
+
+const (
+	// mostNamed is how many of those to which the same happens a page names.
+	mostNamed = 20
+	// mostPools and mostFindings are how many entries about worker pools and how many findings a page has.
+	mostPools, mostFindings = 1000, 2000
+)
+
+// pageActions are the actions of maintenance, the worst first, as a page shows them.
+var pageActions = []string{ask.ActionFails, ask.ActionStuck, ask.ActionForced, ask.ActionUpdated, ask.ActionStays}
+
+// addMaintenance adds what the next maintenance does to the worker pools of all Shoots, those together to which it does the
+// same; and the versions of Kubernetes that change. What is wrong with the Shoots is left to lint. What the pools boot is by
+// an order of preference.
+func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
+	findings := g.Findings
+	defer func() { g.Findings = findings }()
+	var all maintainedShoots
+	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]askedPool{}}
+	for _, s := range g.Shoots.All {
+		if s.Object != nil && s.Object.DeletionTimestamp != nil {
+			continue
+		}
+		r.Shoots++
+		if s.Object == nil {
+			r.Unknown++
+			continue
+		}
+		var answer ask.Maintained
+		ask.Maintain(g, &answer, s, later, true)
+		if len(answer.Pools) < len(s.Object.Spec.Provider.Workers) {
+			r.Unknown++
+		}
+		if len(answer.Pools) > 0 {
+			all.add(s.Object, answer, asking.of(g.ProfileToAsk(s), s, answer.Pools))
+		}
+	}
+	r.Maintenance, r.Kubernetes = []html.Pools{}, []string{}
+	for _, p := range all.pools.all {
+		p.of.Names, p.of.Count = p.names, p.count
+		r.Maintenance = append(r.Maintenance, p.of)
+	}
+	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int {
+		return cmp.Compare(slices.Index(pageActions, a.Action), slices.Index(pageActions, b.Action))
+	})
+	if n := len(r.Maintenance); n > mostPools {
+		r.Maintenance, r.More = r.Maintenance[:mostPools], crowds(r.Maintenance[mostPools:])
+		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
+			"capkit maintenance says all", n, mostPools))
+	}
+	for _, k := range all.kubernetes.all {
+		does := "updated"
+		if k.of.Action == ask.ActionForced {
+			does = "forced"
+		}
+		more := ""
+		if k.count > len(k.names) {
+			more = fmt.Sprintf("; and %d more", k.count-len(k.names))
+		}
+		r.Kubernetes = append(r.Kubernetes,
+			fmt.Sprintf("%s is %s to %s: %s%s", k.of.From, does, k.of.To, strings.Join(k.names, "; "), more))
+	}
+}
+
+// maintainedShoots is what maintenance does to worker pools and Kubernetes of Shoots.
+type maintainedShoots struct {
+	pools      gathered[html.Pools]
+	kubernetes gathered[ask.MaintainedKubernetes]
+}
+
+// add adds what maintenance does to a Shoot, whose worker pools ask for something.
+func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, asked []askedPool) {
+	for i, p := range answer.Pools {
+		pools := poolsOf(shoot, i, p)
+		pools.Asks, pools.Boots = asked[i].asks, asked[i].boots
+		m.pools.add(pools, p.Shoot+", worker pool "+p.Pool)
+	}
+	for _, k := range answer.Kubernetes {
+		name := k.Shoot
+		if k.Pool != "" {
+			name += ", worker pool " + k.Pool
+		}
+		k.Shoot, k.Pool = "", ""
+		m.kubernetes.add(k, name)
+	}
+}
+
+// askedPool is what a worker pool asks for and boots, as [html.Pools] has it.
+type askedPool struct {
+	asks  []string
+	boots string
+}
+
+// askedShape are worker pools of one profile that get the same answer.
+type askedShape struct {
+	profile *v1beta1.CloudProfileSpec
+	shape   provider.Shape
+}
+
+// poolsAsked are worker pools that were asked about, by an order of preference.
+type poolsAsked struct {
+	order capability.Order
+	known map[askedShape]askedPool
+}
+
+// of returns what the worker pools of a Shoot ask for and boot, with the images that they have before the maintenance.
+func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []askedPool {
+	asked := make([]askedPool, 0, len(maintained))
+	for i, pool := range provider.PoolsOf(input.AsStored(p, s.Object)) {
+		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order
+		if ask.DuplicateKey(s.Manifest, &pool, p) != "" {
+			asked = append(asked, askedPool{})
+			continue
+		}
+		key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
+		known, found := a.known[key]
+		if !found {
+			known.asks, known.boots = asksAndBoots(p, pool)
+			a.known[key] = known
+		}
+		asked = append(asked, known)
+	}
+	return asked
+}
+
+// crowds returns the worker pools of entries as [html.Report].More has them.
+func crowds(entries []html.Pools) (all []html.Crowd) {
+	known := map[string]int{}
+	for _, e := range entries {
+		crowd := html.Crowd{
+			Profile: e.Profile, Image: e.Image, From: e.From, Region: e.Region, Asks: e.Asks, Boots: e.Boots, Action: e.Action,
+		}
+		key, _ := json.Marshal(crowd) // a struct of texts
+		i, isNew := indexOf(known, string(key))
+		if isNew {
+			crowd.MachineTypes = map[string]int{}
+			all = append(all, crowd)
+		}
+		all[i].MachineTypes[e.MachineType] += e.Count
+	}
+	return all
+}
+
+// gathered are those to which the same happens, in the order in which that comes up first.
+type gathered[T any] struct {
+	all   []*gathering[T]
+	index map[string]*gathering[T]
+}
+
+// gathering is what happens to some, the names of the first of them, and how many there are.
+type gathering[T any] struct {
+	of    T
+	names []string
+	count int
+}
+
+func (g *gathered[T]) add(of T, name string) {
+	key, _ := json.Marshal(of) // a struct of texts
+	entry := g.index[string(key)]
+	if entry == nil {
+		if g.index == nil {
+			g.index = map[string]*gathering[T]{}
+		}
+		entry = &gathering[T]{of: of}
+		g.index[string(key)], g.all = entry, append(g.all, entry)
+	}
+	entry.count++
+	if len(entry.names) < mostNamed {
+		entry.names = append(entry.names, name)
+	}
+}
+
+// poolsOf returns what maintenance does to a worker pool, without its name and what it asks for.
+func poolsOf(shoot *v1beta1.Shoot, worker int, p ask.MaintainedPool) html.Pools {
+	kind, name, _ := input.ProfileNameOf(shoot)
+	if kind == "NamespacedCloudProfile" {
+		name = shoot.Namespace + "/" + name
+	}
+	return html.Pools{
+		Profile: name, Image: p.Image, From: p.From, To: p.To, Action: p.Action, Core: p.Core, Reason: p.Reason,
+		MachineType: shoot.Spec.Provider.Workers[worker].Machine.Type, Region: shoot.Spec.Region,
+	}
+}
+
+// addFindings adds what lint has found: of too much of it, the first findings of every rule.
+func addFindings(r *html.Report, found report.Report) {
+	r.Findings, r.Summary = found.Findings, found.Summary.String()
+	all := len(r.Findings)
+	if all <= mostFindings {
+		return
+	}
+	order := make([]int, all)
+	nth, total := make([]int, all), map[string]int{}
+	for i := range r.Findings {
+		kind := kindOf(&r.Findings[i])
+		order[i], nth[i] = i, total[kind]
+		total[kind]++
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(nth[a], nth[b]) })
+	order = order[:mostFindings]
+	slices.Sort(order)
+	r.Findings, r.Totals = make([]report.Finding, 0, mostFindings), total
+	for _, i := range order {
+		r.Findings = append(r.Findings, found.Findings[i])
+	}
+	r.Notes = append(r.Notes, fmt.Sprintf("of %d findings %d are shown, some of every rule: capkit lint says all", all, mostFindings))
+}
+
+// kindOf returns what findings are counted by, as [html.Report] has it.
+func kindOf(f *report.Finding) string {
+	if len(f.Suppressions) > 0 {
+		return "silenced " + f.Rule
+	}
+	return string(f.Severity) + " " + f.Rule
+}

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// What a page says to enter, and to save, for the same answer on the command line.
+
+// inputsOf returns the last words of a command that asks a profile, by its name, as [page.Profile] has them.
+func inputsOf(g *input.Given, name string, in *input.Flags) []string {
+	var words, files []string
+	live := false
+	add := func(file string, isLive bool) {
+		switch {
+		case isLive:
+			live = true
+			return
+		case file == manifest.Stdin:
+			file = "FILE"
+		}
+		if !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	if s := g.Profiles.ByName[name]; s != nil {
+		add(s.Manifest.File, s.Live)
+	} else if s := g.Namespaced.ByName[name]; s != nil {
+		if parent := g.ParentOf(s); parent != nil {
+			add(parent.Manifest.File, parent.Live)
+		}
+		add(s.Manifest.File, s.Live)
+	}
+	if len(g.ProfileNames()) > 1 {
+		words = append(words, "--profile", name)
+	}
+	if live {
+		words = append(words, in.ClusterWords()...)
+	}
+	return append(words, files...)
+}
+
+// configAsking returns the manifest of a providerConfig that asks for a requirement: with the setting as it is worded, where
+// that is a field and a value which ask for it, and otherwise with a comment that names the setting.
+func configAsking(workers provider.Workers, q capability.Requirement) string {
+	head := fmt.Sprintf("apiVersion: %s\nkind: %s\n", workers.Kind().GroupVersion(), workers.Kind().Kind)
+	text := head + fieldText(q.Setting)
+	if raw, err := yaml.YAMLToJSON([]byte(text)); err == nil {
+		asked, report := workers.Requirements(provider.Pool{Config: &runtime.RawExtension{Raw: raw}})
+		asks := func(other capability.Requirement) bool { return other.Setting == q.Setting && !other.Implied }
+		if len(report.Errors) == 0 && slices.ContainsFunc(asked, asks) {
+			return text
+		}
+	}
+	return head + "# add " + q.Setting + "\n"
+}
+
+// fieldText returns YAML for the words of a setting, such as "gpus[].type: fast"; empty if they are not of this form.
+func fieldText(setting string) string {
+	path, value, found := strings.Cut(setting, ": ")
+	if !found {
+		return ""
+	}
+	var inner any
+	if yaml.Unmarshal([]byte(value), &inner) != nil {
+		return ""
+	}
+	for _, name := range slices.Backward(strings.Split(path, ".")) {
+		name, isList := strings.CutSuffix(name, "[]")
+		if isList {
+			inner = []any{inner}
+		}
+		inner = map[string]any{name: inner}
+	}
+	text, _ := yaml.Marshal(inner) // of what was read from YAML
+	return string(text)
+}

@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/report"
+)
+
+// The two versions that plan compares, and everything else that it is given.
+
+// readUpdate reads what plan is about. The error says why that cannot be told: OLD or NEW that cannot be read, or two
+// different objects.
+func readUpdate(c *command.Call, ctx context.Context, args []string, flags *planFlags) (*changes.Update, error) {
+	versions := args[:1] // NEW, and OLD before it unless that is elsewhere
+	var earlierText []byte
+	switch {
+	case flags.Given("git"):
+		text, err := earlier(ctx, flags.git, args[0])
+		if err != nil {
+			return nil, err
+		}
+		earlierText = text
+	case !flags.Live() || sameProfile(c, args):
+		versions = args[:2]
+	}
+	g, err := input.LoadFor(c, ctx, args[len(versions):], flags.Flags, true, true)
+	if err != nil {
+		return nil, err
+	}
+	is, err := readVersion(c, "NEW", versions[len(versions)-1], c.Stdin, g.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	was := g // the cluster
+	switch {
+	case flags.Given("git"):
+		was, err = readVersion(c, "OLD", "-", bytes.NewReader(earlierText), g.Namespace)
+	case len(versions) > 1:
+		was, err = readVersion(c, "OLD", versions[0], c.Stdin, g.Namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newUpdate(g, was, is)
+}
+
+// sameProfile reports whether the first two files have one profile each, and the same: then they are OLD and NEW, although
+// there is a cluster. Standard input is not looked at.
+func sameProfile(c *command.Call, args []string) bool {
+	var names []string
+	for _, arg := range args[:min(2, len(args))] {
+		if arg == "-" {
+			return false
+		}
+		g, err := input.Files([]string{arg}, nil, c.Providers, "", input.Unread)
+		if err != nil || len(g.Profiles.All)+len(g.Namespaced.All) != 1 {
+			return false
+		}
+		names = append(names, describe(g))
+	}
+	return len(names) == 2 && names[0] == names[1]
+}
+
+// readVersion reads one of the two. What is wrong with it is printed, and the error says so.
+func readVersion(c *command.Call, which, file string, stdin io.Reader, namespace string) (*input.Given, error) {
+	g, err := input.Files([]string{file}, stdin, c.Providers, namespace, input.Unread)
+	if err == nil && len(g.Findings) > 0 {
+		err = fmt.Errorf("%s cannot be read: repair it, lint says the same", which)
+		report.Sort(g.Findings)
+		err = errors.Join(report.Text(c.Stderr, g.Findings), err)
+	}
+	return g, err
+}
+
+// earlier returns what a file has been in a revision of the git repository that it is in.
+func earlier(ctx context.Context, revision, file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	var failed *fs.PathError
+	switch {
+	case file == "-":
+		return nil, errors.New("--git goes with a file, and standard input is none: name the file")
+	case strings.HasPrefix(revision, "-"):
+		return nil, fmt.Errorf("--git %q is no revision: name a commit, a branch or a tag", revision)
+	case errors.As(err, &failed):
+		return nil, fmt.Errorf("%s: %w", file, failed.Err)
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, fmt.Errorf("--git goes with a file, and %s is a directory: name the file in it", file)
+	}
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "git", "-C", filepath.Dir(path), "cat-file", "blob", revision+":./"+filepath.Base(path))
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // which whyNotInGit reads
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, whyNotInGit(revision, file, err, stderr.String())
+	}
+	return text, nil
+}
+
+// whyNotInGit says why git did not return a file of a revision, by the error of running it and by what it has said.
+func whyNotInGit(revision, file string, err error, said string) error {
+	says := func(text string) bool { return strings.Contains(said, text) }
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return errors.New("--git needs git, which is not installed: install it, or give OLD and NEW as two files")
+	case says("not a git repository"):
+		return fmt.Errorf("%s is in no git repository: give OLD and NEW as two files, without --git", file)
+	case says("invalid object name"):
+		return fmt.Errorf("git has no revision %q: name a commit, a branch or a tag; what a shallow clone lacks has to be fetched first", revision)
+	case says("but not in"), says("does not exist in"):
+		return fmt.Errorf("git has no %s in revision %q: name a revision that has it; or, if it had another name there, "+
+			"hand that version over: git show %s:./OLDNAME | capkit plan - %s", file, revision, revision, file)
+	}
+	return fmt.Errorf("git does not return %s of revision %q: %s", file, revision, cmp.Or(strings.TrimSpace(said), err.Error()))
+}
+
+// newUpdate finds the object that is updated, and returns it with everything else: what is in OLD and NEW besides counts
+// where the files, g, do not have it.
+func newUpdate(g, was, is *input.Given) (*changes.Update, error) {
+	names := is.ProfileNames()
+	switch {
+	case len(names) == 0:
+		return nil, fmt.Errorf("NEW has no CloudProfile or NamespacedCloudProfile%s: name the file with the one that is to be updated",
+			is.EmptyInputs())
+	case len(names) > 1:
+		return nil, fmt.Errorf("NEW has several profiles, %s: give it one, the one that is to be updated, and the others as FILE",
+			strings.Join(names, ", "))
+	}
+	u := &changes.Update{Kind: "CloudProfile", Name: names[0], Before: g}
+	var found bool
+	if len(is.Profiles.All) > 0 {
+		u.Profile, found = changeOf(&was.Profiles, is.Profiles.All[0])
+	} else {
+		u.Kind = "NamespacedCloudProfile"
+		u.Namespaced, found = changeOf(&was.Namespaced, is.Namespaced.All[0])
+	}
+	switch {
+	case !found && was == g:
+		return nil, fmt.Errorf("%s has no %s %s to be updated, of those that were read: correct the name, name its namespace or give OLD",
+			g.Cluster, u.Kind, u.Name)
+	case !found:
+		return nil, fmt.Errorf("OLD has %s, and NEW has %s %s%s: give two versions of the same object",
+			describe(was), u.Kind, u.Name, was.EmptyInputs())
+	}
+	for _, other := range []*input.Given{is, was} { // of which one may be g
+		g.Adopt(other)
+	}
+	u.After = &input.Given{Providers: g.Providers, Profiles: g.Profiles.Clone(), Namespaced: g.Namespaced.Clone()}
+	if u.Profile != nil {
+		g.Profiles.Replace(u.Profile.Old)
+		u.After.Profiles.Replace(u.Profile.Updated)
+	} else {
+		g.Namespaced.Replace(u.Namespaced.Old)
+		u.After.Namespaced.Replace(u.Namespaced.Updated)
+	}
+	return u, nil
+}
+
+// changeOf returns the change to an object from the one of the same name, and reports whether there is one.
+func changeOf[T any](was *input.Objects[T], is *input.Source[T]) (*changes.Pair[T], bool) {
+	old := was.ByName[is.Name]
+	if old == nil || old.Object == nil {
+		return nil, false
+	}
+	is.Old = old.Object
+	return &changes.Pair[T]{Old: old, Updated: is}, true
+}
+
+// describe names the profiles among the inputs.
+func describe(g *input.Given) string {
+	var all []string
+	for _, s := range g.Profiles.All {
+		all = append(all, "CloudProfile "+s.Name)
+	}
+	for _, s := range g.Namespaced.All {
+		all = append(all, "NamespacedCloudProfile "+s.Name)
+	}
+	if len(all) == 0 {
+		return "no profile"
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/pkg/capability"
+)
+
+type planFlags struct {
+	*input.Flags
+	output, failOn, git, order string
+}
+
+// What --fail-on of plan may be.
+const (
+	failOnBreaking = "breaking"
+	failOnChange   = "change"
+)
+
+func Command(c *command.Call) *cobra.Command {
+	flags := &planFlags{}
+	cmd := &cobra.Command{
+		Use:        "plan [OLD] NEW [FILE...]",
+		SuggestFor: []string{"diff"},
+		Short:      "Say what an update of a profile does to its users",
+		Long: `Compares two versions of a CloudProfile or NamespacedCloudProfile, and says what the update from OLD to NEW does: to each image
+version on each machine type in each region, and to the worker pools of the Shoots in the files. A CloudProfile is also
+seen through the NamespacedCloudProfiles whose parent it is; a NamespacedCloudProfile needs its parent among the files. Other
+objects in OLD and NEW count as if they were among the files.
+
+  refused      Gardener or admission would refuse the update
+  locked       no later update of these Shoots would pass Gardener
+  no-machines  worker pools get no new machines any more
+  maintenance  Gardener's maintenance would choose the version for worker pools that do not boot it
+  other-image  another image is booted
+  new, gone    a combination boots that did not before; or does not any more, and no worker pool among the
+               inputs uses it
+
+With a cluster, as with -A, NEW alone is enough: OLD is what the cluster has, whose Shoots and NamespacedCloudProfiles are
+looked at. With --git OLD is what NEW has been in a revision of its git repository.
+
+The exit status is 1 if there is anything of the first four kinds, with --fail-on=change if there is anything. Lists that are
+merely ordered in another way change nothing.
+
+Shoots that are being deleted are left out.`,
+		Example: "  capkit plan cloudprofile.yaml cloudprofile-new.yaml shoots.yaml\n" +
+			"  capkit plan -A cloudprofile-new.yaml\n" +
+			"  capkit plan --git main cloudprofile.yaml shoots/\n" +
+			"  capkit plan --git origin/main -o markdown --fail-on=change cloudprofile.yaml shoots/ > comment.md\n" +
+			"  kubectl get cloudprofile openstack -o yaml | capkit plan - cloudprofile.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error { return runPlan(c, cmd, args, flags) },
+	}
+	flags.Flags = input.NewFlags(cmd)
+	cmd.Args = func(_ *cobra.Command, args []string) error { return flags.check(args) }
+	command.OutputFlag(cmd, &flags.output, []string{"json", "markdown", "text", "yaml"})
+	command.ChoiceFlag(cmd, &flags.failOn, "fail-on", failOnBreaking, "`KIND` of change that makes the exit status 1", []string{failOnBreaking, failOnChange})
+	command.OrderFlag(cmd, &flags.order)
+	cmd.Flags().StringVar(&flags.git, "git", "",
+		"compare NEW, without an OLD, with what it has been in this `REVISION` of its git repository")
+	command.Complete(cmd, "git", nil) // a revision, and no file
+	return cmd
+}
+
+// check returns what is wrong with the flags and the arguments, whatever is in the files.
+func (f *planFlags) check(args []string) error {
+	standard := 0
+	for _, arg := range args {
+		if arg == "-" {
+			standard++
+		}
+	}
+	if err := f.Flags.Check(append(args, "NEW")); err != nil { // what is wrong with the flags of the cluster
+		return err
+	}
+	switch {
+	case f.failOn != failOnBreaking && f.failOn != failOnChange:
+		return fmt.Errorf("unknown --fail-on %q: use %s or %s", f.failOn, failOnBreaking, failOnChange)
+	case f.Given("git") && f.git == "":
+		return errors.New("--git is empty: name a revision, or leave the flag out and give OLD and NEW")
+	case f.Given("git") && len(args) == 0:
+		return errors.New("no NEW given: name the file that is compared with its earlier self")
+	case f.Live() && len(args) == 0:
+		return errors.New("no NEW given: name the file with the CloudProfile or NamespacedCloudProfile as it is to become")
+	case !f.Given("git") && !f.Live() && len(args) < 2:
+		return errors.New("OLD and NEW are two files with the same CloudProfile or NamespacedCloudProfile, before and after the update: " +
+			"name both; or compare a file with its earlier self, by --git, or with a cluster, by -A")
+	case standard > 1:
+		return errors.New("standard input is given twice, and can be read once")
+	}
+	return nil
+}
+
+func runPlan(c *command.Call, cmd *cobra.Command, args []string, flags *planFlags) error {
+	order, err := capability.ParseOrder(flags.order)
+	if err != nil {
+		return err
+	}
+	u, err := readUpdate(c, cmd.Context(), args, flags)
+	if err != nil {
+		return err
+	}
+	u.Order = order
+	comparing := c.Terminal.Begin("comparing", 0)
+	answer, err := u.Plan()
+	comparing.End()
+	if err := input.PrintFindings(c, u.Before, err); err != nil {
+		return err
+	}
+	input.PrintNotes(c, u.Before)
+	answer.WithoutUsers = len(u.Before.Shoots.All) == 0 && !flags.Given("namespace") && !flags.Given("all-namespaces")
+	if flags.output == "markdown" {
+		markdown(answer, c.Stdout)
+	} else if err := command.PrintAs(c.Stdout, flags.output, answer, func(w io.Writer) { print(answer, w) }); err != nil {
+		return err
+	}
+	breaks := func(c changes.Change) bool { return flags.failOn == failOnChange || c.Kind.Breaks() }
+	if len(u.Before.Findings) > 0 || slices.ContainsFunc(answer.Changes, breaks) {
+		return command.ErrWrong
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jstemmer/go-junit-report/v2/junit"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+
+	"encoding/xml"
+
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// found returns a warning in a line.
+func found(rule, message string, line int) report.Finding {
+	return report.Finding{
+		Severity: finding.SeverityWarning, Rule: rule, Message: message, Field: fmt.Sprintf("spec.x[%d]", line),
+		Object: report.Object{Kind: "CloudProfile", Name: "a"}, File: "a.yaml", Line: line, Column: 3,
+	}
+}
+
+// text returns a report as text.
+func text(t *testing.T, options report.Options, findings ...report.Finding) string {
+	t.Helper()
+	r := report.New(findings, report.Summary{})
+	var out bytes.Buffer
+	if err := r.Write(&out, "text", options); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestWhatIsSaidOftenIsSaidOnce(t *testing.T) {
+	var findings []report.Finding
+	for line := 1; line <= 6; line++ {
+		findings = append(findings, found("region-unknown", "no such region", line))
+	}
+	other := found("region-unknown", "no other region", 2)
+	live := found("region-unknown", "no such region", 0)
+	live.File, live.Column, live.Object = "<cluster>", 0, report.Object{Kind: "Shoot", Namespace: "garden-a", Name: "b"}
+	got := text(t, report.Options{}, append(findings, other, live)...)
+	want := `<cluster>: warning: no such region [region-unknown]
+    Shoot garden-a/b: spec.x[0]
+    the same 6 times more: a.yaml:1:3, a.yaml:2:3, a.yaml:3:3, and 3 more (--all shows each)
+a.yaml:2:3: warning: no other region [region-unknown]
+    CloudProfile a: spec.x[2]
+`
+	if got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+	if n := strings.Count(text(t, report.Options{All: true}, findings...), "no such region"); n != 6 {
+		t.Errorf("%d of 6 with --all", n)
+	}
+	if n := strings.Count(text(t, report.Options{}, findings[:3]...), "no such region"); n != 3 {
+		t.Errorf("%d of 3: they are few", n)
+	}
+	apart := found("region-unknown", "no such region", 9)
+	apart.Severity = finding.SeverityError
+	contains(t, text(t, report.Options{}, append(findings, apart)...), "the same 5 times more: a.yaml:2:3", "a.yaml:9:3: error: ")
+}
+
+func TestRulesAreCounted(t *testing.T) {
+	suppressed := found("c", "x", 1)
+	suppressed.Suppressions = []report.Suppression{{Kind: report.External}}
+	r := report.New([]report.Finding{found("b", "x", 1), found("a", "x", 2), found("b", "y", 3), found("aa", "x", 1), suppressed}, report.Summary{})
+	if got := fmt.Sprint(r.ByRule()); got != "[{b 2} {a 1} {aa 1}]" {
+		t.Error(got)
+	}
+}
+
+// Nothing that a manifest says ends a workflow command or begins another one.
+func TestWorkflowCommandsAreEscaped(t *testing.T) {
+	f := found("gardener-core", "100%\r\n::error::x,y:z", 7)
+	f.File, f.Field = "a,b:c%.yaml", "spec.a[x\n::warning::]"
+	r := report.New([]report.Finding{f}, report.Summary{})
+	want := "::warning title=gardener-core,file=a%2Cb%3Ac%25.yaml,line=7,col=3::" +
+		`100%25\r\n::error::x,y:z%0ACloudProfile a: spec.a[x\n::warning::]` + "\n"
+	if got := written(t, &r, "github"); got != want {
+		t.Errorf("%s\nwant:\n%s", got, want)
+	}
+}
+
+// A finding that is suppressed does not count, and every format that has a place for it says so.
+func TestSuppressed(t *testing.T) {
+	f := found("region-unknown", "no such region", 7)
+	f.Suppressions = []report.Suppression{{Kind: report.InSource, Justification: "it opens in May"}, {Kind: report.External}}
+	f.Severity = finding.SeverityError
+	r := report.New([]report.Finding{f}, report.Summary{Objects: 1})
+	if r.Fails(report.Options{}) || r.Summary != (report.Summary{Objects: 1, Suppressed: 1}) {
+		t.Errorf("%+v", r.Summary)
+	}
+	if got := r.Summary.String(); got != "1 object checked: no errors, no warnings; 1 finding silenced" {
+		t.Error(got)
+	}
+	for _, format := range []string{"text", "github"} {
+		if got := written(t, &r, format); got != "" {
+			t.Errorf("%s: %s", format, got)
+		}
+	}
+	contains(t, written(t, &r, "json"), `"suppressed": 1`, `"justification": "it opens in May"`, `"kind": "external"`)
+	log, err := sarif.FromString(written(t, &r, "sarif"))
+	if err == nil {
+		err = log.Validate()
+	}
+	if s := log.Runs[0].Results[0].Suppressions; err != nil || len(s) != 2 || *s[0].Kind != "inSource" || *s[0].Justification != "it opens in May" {
+		t.Error(err, s)
+	}
+	var suites junit.Testsuites
+	if err := xml.Unmarshal([]byte(written(t, &r, "junit")), &suites); err != nil || suites.Failures != 0 || suites.Skipped != 1 {
+		t.Errorf("%v: %+v", err, suites)
+	}
+}
+
+// contains reports each of some texts that is not in another one.
+func contains(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, part := range want {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in %s", part, text)
+		}
+	}
+}

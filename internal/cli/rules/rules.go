@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/example"
+	"github.com/capkit/capkit/internal/cli/checks"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/input"
+	"github.com/capkit/capkit/internal/cli/manifest"
+	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/finding"
+)
+
+// catalogue is what the commands rules and explain-rule print. Its JSON is an interface: a field once published keeps its
+// name and meaning.
+type catalogue struct {
+	Rules []ruleEntry `json:"rules"`
+}
+
+// ruleEntry is a [finding.Rule].
+type ruleEntry struct {
+	Name     string           `json:"name"`
+	Severity finding.Severity `json:"severity"`
+	// severities are those of all findings, in words.
+	severities string
+	// Object is a kind, "any object", or "file" where there is no object yet; empty for the rule of a provider that does not
+	// say.
+	Object string `json:"object"`
+	// Online rules are found by admission alone.
+	Online bool `json:"online"`
+	// Command is the only one that finds what the rule is about; empty for lint and admission.
+	Command string `json:"command,omitempty"`
+	Means   string `json:"means"`
+	Repair  string `json:"repair"`
+	// Example is there for explain-rule, where there is one.
+	Example *ruleExample `json:"example,omitempty"`
+}
+
+// ruleExample is a manifest that breaks a rule.
+type ruleExample struct {
+	File string `json:"file"`
+	// Excerpt are the lines around that of the finding, without the indentation that they share.
+	Excerpt string         `json:"excerpt"`
+	Finding report.Finding `json:"finding"`
+}
+
+func entryOf(r finding.Rule) ruleEntry {
+	return ruleEntry{
+		Name: r.Name, Severity: r.Severity, severities: r.Severities(), Object: r.Object, Online: r.Online, Command: r.Command,
+		Means: r.Means, Repair: r.Repair,
+	}
+}
+
+func List(c *command.Call) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "List the rules that lint and admission check",
+		Long: `Lists the rules that lint and admission check: name, severity, the kind of objects that a rule is about, and what it demands.
+An error denies the object at admission, a warning denies nothing. What is found online needs more than manifests: admission
+alone finds it. For one rule, with its example and its repair, see explain-rule.`,
+		Example: "  capkit rules\n  capkit rules -o json",
+		Args:    command.NoFiles("rules takes no arguments: explain-rule says more about one"),
+		RunE: func(*cobra.Command, []string) error {
+			all := catalogue{Rules: []ruleEntry{}}
+			for _, r := range checks.Catalogue(c) {
+				all.Rules = append(all.Rules, entryOf(r))
+			}
+			return command.PrintAs(c.Stdout, output, all, all.print)
+		},
+	}
+	command.OutputFlag(cmd, &output, command.AnswerFormats)
+	return cmd
+}
+
+func (a catalogue) print(w io.Writer) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "RULE\tSEVERITY\tOBJECT\tMEANING")
+	for _, r := range a.Rules {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, r.kind(), cmp.Or(r.Object, "-"), checks.FirstSentence(r.Means))
+	}
+	_ = table.Flush() // as with all answers, nobody is told that a pipe is closed
+}
+
+// kind are the severities, with a mark if admission alone finds what the rule is about, or a command other than lint.
+func (r *ruleEntry) kind() string {
+	switch {
+	case r.Online:
+		return r.severities + ", online"
+	case r.Command != "":
+		return r.severities + ", " + r.Command
+	}
+	return r.severities
+}
+
+func Explain(c *command.Call) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain-rule RULE...",
+		Short: "Say what a rule demands and why, with an example and its repair",
+		Long: `Says what a rule demands and why, shows a manifest that breaks it with what lint says about it, and says what to do.
+The name of its rule stands behind each finding, in brackets.`,
+		Example: "  capkit explain-rule region-unknown\n  capkit explain-rule -o json gardener-core syntax",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no RULE given: the command rules lists them")
+			}
+			return nil
+		},
+		ValidArgsFunction: func(_ *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var completions []string
+			for _, r := range checks.Catalogue(c) {
+				if !slices.Contains(named, r.Name) {
+					completions = append(completions, cobra.CompletionWithDesc(r.Name, checks.FirstSentence(r.Means)))
+				}
+			}
+			return completions, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			explained, err := explainRules(c, args)
+			if err != nil {
+				return err
+			}
+			return command.PrintAs(c.Stdout, output, explained, explained.printAll)
+		},
+	}
+	command.OutputFlag(cmd, &output, command.AnswerFormats)
+	return cmd
+}
+
+// explainRules returns some rules, in the order of their names given. The error names all that do not exist.
+func explainRules(c *command.Call, names []string) (catalogue, error) {
+	rules := checks.Catalogue(c)
+	explained := catalogue{Rules: []ruleEntry{}}
+	var unknown []error
+	for _, name := range names {
+		i := slices.IndexFunc(rules, func(r finding.Rule) bool { return r.Name == name })
+		if i < 0 {
+			unknown = append(unknown, errors.New(checks.NoRule(name, rules)))
+			continue
+		}
+		entry := entryOf(rules[i])
+		entry.Example = exampleOf(name, c.Providers)
+		explained.Rules = append(explained.Rules, entry)
+	}
+	return explained, errors.Join(unknown...)
+}
+
+// exampleOf returns the example of a rule; nil if there is none, or if it needs a provider that the command has not.
+func exampleOf(rule string, providers map[string]command.Provider) *ruleExample {
+	file := "broken/" + rule + ".yaml"
+	text, err := example.Broken.ReadFile(file)
+	if err != nil {
+		return nil
+	}
+	file = "example/" + file
+	g := &input.Given{Providers: providers, Marked: manifest.Marked(file, string(text))}
+	objects, problems := manifest.Parse(file, string(text))
+	g.AddProblems(problems)
+	for _, o := range objects {
+		g.Add(o)
+	}
+	found := checks.All(g, nil)
+	checks.Silence(g, &found, nil, checks.Rules(command.ByType(providers)...))
+	for _, f := range found.Findings {
+		if f.Rule == rule {
+			return &ruleExample{File: file, Excerpt: excerpt(string(text), f.Line), Finding: f}
+		}
+	}
+	return nil
+}
+
+// around is how many lines of an example stand above and below that of the finding.
+const around = 2
+
+// excerpt returns the lines of a text around one that counts from 1, without the indentation that they share.
+func excerpt(text string, line int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	lines = lines[max(0, line-1-around):min(len(lines), line+around)]
+	indent := -1
+	for _, l := range lines {
+		blank := len(l) - len(strings.TrimLeft(l, " "))
+		if strings.TrimSpace(l) != "" && (indent < 0 || blank < indent) {
+			indent = blank
+		}
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight(l[min(max(indent, 0), len(l)):], " ") + "\n")
+	}
+	return b.String()
+}
+
+func (a catalogue) printAll(w io.Writer) {
+	for i := range a.Rules {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		a.Rules[i].print(w)
+	}
+}
+
+func (r *ruleEntry) print(w io.Writer) {
+	about := r.kind()
+	if r.Object != "" {
+		about += ", " + r.Object
+	}
+	fmt.Fprintf(w, "%s (%s)\n\n%s\n", r.Name, about, command.Wrapped(r.Means))
+	if r.Online {
+		fmt.Fprintf(w, "\nAdmission alone finds this: it takes more than manifests.\n")
+	}
+	if e := r.Example; e != nil {
+		fmt.Fprintf(w, "\nExample:\n\n%s\n", indented(e.Excerpt))
+		var said strings.Builder
+		_ = report.Text(&said, []report.Finding{e.Finding}) // writing into a Builder does not fail
+		fmt.Fprint(w, indented(said.String()))
+	}
+	fmt.Fprintf(w, "\nRepair:\n\n%s\n", command.Wrapped(r.Repair))
+}
+
+// indented returns a text whose lines with content begin four columns further to the right.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			b.WriteString("    ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package transform
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/provider"
+)
+
+// Back returns what a manifest becomes in the legacy format, for which no capability may say more than an architecture. The
+// deprecated fields for architectures stay, and are written where they would be missed. A manifest that is there already stays as
+// it is. Of a NamespacedCloudProfile the Parent is the one that it has before. Errors are as those of [Forward].
+func Back(cloud provider.Provider[any], input Input) (result Result, errs field.ErrorList, err error) {
+	p, err := read(cloud, input)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if len(p.errs) > 0 {
+		return p.result(nil)
+	}
+	for i, c := range p.spec.MachineCapabilities {
+		p.refuseOthers(fmt.Sprintf("spec.machineCapabilities[%d]", i), c.Name)
+	}
+	p.spec.MachineCapabilities = nil
+	for i := range p.spec.MachineTypes {
+		p.backMachineType(i)
+	}
+	if len(p.capabilities) == 0 {
+		return p.result(nil)
+	}
+	for i, image := range p.fill(p.capabilities) {
+		for k := range image.Versions {
+			p.backVersion(place{i, k}, image.Versions[k].CapabilityFlavors)
+		}
+	}
+	if len(p.errs) == 0 {
+		p.rewrite(provider.FormatLegacy, func(provider.ImageVersion) bool { return true })
+	}
+	return p.result(nil)
+}
+
+// refuseOthers reports a capability other than the architecture.
+func (p *document) refuseOthers(at, name string) {
+	if name != capability.Architecture {
+		p.fail(at, "capability %s says more than an architecture, which the legacy format has no place for; remove it everywhere first", name)
+	}
+}
+
+// refuseIn reports the capabilities at a path that say more than an architecture.
+func (p *document) refuseIn(at string, capabilities v1beta1.Capabilities) {
+	for _, name := range slices.Sorted(maps.Keys(capabilities)) {
+		p.refuseOthers(at+"."+name, name)
+	}
+}
+
+// architecturesNamed returns the architectures that capabilities name: if they name none, the only registered one, or amd64 if
+// there are several.
+func (p *document) architecturesNamed(capabilities v1beta1.Capabilities) []string {
+	if named := capabilities[capability.Architecture]; len(named) > 0 {
+		return named
+	}
+	if registered := architecturesIn(p.capabilities); len(registered) == 1 {
+		return registered
+	}
+	return []string{constants.ArchitectureAMD64}
+}
+
+// backMachineType removes the capabilities of a machine type, and sets its architecture unless it is set.
+func (p *document) backMachineType(i int) {
+	t := &p.spec.MachineTypes[i]
+	p.refuseIn(fmt.Sprintf("spec.machineTypes[%d].capabilities", i), t.Capabilities)
+	architecture := p.architecturesNamed(t.Capabilities)[0]
+	t.Capabilities = nil
+	if ptr.Deref(t.Architecture, "") == "" && architecture != constants.ArchitectureAMD64 {
+		t.Architecture = &architecture
+	}
+}
+
+// backVersion removes the flavors of an image version, and lists their architectures unless they are listed. filled has the
+// flavors that admission fills in.
+func (p *document) backVersion(at place, filled []v1beta1.MachineImageFlavor) {
+	version := p.version(at)
+	for n, flavor := range version.CapabilityFlavors {
+		p.refuseIn(fmt.Sprintf("%s.capabilityFlavors[%d]", at, n), flavor.Capabilities)
+	}
+	version.CapabilityFlavors = nil
+	var architectures []string
+	for _, flavor := range filled {
+		for _, architecture := range p.architecturesNamed(flavor.Capabilities) {
+			if !slices.Contains(architectures, architecture) {
+				architectures = append(architectures, architecture)
+			}
+		}
+	}
+	if len(architectures) == 0 && p.input.Parent == nil {
+		architectures = p.architecturesNamed(nil)
+	}
+	amd64 := slices.Equal(architectures, []string{constants.ArchitectureAMD64})
+	if len(version.Architectures) == 0 && len(architectures) > 0 && !amd64 {
+		version.Architectures = architectures
+	}
+}

@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package transform
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
+	"github.com/capkit/capkit/pkg/words"
+)
+
+// Fold joins image versions that are told apart by a suffix only: 1.2.3-baremetal becomes a flavor of 1.2.3.
+type Fold struct {
+	// Suffix with what separates it: "-baremetal".
+	Suffix string
+	// Capability tells the flavors apart, instead of the suffix.
+	Capability string
+	// Value is what flavors of the version with the suffix have, and Plain what those of the other one have.
+	Value, Plain string
+}
+
+// StandardPlain is the Plain of a [Fold] that does not say it.
+const StandardPlain = "standard"
+
+// ParseFold reads a fold as SUFFIX=CAPABILITY:VALUE[,PLAIN].
+func ParseFold(text string) (*Fold, error) {
+	suffix, rest, hasCapability := strings.Cut(text, "=")
+	name, values, hasValues := strings.Cut(rest, ":")
+	value, standard, says := strings.Cut(values, ",")
+	if !says {
+		standard = StandardPlain
+	}
+	f := &Fold{suffix, name, value, standard}
+	switch {
+	case !hasCapability || !hasValues || suffix == "" || name == "" || value == "" || standard == "" || strings.Contains(standard, ","):
+		return nil, fmt.Errorf("%q: write SUFFIX=CAPABILITY:VALUE or SUFFIX=CAPABILITY:VALUE,PLAIN, as in -baremetal=hypervisor:baremetal,virtualized", text)
+	case value == standard:
+		return nil, fmt.Errorf("%q: the two values must differ", text)
+	case name == capability.Architecture:
+		return nil, fmt.Errorf("%q: versions are told apart by another capability than the architecture", text)
+	}
+	return f, nil
+}
+
+// Folds returns the version that a version is folded into; false if its name does not say so.
+func (f *Fold) Folds(version string) (plain string, folds bool) {
+	plain, folds = strings.CutSuffix(version, f.Suffix)
+	return plain, folds && plain != ""
+}
+
+// FoldsAny reports whether a manifest has image versions to fold.
+func FoldsAny(cloud provider.Provider[any], input Input, fold *Fold) bool {
+	p, err := read(cloud, input)
+	if err != nil {
+		return false
+	}
+	pairs, _ := p.foldable(fold)
+	return len(pairs) > 0
+}
+
+// Formerly returns which version of an image a combination was called by before a migration, from the specs of the profile before
+// and after it, as they are rendered: a version with the suffix of the Fold is left out if it is gone, and on the
+// machine types that support the Value of the Fold alone, the version without the suffix has been the one with it. Nil, without a
+// Fold: all keep their names. The result is as an [update.View] has it, and safe for concurrent use.
+func (o Options) Formerly(
+	cloud provider.Provider[any], before, after *v1beta1.CloudProfileSpec,
+) func(resolve.Combination) (version string, counts bool) {
+	if o.Fold == nil {
+		return nil
+	}
+	was, is := &document{cloud: cloud, spec: *before}, &document{cloud: cloud, spec: *after}
+	suffixed, stays := map[provider.ImageVersion]string{}, map[provider.ImageVersion]bool{}
+	pairs, _ := was.foldable(o.Fold)
+	for _, pair := range pairs {
+		id := was.id(pair.suffixed)
+		suffixed[was.id(pair.plain)] = id.Version
+		_, stays[id] = is.find(id)
+	}
+	return func(c resolve.Combination) (string, bool) {
+		id := provider.ImageVersion{Image: c.Image, Version: c.Version}
+		if stays, folded := stays[id]; folded {
+			return c.Version, stays
+		}
+		if former, folded := suffixed[id]; folded && matchesAny(o.MachineTypes, c.MachineType) {
+			return former, true
+		}
+		return c.Version, true
+	}
+}
+
+// Matches reports whether the name of a machine type fits a pattern.
+func Matches(pattern, name string) bool {
+	fits, _ := path.Match(pattern, name)
+	return fits
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return Matches(pattern, name) })
+}
+
+// register returns a vocabulary with the capability of a fold: the plain value before the other one, so that it is preferred
+// where both fit. What is registered keeps its order.
+func register(capabilities []v1beta1.CapabilityDefinition, f *Fold) []v1beta1.CapabilityDefinition {
+	capabilities = slices.Clone(capabilities)
+	i := slices.IndexFunc(capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == f.Capability })
+	if i < 0 {
+		return append(capabilities, v1beta1.CapabilityDefinition{Name: f.Capability, Values: []string{f.Plain, f.Value}})
+	}
+	values := slices.Clone(capabilities[i].Values)
+	if !slices.Contains(values, f.Value) {
+		values = append(values, f.Value)
+	}
+	if !slices.Contains(values, f.Plain) {
+		values = slices.Insert(values, slices.Index(values, f.Value), f.Plain)
+	}
+	capabilities[i].Values = values
+	return capabilities
+}
+
+// pair is a version with a suffix, and the one without.
+type pair struct{ suffixed, plain place }
+
+// foldable returns the versions of core that can be folded, in the order of the profile: those whose version without suffix
+// the profile lists as well, and for both of which the provider config has an image. Others with the suffix are unpaired; of
+// those that a NamespacedCloudProfile extends its parent says so. Nil: nothing is folded.
+func (p *document) foldable(f *Fold) (pairs []pair, unpaired []Unpaired) {
+	if f == nil {
+		return nil, nil
+	}
+	mapped := map[provider.ImageVersion]bool{}
+	for _, e := range p.entries() {
+		mapped[e.id] = true
+	}
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			at := place{i, k}
+			id := p.id(at)
+			version, has := f.Folds(id.Version)
+			if !has || p.inherits(id) {
+				continue
+			}
+			plain := provider.ImageVersion{Image: id.Image, Version: version}
+			to, listed := p.find(plain)
+			var why string
+			switch {
+			case !listed:
+				why = fmt.Sprintf("the profile does not list %s", plain)
+			case !mapped[plain]:
+				why = fmt.Sprintf("the provider config has no image for %s", plain)
+			case !mapped[id]:
+				why = "the provider config has no image for it"
+			default:
+				pairs = append(pairs, pair{at, to})
+				continue
+			}
+			unpaired = append(unpaired, Unpaired{id.Image, id.Version, why, at.String()})
+		}
+	}
+	return pairs, unpaired
+}
+
+// inherits reports whether the parent lists an image version.
+func (p *document) inherits(id provider.ImageVersion) bool {
+	if p.input.Parent == nil {
+		return false
+	}
+	_, listed := (&document{spec: *p.input.Parent}).find(id)
+	return listed
+}
+
+// isPaired reports whether an image version is one that is folded, or that another one is folded into.
+func (p *document) isPaired(id provider.ImageVersion) bool {
+	return slices.ContainsFunc(p.pairs, func(pair pair) bool { return p.id(pair.suffixed) == id || p.id(pair.plain) == id })
+}
+
+// fold joins versions, and returns those that are kept. The capability is registered.
+func (p *document) fold(f *Fold) []Kept {
+	core := p.fill(p.capabilities)
+	var kept []Kept
+	for _, pair := range p.pairs {
+		plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return id == plain })
+		p.checkPair(pair)
+		p.foldFlavors(f, pair)
+		p.foldCore(f, pair, core)
+		var by []string
+		if p.input.Used != nil {
+			by = p.input.Used(suffixed.Image, suffixed.Version)
+		}
+		if len(by) > 0 {
+			kept = append(kept, Kept{suffixed.Image, suffixed.Version, by, pair.suffixed.String()})
+			continue
+		}
+		p.gone[pair.suffixed] = true
+		p.removeEntries(suffixed)
+	}
+	return kept
+}
+
+// checkPair reports what two versions say that a version says once for all its flavors, and that is not the same in both.
+func (p *document) checkPair(pair pair) {
+	suffixed, plain := p.id(pair.suffixed), p.id(pair.plain)
+	was, is := fieldsOf(*p.version(pair.suffixed)), fieldsOf(*p.version(pair.plain))
+	all := maps.Clone(was)
+	maps.Copy(all, is)
+	var differences []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if x, y := cmp.Or(was[name], "not set"), cmp.Or(is[name], "not set"); x != y {
+			differences = append(differences, fmt.Sprintf("%s (%s: %s, %s: %s)", name, suffixed.Version, x, plain.Version, y))
+		}
+	}
+	if len(differences) > 0 {
+		p.fail(pair.suffixed.String(), "%s cannot become a flavor of %s: they differ in %s, which a version says once for all its flavors; "+
+			"make them equal first, or remove one of the two versions", suffixed, plain.Version, words.And(differences))
+	}
+}
+
+// fieldsOf returns what a version of core says for all its flavors, as JSON by field; as Gardener takes it where it says nothing.
+func fieldsOf(version v1beta1.MachineImageVersion) map[string]string {
+	v1beta1.SetDefaults_MachineImageVersion(&version)
+	version.Classification = ptr.To(ptr.Deref(version.Classification, v1beta1.ClassificationSupported)) //nolint:staticcheck // as people write it
+	version.Version, version.Architectures, version.CapabilityFlavors = "", nil, nil
+	var raw bytes.Buffer
+	var fields map[string]json.RawMessage
+	e := json.NewEncoder(&raw)
+	e.SetEscapeHTML(false) // for constraints
+	texts := map[string]string{}
+	if e.Encode(version) == nil && json.Unmarshal(raw.Bytes(), &fields) == nil {
+		for name, value := range fields {
+			texts[name] = string(value)
+		}
+	}
+	return texts
+}
+
+// foldFlavors gives the entries of the plain version in the provider config the flavors of the one with the suffix.
+func (p *document) foldFlavors(f *Fold, pair pair) {
+	plain, suffixed := p.id(pair.plain), p.id(pair.suffixed)
+	var target map[string]any // the first entry of the plain version
+	var flavors, added []any  // of both versions
+	for _, e := range p.entries() {
+		switch e.id {
+		case plain:
+			if target == nil {
+				target = e.tree
+			}
+			flavors = append(flavors, declare(asList(e.tree["capabilityFlavors"]), f.Capability, f.Plain)...)
+		case suffixed:
+			own := declare(p.flavorsOf(&e), f.Capability, f.Value)
+			for _, flavor := range own {
+				if got := capabilitiesOf(flavor)[f.Capability]; !reflect.DeepEqual(got, []any{f.Value}) {
+					p.fail(e.Path.String(), "%s has flavors with %s %v, and would become a flavor with [%s]", suffixed, f.Capability, got, f.Value)
+				}
+			}
+			added = append(added, own...)
+		}
+	}
+	for _, flavor := range added {
+		same := slices.IndexFunc(flavors, func(other any) bool { return reflect.DeepEqual(capabilitiesOf(other), capabilitiesOf(flavor)) })
+		switch {
+		case same < 0 && target != nil:
+			target["capabilityFlavors"] = append(asList(target["capabilityFlavors"]), flavor)
+			flavors = append(flavors, flavor)
+		case same >= 0 && !reflect.DeepEqual(flavors[same], flavor):
+			p.fail(pair.plain.String(), "%s has a flavor with %s [%s] already, with another image than %s has; remove one of the two",
+				plain, f.Capability, f.Value, suffixed.Version)
+		}
+	}
+	p.refresh()
+}
+
+// flavorsOf returns copies of the flavors of an entry, in whichever format it is.
+func (p *document) flavorsOf(e *configEntry) (flavors []any) {
+	var entries []map[string]any
+	if e.Legacy {
+		entries = p.encode(e.id, e.Version, provider.FormatFlavors)
+	} else if raw, err := json.Marshal([]any{e.tree}); err != nil || json.Unmarshal(raw, &entries) != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		flavors = append(flavors, asList(entry["capabilityFlavors"])...)
+	}
+	return flavors
+}
+
+func capabilitiesOf(flavor any) map[string]any { return mapping(mapping(flavor)["capabilities"]) }
+
+// declare adds a value of a capability to those flavors of the provider config that do not declare it, and returns them.
+func declare(flavors []any, name, value string) []any {
+	for _, flavor := range flavors {
+		tree := mapping(flavor)
+		if tree == nil {
+			continue
+		}
+		capabilities := map[string]any{name: []any{value}}
+		maps.Copy(capabilities, capabilitiesOf(flavor))
+		tree["capabilities"] = capabilities
+	}
+	return flavors
+}
+
+// foldCore gives the plain version of core the flavors of the one with the suffix. core is filled.
+func (p *document) foldCore(f *Fold, pair pair, core []v1beta1.MachineImage) {
+	version := p.version(pair.plain)
+	version.CapabilityFlavors = nil
+	for _, flavor := range append(declaring(&core[pair.plain.image].Versions[pair.plain.version], f.Capability, f.Plain),
+		declaring(&core[pair.suffixed.image].Versions[pair.suffixed.version], f.Capability, f.Value)...) {
+		if !slices.ContainsFunc(version.CapabilityFlavors, func(other v1beta1.MachineImageFlavor) bool { return reflect.DeepEqual(other, flavor) }) {
+			version.CapabilityFlavors = append(version.CapabilityFlavors, flavor)
+		}
+	}
+	if len(version.Architectures) == 0 {
+		return
+	}
+	for _, flavor := range version.CapabilityFlavors { // the deprecated field has to agree
+		for _, architecture := range flavor.Capabilities[capability.Architecture] {
+			if !slices.Contains(version.Architectures, architecture) {
+				version.Architectures = append(version.Architectures, architecture)
+			}
+		}
+	}
+}
+
+// declaring returns the flavors of an image version with a value of a capability, where they do not declare it. Without flavors it
+// has one that says nothing else.
+func declaring(version *v1beta1.MachineImageVersion, name, value string) []v1beta1.MachineImageFlavor {
+	declared := version.CapabilityFlavors
+	if len(declared) == 0 {
+		declared = []v1beta1.MachineImageFlavor{{}}
+	}
+	flavors := make([]v1beta1.MachineImageFlavor, 0, len(declared))
+	for _, flavor := range declared {
+		capabilities := v1beta1.Capabilities{name: {value}}
+		maps.Copy(capabilities, flavor.Capabilities)
+		flavors = append(flavors, v1beta1.MachineImageFlavor{Capabilities: capabilities})
+	}
+	return flavors
+}
+
+// removeEntries removes a version from the provider config.
+func (p *document) removeEntries(id provider.ImageVersion) {
+	for i, read := range p.decode() {
+		if read.Name != id.Image {
+			continue
+		}
+		owner := p.configImage(i)
+		var left []any
+		for k, tree := range asList(owner["versions"]) {
+			if k >= len(read.Versions) || read.Versions[k].Version != id.Version {
+				left = append(left, tree)
+			}
+		}
+		owner["versions"] = left
+	}
+	p.refresh()
+}
+
+// foldMachineTypes sets which machine types support which value: those whose name fits a pattern the value of the fold, and
+// others the plain one.
+func (p *document) foldMachineTypes(f *Fold, patterns []string) {
+	for i := range p.spec.MachineTypes {
+		t := &p.spec.MachineTypes[i]
+		if t.Capabilities == nil {
+			t.Capabilities = v1beta1.Capabilities{}
+		}
+		if _, named := t.Capabilities[capability.Architecture]; !named && len(architecturesIn(p.capabilities)) > 1 {
+			t.Capabilities[capability.Architecture] = []string{ptr.Deref(t.Architecture, constants.ArchitectureAMD64)}
+		}
+		t.Capabilities[f.Capability] = []string{f.Plain}
+		if matchesAny(patterns, t.Name) {
+			t.Capabilities[f.Capability] = []string{f.Value}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package transform
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/imageselector"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+)
+
+// configEntry is an image version of the provider config, as it is read and as it is written.
+type configEntry struct {
+	id provider.ImageVersion
+	*imageselector.Version[any]
+	tree map[string]any
+}
+
+// entries returns the image versions of the provider config; none if there is no config.
+func (p *document) entries() (entries []configEntry) {
+	for i, image := range p.decode() {
+		versions := p.configImage(i)["versions"]
+		for k := range image.Versions {
+			version := &image.Versions[k]
+			entries = append(entries, configEntry{provider.ImageVersion{Image: image.Name, Version: version.Version}, version, entry(versions, k)})
+		}
+	}
+	return entries
+}
+
+// decode returns the images of the provider config; none if there is no config.
+func (p *document) decode() []imageselector.Image[any] {
+	if !providerconfig.HasContent(p.spec.ProviderConfig) {
+		return nil
+	}
+	config, _ := p.cloud.Decode(p.spec.ProviderConfig, field.NewPath("spec", "providerConfig"))
+	return config.Images
+}
+
+// configImage returns an image of the provider config; nil if it is of another form.
+func (p *document) configImage(index int) map[string]any {
+	return entry(p.config["machineImages"], index)
+}
+
+// refresh takes over what has been changed in the provider config.
+func (p *document) refresh() {
+	if p.config == nil {
+		return
+	}
+	if raw, err := json.Marshal(p.config); err == nil {
+		p.spec.ProviderConfig = &runtime.RawExtension{Raw: raw}
+	}
+}
+
+// rewrite writes the entries of the provider config for which of is true in a format, unless they are in it. Several entries of
+// one version become one with flavors, in the place of the first.
+func (p *document) rewrite(format provider.Format, of func(provider.ImageVersion) bool) {
+	p.filled = p.fill(p.capabilities)
+	for i, image := range p.decode() {
+		p.rewriteImage(p.configImage(i), &image, format, of)
+	}
+	p.refresh()
+}
+
+// rewriteImage rewrites the entries of one image, whose tree is owner.
+func (p *document) rewriteImage(
+	owner map[string]any, image *imageselector.Image[any], format provider.Format, of func(provider.ImageVersion) bool,
+) {
+	list := asList(owner["versions"])
+	if len(list) != len(image.Versions) {
+		return // which is an error that has been reported
+	}
+	var rewritten []any
+	changed, firsts := false, map[string]map[string]any{}
+	for k := range image.Versions {
+		version := &image.Versions[k]
+		id := provider.ImageVersion{Image: image.Name, Version: version.Version}
+		if version.Legacy == (format == provider.FormatLegacy) || !of(id) {
+			if written := mapping(list[k]); !version.Legacy && firsts[id.Version] == nil {
+				firsts[id.Version] = written
+			}
+			rewritten = append(rewritten, list[k])
+			continue
+		}
+		changed = true
+		for _, written := range p.encode(id, version, format) {
+			first := firsts[id.Version]
+			if first == nil || format == provider.FormatLegacy {
+				firsts[id.Version] = written
+				rewritten = append(rewritten, written)
+				continue
+			}
+			first["capabilityFlavors"] = append(asList(first["capabilityFlavors"]), asList(written["capabilityFlavors"])...)
+		}
+	}
+	if changed {
+		owner["versions"] = rewritten
+	}
+}
+
+// encode writes an entry in a format. If that is not possible it is an error, and the result is empty.
+func (p *document) encode(id provider.ImageVersion, version *imageselector.Version[any], format provider.Format) []map[string]any {
+	converted := *version
+	converted.Legacy = format == provider.FormatLegacy
+	if converted.Legacy {
+		converted.Flavors = p.undeclared(version)
+	} else {
+		converted.Flavors = p.declared(id, version)
+	}
+	entries, err := profile.Encode(p.cloud, converted, format)
+	if err != nil {
+		p.fail(version.Path.String(), "%s cannot be written in the other format: %v", id, err)
+		return nil
+	}
+	if converted.Legacy {
+		for _, entry := range entries {
+			p.shorten(entry)
+		}
+	}
+	return entries
+}
+
+// declared returns the flavors of an entry with the capabilities that they are to declare: those of the core flavor to which they
+// correspond (semantics S8) or, if there is none, their own. An image for all architectures is one flavor for each of them.
+func (p *document) declared(id provider.ImageVersion, version *imageselector.Version[any]) []imageselector.Flavor[any] {
+	var core []v1beta1.MachineImageFlavor
+	if at, found := p.find(id); found {
+		core = p.filled[at.image].Versions[at.version].CapabilityFlavors
+	}
+	vocabulary, _ := capability.Compile(p.capabilities, nil, p.cloud.Workers().Definitions()...)
+	var flavors []imageselector.Flavor[any]
+	for _, flavor := range version.Flavors {
+		own := flavor.Supported(vocabulary)
+		flavor.Implied = nil
+		if _, declared := own[capability.Architecture]; version.Legacy && !declared && len(vocabulary.Registered(capability.Architecture)) > 1 {
+			for _, f := range core {
+				each := flavor
+				each.Capabilities = f.Capabilities
+				flavors = append(flavors, each)
+			}
+			continue
+		}
+		set, _ := vocabulary.Flavor(own, nil, nil)
+		var same []v1beta1.MachineImageFlavor
+		for _, f := range core {
+			if other, _ := vocabulary.Flavor(f.Capabilities, nil, nil); other == set {
+				same = []v1beta1.MachineImageFlavor{f}
+				break
+			}
+			if slices.Equal(f.Capabilities[capability.Architecture], own[capability.Architecture]) {
+				same = append(same, f)
+			}
+		}
+		flavor.Capabilities = own
+		if version.Legacy && len(same) == 1 {
+			flavor.Capabilities = same[0].Capabilities
+		}
+		flavors = append(flavors, flavor)
+	}
+	return flavors
+}
+
+// undeclared returns the flavors of an entry with their architecture and nothing else, and reports those that say more.
+func (p *document) undeclared(version *imageselector.Version[any]) []imageselector.Flavor[any] {
+	flavors := slices.Clone(version.Flavors)
+	for i := range flavors {
+		f := &flavors[i]
+		for _, name := range slices.Sorted(maps.Keys(f.Capabilities)) {
+			if name != capability.Architecture {
+				p.fail(f.Path.Child("capabilities", name).String(),
+					"the legacy format has no place for %s; remove it first, if the flavor is still told apart", name)
+			}
+		}
+		f.Capabilities = v1beta1.Capabilities{capability.Architecture: p.architecturesNamed(f.Capabilities)[:1]}
+	}
+	return flavors
+}
+
+// shorten leaves the architecture amd64 out of an entry in the legacy format, where the provider reads the same without it.
+func (p *document) shorten(written map[string]any) {
+	whole := p.readEntry(written)
+	if whole == nil {
+		return
+	}
+	for _, place := range append([]any{written}, asList(written["regions"])...) {
+		if tree := mapping(place); tree["architecture"] == constants.ArchitectureAMD64 {
+			delete(tree, "architecture")
+			if without := p.readEntry(written); without == nil || !reflect.DeepEqual(whole.Flavors, without.Flavors) {
+				tree["architecture"] = constants.ArchitectureAMD64
+			}
+		}
+	}
+}
+
+// readEntry returns one entry as the provider reads it; nil if it finds something wrong.
+func (p *document) readEntry(written map[string]any) *imageselector.Version[any] {
+	raw, err := json.Marshal(map[string]any{
+		"apiVersion": p.config["apiVersion"], "kind": p.config["kind"],
+		"machineImages": []any{map[string]any{"name": "image", "versions": []any{written}}},
+	})
+	if err != nil {
+		return nil
+	}
+	decoded, report := p.cloud.Decode(&runtime.RawExtension{Raw: raw}, field.NewPath("entry"))
+	if len(report.Errors) > 0 || len(decoded.Images) != 1 || len(decoded.Images[0].Versions) != 1 {
+		return nil
+	}
+	return &decoded.Images[0].Versions[0]
+}

@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+// Package transform turns the manifest of a CloudProfile or a NamespacedCloudProfile from the legacy format into one with
+// capabilities, step by step, and back. It works on what the manifest says, and returns what it is to say: how that is written
+// into a file is for others, and so is the proof that no worker pool boots anything else.
+//
+// Start reading at [Forward] and [Back]. provider.go rewrites image versions of a provider config, fold.go joins versions that
+// are told apart by a suffix only. The package is pure, changes none of its arguments, and may be used concurrently.
+package transform
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/finding"
+	"github.com/capkit/capkit/pkg/profile"
+	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/providerconfig"
+)
+
+// Rule is the origin of the errors about what cannot be migrated.
+const Rule = "migration"
+
+// Options say how far to go.
+type Options struct {
+	// ProviderConfig has all image versions of the provider config written as flavors.
+	ProviderConfig bool
+	// Fold joins image versions; nil joins none.
+	Fold *Fold
+	// MachineTypes are patterns, as of path.Match, of the names of the machine types that support the Value of Fold and nothing
+	// else, while all others support its Plain. Nil: machine types say nothing about it.
+	MachineTypes []string
+}
+
+// Input is a manifest to migrate.
+type Input struct {
+	// Raw is the manifest as JSON.
+	Raw json.RawMessage
+	// Parent is the parent of a NamespacedCloudProfile as it is going to be; nil for a CloudProfile.
+	Parent *v1beta1.CloudProfileSpec
+	// FoldsBelow says of a CloudProfile that a NamespacedCloudProfile of it has versions to fold.
+	FoldsBelow bool
+	// Used says who uses an image version, so that it has to be kept; nil: nobody uses any.
+	Used func(image, version string) []string
+}
+
+// Kept is an image version that is not needed any more, but for those who use it.
+type Kept struct {
+	Image, Version string
+	// By names those who use it, as Used does: at least one.
+	By []string
+	// Field is the path of the version, in the manifest as it was.
+	Field string
+}
+
+// Unpaired is an image version with the suffix of a fold that stays as it is.
+type Unpaired struct {
+	Image, Version string
+	// Why is what is missing for a fold, as a clause.
+	Why string
+	// Field is the path of the version.
+	Field string
+}
+
+// Result is what becomes of a manifest.
+type Result struct {
+	// Raw is the manifest that it becomes, as JSON. Members that stay do not keep their order.
+	Raw json.RawMessage
+	// Kept are the folded versions that are kept, in the order of the manifest.
+	Kept []Kept
+	// Folded is set if there are versions to fold, and Unpaired are those that cannot be folded, in the order of the manifest.
+	Folded   bool
+	Unpaired []Unpaired
+}
+
+// document is a manifest while it is migrated.
+type document struct {
+	cloud provider.Provider[any]
+	input Input
+	// tree is the manifest, and config the provider config in it, which is changed there.
+	tree, config map[string]any
+	// was is the spec as it was read, of a NamespacedCloudProfile what a CloudProfile has as well. What changes in core is changed in
+	// spec, and written into the tree by result. The versions that go stay in spec.
+	was, spec v1beta1.CloudProfileSpec
+	gone      map[place]bool
+	// capabilities is the vocabulary after the migration.
+	capabilities []v1beta1.CapabilityDefinition
+	// filled are the images of core with the flavors that admission fills in, while entries are rewritten.
+	filled []v1beta1.MachineImage
+	// pairs are the versions to fold, and unpaired are others with the suffix.
+	pairs    []pair
+	unpaired []Unpaired
+	errs     field.ErrorList
+}
+
+// read reads a manifest, which has been decoded as one before.
+func read(cloud provider.Provider[any], input Input) (*document, error) {
+	p := &document{cloud: cloud, input: input, gone: map[place]bool{}}
+	d := json.NewDecoder(bytes.NewReader(input.Raw))
+	d.UseNumber()
+	if err := d.Decode(&p.tree); err != nil {
+		return nil, fmt.Errorf("the manifest is no JSON: %w", err)
+	}
+	var object struct {
+		Spec struct {
+			MachineCapabilities []v1beta1.CapabilityDefinition `json:"machineCapabilities"`
+			MachineImages       []v1beta1.MachineImage         `json:"machineImages"`
+			MachineTypes        []v1beta1.MachineType          `json:"machineTypes"`
+			ProviderConfig      *runtime.RawExtension          `json:"providerConfig"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(input.Raw, &object); err != nil {
+		return nil, fmt.Errorf("the manifest is no profile: %w", err)
+	}
+	s := &object.Spec
+	p.spec = v1beta1.CloudProfileSpec{
+		Type: cloud.Type(), MachineCapabilities: s.MachineCapabilities, MachineImages: s.MachineImages, MachineTypes: s.MachineTypes,
+		ProviderConfig: s.ProviderConfig,
+	}
+	p.was = *p.spec.DeepCopy()
+	p.config = mapping(mapping(p.tree["spec"])["providerConfig"])
+	p.capabilities = s.MachineCapabilities
+	if input.Parent != nil {
+		p.capabilities = input.Parent.MachineCapabilities
+	}
+	p.checkConfig()
+	return p, nil
+}
+
+// checkConfig reports what cannot be read of the images in the provider config: it would be lost where they are written anew.
+func (p *document) checkConfig() {
+	if !providerconfig.HasContent(p.spec.ProviderConfig) {
+		return
+	}
+	at := field.NewPath("spec", "providerConfig")
+	_, report := p.cloud.Decode(p.spec.ProviderConfig, at)
+	for _, f := range report.Errors {
+		if providerconfig.UnreadIn(finding.List{f}, at).Touches(at.Child("machineImages")) {
+			p.errs = append(p.errs, f.Error)
+		}
+	}
+}
+
+// result writes what has changed in core into the manifest, and returns it.
+func (p *document) result(kept []Kept) (Result, field.ErrorList, error) {
+	spec := mapping(p.tree["spec"])
+	set(spec, "machineCapabilities", p.was.MachineCapabilities, p.spec.MachineCapabilities)
+	for i := range p.spec.MachineTypes {
+		was, is := &p.was.MachineTypes[i], &p.spec.MachineTypes[i]
+		tree := entry(spec["machineTypes"], i)
+		set(tree, "architecture", was.Architecture, is.Architecture)
+		set(tree, "capabilities", was.Capabilities, is.Capabilities)
+	}
+	for i := range p.spec.MachineImages {
+		image := entry(spec["machineImages"], i)
+		var stay []any
+		for k := range p.spec.MachineImages[i].Versions {
+			was, is := &p.was.MachineImages[i].Versions[k], &p.spec.MachineImages[i].Versions[k]
+			version := entry(image["versions"], k)
+			set(version, "architectures", was.Architectures, is.Architectures)
+			set(version, "capabilityFlavors", was.CapabilityFlavors, is.CapabilityFlavors)
+			if !p.gone[place{i, k}] {
+				stay = append(stay, version)
+			}
+		}
+		if len(stay) < len(p.spec.MachineImages[i].Versions) {
+			image["versions"] = stay
+		}
+	}
+	raw, err := json.Marshal(p.tree)
+	return Result{Raw: raw, Kept: kept, Folded: len(p.pairs) > 0, Unpaired: p.unpaired}, p.errs, err
+}
+
+// set sets a member that is not what it was. Nil removes it.
+func set[T any](tree map[string]any, name string, was, is T) {
+	switch {
+	case tree == nil || reflect.DeepEqual(was, is):
+	case reflect.ValueOf(is).IsZero():
+		delete(tree, name)
+	default:
+		tree[name] = is
+	}
+}
+
+// mapping returns a mapping of a manifest; nil if the value is none.
+func mapping(value any) map[string]any {
+	tree, _ := value.(map[string]any)
+	return tree
+}
+
+// asList returns a list of a manifest; nil if the value is none.
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+// entry returns an entry of a list that is a mapping; nil if there is none.
+func entry(list any, index int) map[string]any {
+	if entries := asList(list); index < len(entries) {
+		return mapping(entries[index])
+	}
+	return nil
+}
+
+func (p *document) fail(at string, format string, args ...any) {
+	p.errs = append(p.errs, &field.Error{
+		Type: field.ErrorTypeForbidden, Field: at, Origin: Rule, BadValue: field.OmitValueType{}, Detail: fmt.Sprintf(format, args...),
+	})
+}
+
+// Forward returns what a manifest becomes with capabilities. Without options that is the smallest step that Gardener accepts: the
+// vocabulary is registered, and admission fills in the rest (semantics S12). A manifest that is there already stays as it is. The
+// errors say, with paths of the manifest, what cannot be migrated; with any, the result is of no use. err is about a Raw that is
+// not the manifest of a profile.
+func Forward(cloud provider.Provider[any], input Input, options Options) (result Result, errs field.ErrorList, err error) {
+	p, err := read(cloud, input)
+	if err != nil {
+		return Result{}, nil, err
+	}
+	if len(p.errs) > 0 {
+		return p.result(nil)
+	}
+	p.pairs, p.unpaired = p.foldable(options.Fold)
+	folds := len(p.pairs) > 0 || options.Fold != nil && input.FoldsBelow
+	if input.Parent == nil {
+		if len(p.capabilities) == 0 {
+			p.capabilities = p.architectures()
+		}
+		p.registerImplied(func(id provider.ImageVersion) bool { return options.ProviderConfig || p.isPaired(id) })
+		if folds {
+			p.capabilities = register(p.capabilities, options.Fold)
+		}
+		p.spec.MachineCapabilities = p.capabilities
+	}
+	if len(p.capabilities) == 0 { // the parent has none
+		return p.result(nil)
+	}
+	p.demandedFlavors()
+	if options.ProviderConfig {
+		p.rewrite(provider.FormatFlavors, func(provider.ImageVersion) bool { return true })
+	}
+	var kept []Kept
+	if folds {
+		kept = p.fold(options.Fold)
+		if options.MachineTypes != nil {
+			p.foldMachineTypes(options.Fold, options.MachineTypes)
+		}
+	}
+	return p.result(kept)
+}
+
+// architectures returns the vocabulary of the first step: both architectures, which is what the legacy format has; or the only
+// one that is used, where images do not tell which one they are for.
+func (p *document) architectures() []v1beta1.CapabilityDefinition {
+	both := []v1beta1.CapabilityDefinition{{
+		Name: capability.Architecture, Values: []string{constants.ArchitectureAMD64, constants.ArchitectureARM64},
+	}}
+	used := map[string]bool{}
+	for i := range p.spec.MachineTypes {
+		used[ptr.Deref(p.spec.MachineTypes[i].Architecture, constants.ArchitectureAMD64)] = true
+	}
+	for _, image := range p.spec.MachineImages {
+		for i := range image.Versions {
+			for _, architecture := range architecturesOf(&image.Versions[i]) {
+				used[architecture] = true
+			}
+		}
+	}
+	if len(used) == 1 && len(p.unfilled(both)) > 0 {
+		both[0].Values = slices.DeleteFunc(both[0].Values, func(value string) bool { return !used[value] })
+	}
+	return both
+}
+
+// architecturesOf returns the architectures of an image version in the legacy format (semantics S1).
+func architecturesOf(version *v1beta1.MachineImageVersion) []string {
+	if len(version.Architectures) == 0 {
+		return []string{constants.ArchitectureAMD64}
+	}
+	return version.Architectures
+}
+
+// architecturesIn returns the architectures that a vocabulary registers.
+func architecturesIn(capabilities []v1beta1.CapabilityDefinition) []string {
+	for _, c := range capabilities {
+		if c.Name == capability.Architecture {
+			return c.Values
+		}
+	}
+	return nil
+}
+
+// fill returns the images of core as admission fills them in, with a vocabulary.
+func (p *document) fill(capabilities []v1beta1.CapabilityDefinition) []v1beta1.MachineImage {
+	spec := p.spec.DeepCopy()
+	spec.MachineCapabilities = capabilities
+	var flavors []profile.Filled
+	if p.input.Parent == nil {
+		flavors = profile.FillCloudProfile(p.cloud, spec)
+	} else {
+		parent := p.input.Parent.DeepCopy()
+		parent.MachineCapabilities = capabilities
+		flavors = profile.FillNamespacedCloudProfile(p.cloud, &v1beta1.NamespacedCloudProfile{
+			Spec: v1beta1.NamespacedCloudProfileSpec{MachineImages: spec.MachineImages, ProviderConfig: spec.ProviderConfig},
+		}, parent)
+	}
+	for _, f := range flavors {
+		spec.MachineImages[f.Image].Versions[f.Version].CapabilityFlavors = f.Flavors
+	}
+	return spec.MachineImages
+}
+
+// place is that of an image version in core.
+type place struct{ image, version int }
+
+// String is its path.
+func (at place) String() string {
+	return fmt.Sprintf("spec.machineImages[%d].versions[%d]", at.image, at.version)
+}
+
+// version returns the image version of core at a place, and id its names.
+func (p *document) version(at place) *v1beta1.MachineImageVersion {
+	return &p.spec.MachineImages[at.image].Versions[at.version]
+}
+
+func (p *document) id(at place) provider.ImageVersion {
+	return provider.ImageVersion{Image: p.spec.MachineImages[at.image].Name, Version: p.version(at).Version}
+}
+
+// find returns where core lists an image version.
+func (p *document) find(id provider.ImageVersion) (place, bool) {
+	for i := range p.spec.MachineImages {
+		for k := range p.spec.MachineImages[i].Versions {
+			if at := (place{i, k}); p.id(at) == id {
+				return at, true
+			}
+		}
+	}
+	return place{}, false
+}
+
+// unfilled returns the image versions of a CloudProfile that admission leaves without flavors, with a vocabulary of several
+// architectures, with which Gardener demands them.
+func (p *document) unfilled(capabilities []v1beta1.CapabilityDefinition) []place {
+	if p.input.Parent != nil || len(architecturesIn(capabilities)) < 2 {
+		return nil
+	}
+	var left []place
+	for i, image := range p.fill(capabilities) {
+		for k := range image.Versions {
+			if len(image.Versions[k].CapabilityFlavors) == 0 {
+				left = append(left, place{i, k})
+			}
+		}
+	}
+	return left
+}
+
+// demandedFlavors adds the flavors of core that Gardener demands and admission does not fill in, and rewrites the images that they
+// are for if they do not tell which architecture they are for.
+func (p *document) demandedFlavors() {
+	ids := map[provider.ImageVersion]bool{}
+	for _, at := range p.unfilled(p.capabilities) {
+		ids[p.id(at)] = true
+		version := p.version(at)
+		for _, architecture := range architecturesOf(version) {
+			version.CapabilityFlavors = append(version.CapabilityFlavors, v1beta1.MachineImageFlavor{
+				Capabilities: v1beta1.Capabilities{capability.Architecture: {architecture}},
+			})
+		}
+	}
+	if len(ids) > 0 {
+		p.rewrite(provider.FormatFlavors, func(id provider.ImageVersion) bool { return ids[id] })
+	}
+}
+
+// registerImplied registers what fields of image versions say that are rewritten as flavors, which have no such fields, unless
+// all of them say the same single value.
+func (p *document) registerImplied(rewritten func(provider.ImageVersion) bool) {
+	values := map[string][]string{}
+	for _, e := range p.entries() {
+		if !e.Legacy || !rewritten(e.id) {
+			continue
+		}
+		for i := range e.Flavors {
+			for name, implied := range e.Flavors[i].Implied {
+				values[name] = union(values[name], implied)
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		registered := slices.ContainsFunc(p.capabilities, func(c v1beta1.CapabilityDefinition) bool { return c.Name == name })
+		if !registered && len(values[name]) > 1 {
+			p.capabilities = append(slices.Clone(p.capabilities), v1beta1.CapabilityDefinition{Name: name, Values: values[name]})
+		}
+	}
+}
+
+// union returns the values of two lists, each once, those of the longer one first.
+func union(a, b []string) []string {
+	if len(b) > len(a) {
+		a, b = b, a
+	}
+	all := slices.Clone(a)
+	for _, value := range b {
+		if !slices.Contains(all, value) {
+			all = append(all, value)
+		}
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capkit/capkit/internal/cli/ask"
+	"github.com/capkit/capkit/internal/cli/command"
+	"github.com/capkit/capkit/internal/cli/lint"
+	"github.com/capkit/capkit/internal/cli/migrate"
+	"github.com/capkit/capkit/internal/cli/page"
+	"github.com/capkit/capkit/internal/cli/plan"
+	"github.com/capkit/capkit/internal/cli/render"
+	"github.com/capkit/capkit/internal/cli/rules"
+)
+
+// root returns the command with its subcommands. name is what the user calls it by, which may be several words.
+func root(c *command.Call, name string) *cobra.Command {
+	root := &cobra.Command{
+		Use:         strings.ReplaceAll(name, " ", "-"), // cobra takes the first word of Use as the command's name
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: name},
+		Short:       "Check the machine images of Gardener CloudProfiles, and find the image of a worker pool",
+		Long: `Checks CloudProfiles, and the Shoots that use them, in files or a cluster. It runs Gardener's own validation and the checks of the
+admission webhooks, and says what is wrong in which line, which image a worker pool boots, and why.
+
+A FILE is a YAML or JSON file, a directory of them, or - for standard input. Objects that are given together see each
+other: a Shoot finds its CloudProfile, a NamespacedCloudProfile its parent.
+
+With -A or -n the command reads objects from a garden cluster, and never writes there. A file then replaces the object of its
+name: what if it were applied? With --kubeconfig or --context alone, files find the profiles that they refer to in the cluster.
+
+Exit status: 0 nothing found wrong, 1 something found wrong, 2 the command could not do its work.`,
+		Example:       "  capkit lint manifests/\n  capkit select shoot.yaml cloudprofile.yaml\n  capkit plan -A cloudprofile-new.yaml",
+		Version:       c.Versions().String(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for group, commands := range map[string][]*cobra.Command{
+		groupCheck:  {lint.Command(c), plan.Command(c)},
+		groupAsk:    {ask.Select(c), ask.Explain(c), ask.Maintenance(c), page.Command(c), ask.Capabilities(c)},
+		groupChange: {migrate.Command(c)},
+		groupLook:   {render.Command(c), rules.List(c), rules.Explain(c), c.VersionCommand()},
+	} {
+		for _, cmd := range commands {
+			cmd.GroupID = group
+			root.AddCommand(cmd)
+		}
+	}
+	addHelp(root)
+	for _, cmd := range append(root.Commands(), root) {
+		cmd.Example = strings.ReplaceAll(cmd.Example, "capkit ", name+" ")
+	}
+	return root
+}

@@ -8,7 +8,9 @@ SHELL       := bash
 .DELETE_ON_ERROR:
 
 MODULE   := github.com/capkit/capkit
-TOOL     := go tool -modfile=hack/tools/go.mod
+# The modules of this repository that are one workspace, go.work. Tools have a module of their own, without it.
+ALL      := ./... ./hack/... ./test/...
+TOOL     := GOWORK=off go tool -modfile=hack/tools/go.mod
 COMMIT   := $(shell git describe --always --dirty --match='' --abbrev=12 2>/dev/null)
 # A commit with a tag like v1.2.3 is that version; others are the one that is in the making.
 TAG      := $(shell git describe --exact-match --tags --match='v[0-9]*' 2>/dev/null)
@@ -44,6 +46,7 @@ PURE := ./pkg/capability/... ./pkg/imageselector/... ./pkg/finding/... ./pkg/pro
 # The compiler is silent for minutes when nothing was built before.
 GARDEN = hack/controlplane.sh > /dev/null && echo 'compiling what is not compiled yet: minutes the first time, seconds later' >&2 && go run ./hack/garden
 
+MODULES       = . hack hack/tools hack/controlplane test test/browser
 GO_FILES      = git ls-files -z -- '*.go' ':!:*zz_generated*'
 LICENSE_FILES = git ls-files -z -- '*.go' '*.sh' '.*.yaml' '.ci/run' Makefile
 
@@ -98,15 +101,11 @@ check-format: ## Fail if a Go file is not formatted
 
 .PHONY: check
 check: check-tidy check-license ## Run the linters (go vet is one of them), and check go.mod and licence headers
-	$(TOOL) golangci-lint run --allow-serial-runners
-	cd test/browser && $(subst hack/,../../hack/,$(TOOL)) golangci-lint run --allow-serial-runners
+	lint=$$($(subst go tool,go tool -n,$(TOOL)) golangci-lint); $$lint run --allow-serial-runners $(ALL); cd test/browser; $$lint run --allow-serial-runners
 
 .PHONY: check-tidy
 check-tidy: ## Fail if go mod tidy would change something
-	go mod tidy -diff
-	cd hack/tools && go mod tidy -diff
-	cd hack/controlplane && go mod tidy -diff
-	cd test/browser && go mod tidy -diff
+	for module in $(MODULES); do (cd $$module; GOWORK=off go mod tidy -diff); done
 
 .PHONY: check-license
 check-license: ## Fail if a file has no SPDX header
@@ -119,10 +118,7 @@ vulncheck: ## Look for known vulnerabilities in what is linked: needs https://vu
 
 .PHONY: tidy
 tidy: ## Tidy all modules
-	go mod tidy
-	cd hack/tools && go mod tidy
-	cd hack/controlplane && go mod tidy
-	cd test/browser && go mod tidy
+	for module in $(MODULES); do (cd $$module; GOWORK=off go mod tidy); done
 
 ##@ Test
 
@@ -135,7 +131,7 @@ SUITES  = $(shell git grep --untracked -l 'suite\.Run\b' -- '*_test.go' | xargs 
 .PHONY: test
 ifeq ($(FOCUS)$(LABELS),)
 test: ## Run all tests, or the specs that FOCUS and LABELS choose; JUnit reports are in bin/reports
-	$(GO_TEST) ./...
+	$(GO_TEST) $(ALL)
 else
 test:
 	@mkdir -p bin/reports
@@ -170,7 +166,7 @@ test-openstack: ## Run the tests that need a real OpenStack, which is installed 
 .PHONY: test-cov
 test-cov: ## Run all tests, print the coverage by function and write bin/coverage.html
 	@mkdir -p bin
-	$(GO_TEST) -coverpkg=./pkg/... -coverprofile=bin/coverage.all ./...
+	$(GO_TEST) -coverpkg=./pkg/...,./internal/... -coverprofile=bin/coverage.all $(ALL)
 	grep -v zz_generated bin/coverage.all > bin/coverage.out
 	go tool cover -html=bin/coverage.out -o bin/coverage.html
 	go tool cover -func=bin/coverage.out

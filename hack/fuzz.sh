@@ -23,7 +23,7 @@ fi
 programs=$(mktemp -d)
 trap 'rm -rf "$programs"' EXIT
 corpus=$(go env GOCACHE)/fuzz
-module=$(go list -m)
+module=$(GOWORK=off go list -m)
 
 flags=()
 for followed in "$module/..." github.com/go-json-experiment/json/... sigs.k8s.io/json/... go.yaml.in/yaml/...; do

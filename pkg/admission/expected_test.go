@@ -14,7 +14,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 // What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 // The comparison comes to what Kubernetes' own comes to.

@@ -13,8 +13,8 @@ import (
 	"github.com/capkit/capkit/pkg/alicloud"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/wire"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/wire"
 )
 
 func TestProvider(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/providerconfig"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with what they imply and their reference.

@@ -19,8 +19,8 @@ import (
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/given"
-	"github.com/capkit/capkit/test/worlds"
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // FuzzCheckCloudProfile starts from a sound spec, some with what can be wrong, one in legacy mode, and some that cannot

@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // verdict compiles a parent, which has to be sound, and checks a profile below it.

@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // text prints everything about a report that a reader may see.

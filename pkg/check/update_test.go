@@ -22,8 +22,8 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/update"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // use is a Shoot that uses a profile.

@@ -13,8 +13,8 @@ import (
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 func warnings(t *testing.T, spec *v1beta1.CloudProfileSpec) []string {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // uses has one Shoot for each wish, which is its name, and one that asks for nothing.

@@ -22,7 +22,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // result is what a run of the command left behind.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // coreSays returns what core says about manifests, as lines of text, without and with --reserved-in-core.

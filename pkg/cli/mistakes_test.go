@@ -13,7 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // Mistakes that operators, authors of extensions and owners of Shoots make, in the examples, and what lint says about each: from

@@ -15,8 +15,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/fakegarden"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/fakegarden"
 )
 
 func TestPlan(t *testing.T) { cases.Run(t, "testdata/plan.txtar", commands(providers)) }

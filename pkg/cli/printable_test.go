@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/test/fakegarden"
+	"github.com/capkit/capkit/internal/testing/fakegarden"
 )
 
 // hostile are names that a stranger can give to what somebody else prints. The first has much of the others.

@@ -12,7 +12,7 @@ import (
 
 	"k8s.io/klog/v2"
 
-	"github.com/capkit/capkit/test/fakegarden"
+	"github.com/capkit/capkit/internal/testing/fakegarden"
 )
 
 // What the client of Kubernetes logs is not for the user, who is told the same by the command.

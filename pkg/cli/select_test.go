@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 const (

@@ -24,8 +24,8 @@ import (
 	"github.com/capkit/capkit/pkg/namespaced"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/wire"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/wire"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with what they imply and their reference.

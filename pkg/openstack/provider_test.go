@@ -17,8 +17,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/wire"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/wire"
 )
 
 // images converts the images of a config and renders the flavors one to a line, with the references that each has in the

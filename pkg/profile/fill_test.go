@@ -18,8 +18,8 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // fillings renders what is filled in, one version to a line.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.

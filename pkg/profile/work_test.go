@@ -15,7 +15,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying

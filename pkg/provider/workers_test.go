@@ -21,8 +21,8 @@ import (
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // raw makes a config of YAML.

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/pkg/providerconfig"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // The error about a field that was there once says what has become of it, wherever the config stands.

@@ -16,7 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/ratchet"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // excused is what an update may keep of a report.

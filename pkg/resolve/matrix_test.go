@@ -17,7 +17,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // A matrix answers as the profile does to each question by itself, and machine types of a group get the same answers.

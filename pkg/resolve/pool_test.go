@@ -18,9 +18,9 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/cases"
-	"github.com/capkit/capkit/test/given"
-	"github.com/capkit/capkit/test/worlds"
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // profileOfPools has something of everything: versions that are old, expired, or in one region only; two images;

@@ -13,7 +13,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // What others have found wrong in a profile is named where it may be why a worker pool gets no image, and is not suggested.

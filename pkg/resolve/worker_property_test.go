@@ -20,7 +20,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // Whatever is suggested to a pool that asks for something works, and what the error is about is true.

@@ -19,7 +19,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/given"
+	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // feature is a row of the table of semantics S3, with the OpenStack provider's own capability as a further one. It is

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/capkit/capkit/internal/cli/changes"
-	"github.com/capkit/capkit/test/worlds"
+	"github.com/capkit/capkit/internal/testing/worlds"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"

@@ -43,7 +43,7 @@ func capkit(args ...string) said {
 // planned returns what the command says of an update of a CloudProfile, compared with what the garden has.
 func planned(
 	ctx context.Context, profile *v1beta1.CloudProfile, update func(*v1beta1.CloudProfile),
-) (changes []changes.Change, status int) {
+) (found []changes.Change, status int) {
 	GinkgoHelper()
 	Expect(u.Get(ctx, client.ObjectKeyFromObject(profile), profile)).To(Succeed())
 	updated := &v1beta1.CloudProfile{
@@ -56,9 +56,9 @@ func planned(
 	file := filepath.Join(GinkgoT().TempDir(), "profile.yaml")
 	Expect(os.WriteFile(file, text, 0o600)).To(Succeed())
 	answer := capkit("plan", "-A", file)
-	var found struct{ Changes []changes.Change }
-	Expect(json.Unmarshal([]byte(answer.stdout), &found)).To(Succeed(), answer.stderr)
-	return found.Changes, answer.status
+	var answered struct{ Changes []changes.Change }
+	Expect(json.Unmarshal([]byte(answer.stdout), &answered)).To(Succeed(), answer.stderr)
+	return answered.Changes, answer.status
 }
 
 // aboutPools matches changes of a kind which concern some worker pools.
@@ -123,8 +123,8 @@ var _ = Describe("A plan", func() {
 			{func(p *v1beta1.CloudProfile) { p.Spec.MachineTypes = slices.Delete(p.Spec.MachineTypes, 0, 1) }, apierrors.IsServiceUnavailable},
 		} {
 			relabel := func(s *v1beta1.Shoot) { s.Labels = map[string]string{"lock": fmt.Sprint(i)} }
-			changes, status := planned(ctx, profile, lock.update)
-			Expect(changes).To(And(aboutPools(changes.Locked, pool), aboutPools(changes.NoMachines, pool)))
+			found, status := planned(ctx, profile, lock.update)
+			Expect(found).To(And(aboutPools(changes.Locked, pool), aboutPools(changes.NoMachines, pool)))
 			Expect(status).To(Equal(1))
 			Expect(change(ctx, profile, lock.update)).To(Succeed())
 			Eventually(ctx, func() error { return change(ctx, s, relabel) }).Should(MatchError(lock.refused, "refused by Gardener"))
@@ -151,9 +151,9 @@ var _ = Describe("A plan", func() {
 			{unmapped, HaveField("Rule", "provider-flavor-missing")},
 			{invalid, HaveField("Field", "spec.machineTypes[0].cpu")},
 		} {
-			changes, status := planned(ctx, profile, refused.update)
+			found, status := planned(ctx, profile, refused.update)
 			Expect(status).To(Equal(1))
-			Expect(changes).To(ContainElement(And(HaveField("Kind", changes.Refused), refused.change)))
+			Expect(found).To(ContainElement(And(HaveField("Kind", changes.Refused), refused.change)))
 			Eventually(ctx, func() error { return change(ctx, profile, refused.update) }).ShouldNot(Succeed()) // once Gardener knows the Shoot
 		}
 		destroy(ctx, s)
@@ -164,8 +164,8 @@ var _ = Describe("A plan", func() {
 		id := flavorAt(0, 0) + "/regions/0"
 		By("another image")
 		other := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, replace(id+"/id", "9876")) }
-		changes, status := planned(ctx, profile, other)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.OtherImage), HaveField("When", changes.Now), HaveField("Pools", []changes.Pool{pool}),
+		found, status := planned(ctx, profile, other)
+		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.OtherImage), HaveField("When", changes.Now), HaveField("Pools", []changes.Pool{pool}),
 			HaveField("From", boots(s.Name)[pool.Name]), HaveField("To", map[string]any{"id": "9876"}))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, other)).To(Succeed())
@@ -173,8 +173,8 @@ var _ = Describe("A plan", func() {
 
 		By("no machines")
 		none := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(id)) }
-		changes, status = planned(ctx, profile, none)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.NoMachines), HaveField("Pools", []changes.Pool{pool}))))
+		found, status = planned(ctx, profile, none)
+		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.NoMachines), HaveField("Pools", []changes.Pool{pool}))))
 		Expect(status).To(Equal(1))
 		Expect(another(ctx, profile.Name, unchanged)).To(Succeed())
 		Expect(change(ctx, profile, none)).To(Succeed())
@@ -182,8 +182,8 @@ var _ = Describe("A plan", func() {
 		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(MatchError(ContainSubstring("no image fits")))
 
 		By("new")
-		changes, status = planned(ctx, profile, undo)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.New), HaveField("Pools", []changes.Pool{pool}))))
+		found, status = planned(ctx, profile, undo)
+		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.New), HaveField("Pools", []changes.Pool{pool}))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, undo)).To(Succeed())
 		Eventually(ctx, func() error { return another(ctx, profile.Name, unchanged) }).Should(Succeed())
@@ -194,8 +194,8 @@ var _ = Describe("A plan", func() {
 		}
 		Expect(another(ctx, profile.Name, inAsia)).To(Succeed())
 		gone := func(p *v1beta1.CloudProfile) { edit(p.Spec.ProviderConfig, remove(flavorAt(0, 0)+"/regions/1")) }
-		changes, status = planned(ctx, profile, gone)
-		Expect(changes).To(ConsistOf(And(HaveField("Kind", changes.Gone), HaveField("Region", "asia"), HaveField("Count", 0))))
+		found, status = planned(ctx, profile, gone)
+		Expect(found).To(ConsistOf(And(HaveField("Kind", changes.Gone), HaveField("Region", "asia"), HaveField("Count", 0))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, gone)).To(Succeed())
 		Eventually(ctx, func() error { return another(ctx, profile.Name, inAsia) }).Should(MatchError(ContainSubstring("no image fits")))
@@ -212,8 +212,8 @@ var _ = Describe("A plan", func() {
 		}
 		larger := func(s *v1beta1.Shoot) { s.Spec.Provider.Workers[0].Maximum++ }
 		another := func() error { return another(ctx, profile.Name, unchanged) }
-		changes, status := planned(ctx, profile, removed)
-		Expect(changes).To(And(Not(BeEmpty()), HaveEach(And(HaveField("Kind", changes.Gone), europe, HaveField("Count", 0), Not(usedHere)))))
+		found, status := planned(ctx, profile, removed)
+		Expect(found).To(And(Not(BeEmpty()), HaveEach(And(HaveField("Kind", changes.Gone), europe, HaveField("Count", 0), Not(usedHere)))))
 		Expect(status).To(Equal(0))
 		image := boots(s.Name)[pool.Name]
 		Expect(change(ctx, profile, removed)).To(Succeed())
@@ -221,8 +221,8 @@ var _ = Describe("A plan", func() {
 		Expect(change(ctx, s, larger)).To(Succeed())
 
 		By("its return")
-		changes, status = planned(ctx, profile, undo)
-		Expect(changes).To(And(HaveEach(And(HaveField("Kind", changes.New), europe)),
+		found, status = planned(ctx, profile, undo)
+		Expect(found).To(And(HaveEach(And(HaveField("Kind", changes.New), europe)),
 			ContainElement(And(usedHere, HaveField("To", image), HaveField("Count", 0)))))
 		Expect(status).To(Equal(0))
 		Expect(change(ctx, profile, undo)).To(Succeed())
@@ -242,8 +242,8 @@ var _ = Describe("A plan", func() {
 		create(ctx, s)
 		later := offering(name, offers(release{version: "1.0.0"}, release{version: "1.1.0", only: "asia"}))
 		update := func(p *v1beta1.CloudProfile) { p.Spec = later.Spec }
-		changes, status := planned(ctx, profile, update)
-		Expect(changes).To(ContainElement(And(HaveField("Kind", changes.Maintenance), HaveField("Version", "1.1.0"),
+		found, status := planned(ctx, profile, update)
+		Expect(found).To(ContainElement(And(HaveField("Kind", changes.Maintenance), HaveField("Version", "1.1.0"),
 			HaveField("Pools", []changes.Pool{{Shoot: "garden-demo/" + name, Name: name}}))))
 		Expect(status).To(Equal(1))
 		Expect(change(ctx, profile, update)).To(Succeed())

@@ -26,7 +26,7 @@ import (
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/webhooks"
-	"github.com/capkit/capkit/test/worlds"
+	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // The consequences that an update has for a Shoot, whose only worker pool they are about.

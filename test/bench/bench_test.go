@@ -31,7 +31,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 // generated is a profile, in all the forms that the benchmarks start from.

@@ -23,7 +23,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 const (

@@ -141,10 +141,11 @@ var mayImport = map[string][]string{
 	},
 	"internal/cli/page/html": {"internal/cli/report", "pkg/finding", "pkg/words"},
 
-	"cmd/...":  {anything},
-	"hack/...": {anything},
-	"example":  {},
-	"test/...": {anything},
+	"cmd/...":              {anything},
+	"hack/...":             {anything},
+	"internal/testing/...": {anything},
+	"example":              {},
+	"test/...":             {anything},
 }
 
 // clouds returns the clouds whose wire types are in this module. Each may have packages of its own, which ofCloud covers.
@@ -197,11 +198,11 @@ type goPackage struct {
 	Deps       []string
 }
 
-// list returns the packages of this module, without their tests.
+// list returns the packages of this repository, without their tests.
 func list(t *testing.T) []goPackage {
 	t.Helper()
 	readDirectories(t)
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports,Deps", "./...", "./hack/...", "./test/...")
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -30,9 +30,9 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/fakegarden"
+	"github.com/capkit/capkit/internal/testing/fakegarden"
 	"github.com/capkit/capkit/test/garden"
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 const (

@@ -27,7 +27,7 @@ import (
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/update"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/test/fixtures"
 	"github.com/capkit/capkit/test/rules"
 )

@@ -12,7 +12,7 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/test/fakenova"
+	"github.com/capkit/capkit/internal/testing/fakenova"
 	"github.com/capkit/capkit/test/seed"
 )
 

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/capkit/capkit/test/fakenova"
+	"github.com/capkit/capkit/internal/testing/fakenova"
 	"github.com/capkit/capkit/test/seed"
 )
 

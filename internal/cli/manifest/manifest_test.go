@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/capkit/capkit/internal/cli/manifest"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // read loads text as standard input.

@@ -20,7 +20,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/lookup"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
-	"github.com/capkit/capkit/test/fakenova"
+	"github.com/capkit/capkit/internal/testing/fakenova"
 )
 
 // wantCode checks which codes Gardener reads from an error, and that no secret is in it.

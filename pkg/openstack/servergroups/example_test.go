@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
-	"github.com/capkit/capkit/test/fakenova"
+	"github.com/capkit/capkit/internal/testing/fakenova"
 )
 
 // A worker controller ensures the groups before it writes machine classes, and cleans up when the machines are as they

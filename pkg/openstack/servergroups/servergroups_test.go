@@ -16,7 +16,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
-	"github.com/capkit/capkit/test/fakenova"
+	"github.com/capkit/capkit/internal/testing/fakenova"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/capkit/capkit/pkg/apis/aws/v1alpha1"
-	"github.com/capkit/capkit/test/wire"
+	"github.com/capkit/capkit/internal/testing/wire"
 )
 
 // The gardener library takes flavors as values with this method (its worker.CapabilitiesAccessor).

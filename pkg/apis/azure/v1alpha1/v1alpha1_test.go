@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/capkit/capkit/pkg/apis/azure/v1alpha1"
-	"github.com/capkit/capkit/test/wire"
+	"github.com/capkit/capkit/internal/testing/wire"
 )
 
 // The gardener library takes flavors as values with this method (its worker.CapabilitiesAccessor).

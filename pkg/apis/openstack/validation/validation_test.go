@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/apis/openstack/validation"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 var at = field.NewPath("config")

@@ -23,7 +23,7 @@ import (
 
 // Whoever changes a type, or finds that the extension has, changes the list too, and its version.
 func TestFields(t *testing.T) {
-	lists, err := filepath.Glob("../../pkg/apis/*/v1alpha1")
+	lists, err := filepath.Glob("../../../pkg/apis/*/v1alpha1")
 	if err != nil || len(lists) == 0 {
 		t.Fatalf("no wire types: %v", err)
 	}
@@ -46,7 +46,7 @@ func TestKnownUpTo(t *testing.T) {
 			continue
 		}
 		checked++
-		if version, _ := upstream(t, filepath.Join("../../pkg/apis", cloud.Type(), "v1alpha1")); version != known {
+		if version, _ := upstream(t, filepath.Join("../../../pkg/apis", cloud.Type(), "v1alpha1")); version != known {
 			t.Errorf("%s: a WorkerConfig is known up to %q, and the list is of %q", cloud.Type(), known, version)
 		}
 	}

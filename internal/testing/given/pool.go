@@ -18,7 +18,7 @@ import (
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/test/worlds"
+	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // Asking returns a pool in europe on NAME@VERSION. The wishes may contain what [Ask] knows, the regions asia and africa, the

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 func main() {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/test/cases"
+	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // Regional runs testdata/images.txtar for a provider whose references are regional: what is read of a config, the flavors one to

@@ -12,7 +12,7 @@ import (
 
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/test/generate"
+	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 func TestOpenStack(t *testing.T) {

@@ -27,7 +27,7 @@ const copiesFile = "testdata/copies.yaml"
 
 // copied is a function of Gardener of which we have copies.
 type copied struct {
-	// Copies are our functions, as PACKAGE.FUNCTION or PACKAGE.TYPE.METHOD, with packages below pkg.
+	// Copies are our functions, as PACKAGE.FUNCTION or PACKAGE.TYPE.METHOD, with the path of the package.
 	Copies []string `json:"copies"`
 	// File is that of the function in module github.com/gardener/gardener.
 	File string `json:"file"`
@@ -72,10 +72,10 @@ func TestCopiesExist(t *testing.T) {
 		for _, name := range c.Copies {
 			name, symbol, _ := strings.Cut(name, ".")
 			if ours[name] == nil {
-				ours[name] = functionsOf(t, filepath.Join("..", name))
+				ours[name] = functionsOf(t, filepath.Join("../..", name))
 			}
 			if _, found := ours[name][symbol]; !found {
-				t.Errorf("pkg/%s has no %s, the copy of %s in %s", name, symbol, c.Symbol, c.File)
+				t.Errorf("%s has no %s, the copy of %s in %s", name, symbol, c.Symbol, c.File)
 			}
 		}
 	}

@@ -2,20 +2,18 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package namespaced computes the CloudProfile that a NamespacedCloudProfile and its parent result in (semantics S11):
-// with the merge of Gardener's own controller, whose version is the one in go.mod, and with the provider config that
-// admission merges into the status. Nobody needs to wait for the status, which may be older than the two.
+// Package namespaced computes the CloudProfile that a NamespacedCloudProfile and its parent result in (semantics S11): with what
+// Gardener's controller merges, and with the provider config that admission merges into the status. Nobody needs to wait for the
+// status, which may be older than the two.
 //
-// It has much of Gardener among its imports. All functions change none of their arguments, share no memory with
-// them, and may be called concurrently. Start reading at [Render].
+// The functions change none of their arguments, share no memory with them, and may be called concurrently. Start reading at
+// [Render].
 package namespaced
 
 import (
-	"slices"
-
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
-	"github.com/gardener/gardener/pkg/controllermanager/controller/namespacedcloudprofile"
 
+	"github.com/capkit/capkit/pkg/gardenerrules"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/render"
@@ -43,16 +41,7 @@ func Render[R any](
 // API server has it. The provider config is the parent's; changing it is left to others. Architectures, which Gardener
 // lists in an order that changes from run to run, are sorted.
 func Merge(object *v1beta1.NamespacedCloudProfile, parent *v1beta1.CloudProfile) *v1beta1.CloudProfileSpec {
-	merged := &v1beta1.NamespacedCloudProfile{} // MergeCloudProfiles lets it share memory with both
-	object.Spec.DeepCopyInto(&merged.Spec)
-	namespacedcloudprofile.MergeCloudProfiles(merged, parent.DeepCopy())
-	spec := &merged.Status.CloudProfileSpec
-	for i := range spec.MachineImages {
-		for k := range spec.MachineImages[i].Versions {
-			slices.Sort(spec.MachineImages[i].Versions[k].Architectures)
-		}
-	}
-	return spec
+	return gardenerrules.Merge(&object.Spec, &parent.Spec)
 }
 
 // Compile returns the profile that a NamespacedCloudProfile and its parent result in, both being as the API server has them. It is the

@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"pkg/worker/command":      {"pkg/logging"},
 	"pkg/logging":             {},
 	"pkg/render":              {"pkg/profile", "pkg/provider", "pkg/strictjson", "pkg/providerconfig"},
-	"pkg/namespaced":          {"pkg/provider", "pkg/render", "pkg/profile"},
+	"pkg/namespaced":          {"pkg/provider", "pkg/render", "pkg/profile", "pkg/gardenerrules"},
 	"pkg/gardenerrules":       {"pkg/memo"},
 	"pkg/gardenerrules/inuse": {"pkg/gardenerrules"},
 	"pkg/maintenance":         {"pkg/provider", "pkg/gardenerrules", "pkg/memo"},
@@ -177,7 +177,7 @@ func ofCloud(cloud, name string) (imports []string, found bool) {
 var (
 	pure = []string{ // and the package of each cloud
 		"pkg/capability", "pkg/imageselector", "pkg/strictjson", "pkg/fieldpath", "pkg/finding", "pkg/providerconfig", "pkg/provider", "pkg/ratchet", "pkg/profile",
-		"pkg/resolve", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "internal/cli/transform", "pkg/apis/openstack/validation",
+		"pkg/resolve", "pkg/update", "pkg/check", "pkg/namespaced", "pkg/worker", "pkg/gardenerrules", "pkg/gardenerrules/inuse", "pkg/render", "internal/cli/transform", "pkg/apis/openstack/validation",
 		"pkg/openstack/rules", "pkg/local",
 	}
 	forbidden = []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go"}
@@ -190,7 +190,7 @@ var heavy = []string{
 	"github.com/gardener/gardener/pkg/controllermanager/...", "github.com/gardener/gardener/pkg/utils/gardener", "github.com/gardener/gardener/plugin/...",
 }
 
-var mayImportHeavy = []string{"pkg/admission", "internal/cli/gardener", "pkg/namespaced", "pkg/maintenance"}
+var mayImportHeavy = []string{"pkg/admission", "internal/cli/gardener", "pkg/maintenance"}
 
 type goPackage struct {
 	ImportPath string

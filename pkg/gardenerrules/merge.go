@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package gardenerrules
+
+import (
+	"slices"
+
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1/constants"
+	"k8s.io/utils/ptr"
+)
+
+// Merge returns the spec of the CloudProfile that a NamespacedCloudProfile and its parent result in, as Gardener's controller writes
+// it into status.cloudProfileSpec; the provider config is the parent's. Architectures, which Gardener lists in an order that changes
+// from run to run, are sorted. The result shares no memory with the arguments, which are not changed.
+//
+// It is as MergeCloudProfiles of Gardener's controller for NamespacedCloudProfiles, which only programs of its size can link.
+func Merge(child *v1beta1.NamespacedCloudProfileSpec, parent *v1beta1.CloudProfileSpec) *v1beta1.CloudProfileSpec {
+	spec, own := parent.DeepCopy(), child.DeepCopy()
+	for i := range own.MachineImages {
+		for k := range own.MachineImages[i].Versions {
+			inFormatOf(spec, &own.MachineImages[i].Versions[k])
+		}
+	}
+	for i := range own.MachineTypes {
+		typeInFormatOf(spec, &own.MachineTypes[i])
+	}
+	if own.Kubernetes != nil {
+		known := func(v v1beta1.ExpirableVersion) bool {
+			return slices.ContainsFunc(spec.Kubernetes.Versions, func(is v1beta1.ExpirableVersion) bool { return is.Version == v.Version })
+		}
+		versions := slices.DeleteFunc(own.Kubernetes.Versions, func(v v1beta1.ExpirableVersion) bool { return !known(v) })
+		spec.Kubernetes.Versions = merged(spec.Kubernetes.Versions, versions,
+			func(v *v1beta1.ExpirableVersion) string { return v.Version }, expiring)
+	}
+	spec.MachineImages = merged(spec.MachineImages, own.MachineImages, func(i *v1beta1.MachineImage) string { return i.Name }, overridden)
+	spec.MachineTypes = merged(spec.MachineTypes, own.MachineTypes, func(t *v1beta1.MachineType) string { return t.Name }, replaced)
+	spec.VolumeTypes = merged(spec.VolumeTypes, own.VolumeTypes, func(t *v1beta1.VolumeType) string { return t.Name }, replaced)
+	if own.CABundle != nil {
+		spec.CABundle = ptr.To(ptr.Deref(spec.CABundle, "") + *own.CABundle)
+	}
+	if own.Limits != nil {
+		spec.Limits = ptr.To(ptr.Deref(spec.Limits, v1beta1.Limits{}))
+		if ptr.Deref(own.Limits.MaxNodesTotal, 0) > 0 {
+			spec.Limits.MaxNodesTotal = own.Limits.MaxNodesTotal
+		}
+	}
+	fillArchitectures(spec)
+	return spec
+}
+
+// inFormatOf gives an image version the format of the parent: a flavor for each architecture, or no flavors.
+func inFormatOf(parent *v1beta1.CloudProfileSpec, v *v1beta1.MachineImageVersion) {
+	switch {
+	case len(parent.MachineCapabilities) == 0:
+		if len(v.Architectures) == 0 {
+			v.Architectures = architecturesOf(v.CapabilityFlavors, nil)
+		}
+		v.CapabilityFlavors = nil
+	case len(v.CapabilityFlavors) == 0:
+		v.CapabilityFlavors = []v1beta1.MachineImageFlavor{}
+		for _, architecture := range v.Architectures {
+			v.CapabilityFlavors = append(v.CapabilityFlavors, v1beta1.MachineImageFlavor{
+				Capabilities: v1beta1.Capabilities{constants.ArchitectureName: {architecture}},
+			})
+		}
+	}
+}
+
+// typeInFormatOf gives a machine type the format of the parent: its architecture as the only capability, or no capabilities.
+func typeInFormatOf(parent *v1beta1.CloudProfileSpec, t *v1beta1.MachineType) {
+	if len(parent.MachineCapabilities) == 0 {
+		if values := t.Capabilities[constants.ArchitectureName]; t.Architecture == nil && len(values) > 0 {
+			t.Architecture = &values[0]
+		}
+		t.Capabilities = nil
+		return
+	}
+	if len(t.Capabilities) == 0 {
+		architecture := t.GetArchitecture(parent.MachineCapabilities)
+		if architecture == "" {
+			architecture = ptr.Deref(t.Architecture, constants.ArchitectureAMD64)
+		}
+		t.Capabilities = v1beta1.Capabilities{constants.ArchitectureName: {architecture}}
+	}
+}
+
+// architecturesOf returns the architectures that flavors support, sorted: all that there are if there is no flavor.
+func architecturesOf(flavors []v1beta1.MachineImageFlavor, vocabulary []v1beta1.CapabilityDefinition) []string {
+	if len(flavors) == 0 {
+		flavors = make([]v1beta1.MachineImageFlavor, 1)
+	}
+	architectures := []string{}
+	for _, f := range flavors {
+		values := f.Capabilities
+		if len(vocabulary) > 0 {
+			values = v1beta1.GetCapabilitiesWithAppliedDefaults(values, vocabulary)
+		}
+		architectures = append(architectures, values[constants.ArchitectureName]...)
+	}
+	slices.Sort(architectures)
+	return slices.Compact(architectures)
+}
+
+// fillArchitectures fills in the architectures of machine types and image versions that name none.
+func fillArchitectures(spec *v1beta1.CloudProfileSpec) {
+	for i := range spec.MachineTypes {
+		t := &spec.MachineTypes[i]
+		switch architecture := t.GetArchitecture(spec.MachineCapabilities); {
+		case architecture == "":
+			t.Architecture = ptr.To(constants.ArchitectureAMD64)
+		case t.Architecture == nil:
+			t.Architecture = &architecture
+		}
+	}
+	for i := range spec.MachineImages {
+		for k := range spec.MachineImages[i].Versions {
+			v := &spec.MachineImages[i].Versions[k]
+			if len(v.Architectures) == 0 && len(spec.MachineCapabilities) > 0 {
+				v.Architectures = architecturesOf(v.CapabilityFlavors, spec.MachineCapabilities)
+			}
+			if len(v.Architectures) == 0 {
+				v.Architectures = []string{constants.ArchitectureAMD64}
+			}
+			slices.Sort(v.Architectures)
+		}
+	}
+}
+
+// merged returns a list with the items of another one: in the place of those with the same key, or behind all. Of several in one
+// list with the same key the last one counts, at the place of the first. An empty result is the list itself.
+func merged[T any](list, others []T, key func(*T) string, merge func(is, other T) T) []T {
+	var all []T
+	places := map[string]int{}
+	put := func(item T, merge func(is, other T) T) {
+		name := key(&item)
+		if i, found := places[name]; found {
+			all[i] = merge(all[i], item)
+			return
+		}
+		places[name], all = len(all), append(all, item)
+	}
+	for _, item := range list {
+		put(item, replaced)
+	}
+	for _, item := range others {
+		put(item, merge)
+	}
+	if len(all) == 0 {
+		return list
+	}
+	return all
+}
+
+func replaced[T any](_, other T) T { return other }
+
+// expiring returns a version with the date of another one.
+func expiring(is, other v1beta1.ExpirableVersion) v1beta1.ExpirableVersion {
+	is.ExpirationDate = other.ExpirationDate
+	return is
+}
+
+// overridden returns an image with the versions of another one, and its update strategy if it has one.
+func overridden(is, other v1beta1.MachineImage) v1beta1.MachineImage {
+	if ptr.Deref(other.UpdateStrategy, "") != "" {
+		is.UpdateStrategy = other.UpdateStrategy
+	}
+	is.Versions = merged(is.Versions, other.Versions, func(v *v1beta1.MachineImageVersion) string { return v.Version }, overriddenVersion)
+	return is
+}
+
+// overriddenVersion returns a version with the date of another one; or the other one, if that says more than a date.
+func overriddenVersion(is, other v1beta1.MachineImageVersion) v1beta1.MachineImageVersion {
+	if len(other.Architectures)+len(other.CapabilityFlavors)+len(other.CRI) > 0 ||
+		ptr.Deref(other.KubeletVersionConstraint, "") != "" || ptr.Deref(other.Classification, "") != "" {
+		return other
+	}
+	is.ExpirableVersion = expiring(is.ExpirableVersion, other.ExpirableVersion)
+	return is
+}

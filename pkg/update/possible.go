@@ -47,20 +47,20 @@ func (l *look[R]) all() {
 					continue
 				}
 				had, has := l.Before.HasRegion(of.Region), l.After.HasRegion(of.Region)
-				found := &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)}
-				l.possible(of, found, had != has)
+				l.possible(of, &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)})
 			}
 		}
 	}
 }
 
-// possible collects what the update does to a combination that worker pools could be, if it does anything.
-func (l *look[R]) possible(of resolve.Combination, found *compared[R], regionChanges bool) {
+// possible collects what the update does to a combination that worker pools could be, if it does anything. In a region that is not
+// there after it, that something is booted was before it.
+func (l *look[R]) possible(of resolve.Combination, found *compared[R]) {
 	if found.same() {
 		return
 	}
 	choice := l.choice(of, found)
-	if regionChanges && found.After == nil {
+	if !l.After.HasRegion(of.Region) {
 		l.regional[asked{of, keyOf(found.requested)}] = choice
 	}
 }

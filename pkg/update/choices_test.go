@@ -16,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/test/given"
 )
@@ -225,6 +226,19 @@ spec:
 func TestANewChoiceIsNoRedirect(t *testing.T) {
 	if redirects := update.Redirected(regional(t, fast), regional(t, slow)); len(redirects) > 0 {
 		t.Errorf("%+v", redirects)
+	}
+}
+
+// gl@2.0.0 was gl@1.0.0, so that nothing is booted any more in europe. A pool that had gl@2.0.0 already, and booted nothing, does not
+// use what is lost there.
+func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
+	unbootable := pool
+	unbootable.Version = "2.0.0"
+	view := used(regional(t, slow), regional(t, slow), unbootable)
+	view.All, view.Formerly = true, func(resolve.Combination) (string, bool) { return "1.0.0", true }
+	lost := update.Of(view).Choices[0]
+	if lost.Region != "europe" || lost.After != nil || lost.InUse {
+		t.Errorf("%+v", lost)
 	}
 }
 

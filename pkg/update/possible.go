@@ -53,8 +53,8 @@ func (l *look[R]) all() {
 	}
 }
 
-// possible collects what the update does to a combination that worker pools could be, if it does anything. In a region that is not
-// there after it, that something is booted was before it.
+// possible collects what the update does to a combination that worker pools could be, if it does anything. Where the profile lacks
+// the region after it, that is to take away what was booted before, and the region with it.
 func (l *look[R]) possible(of resolve.Combination, found *compared[R]) {
 	if found.same() {
 		return
@@ -134,6 +134,6 @@ func (c *comparison[R]) redirects(id provider.ImageVersion, machineType string) 
 	return slices.ContainsFunc(c.after.Regions(), func(region string) bool {
 		of := resolve.Combination{Image: id.Image, Version: id.Version, MachineType: machineType, Region: region}
 		found := c.decide(was, is, of, id.Version)
-		return found.After != nil && found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
+		return found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
 	})
 }

@@ -5,6 +5,8 @@
 package update_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
@@ -14,6 +16,7 @@ import (
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
+	"github.com/capkit/capkit/pkg/resolve"
 	"github.com/capkit/capkit/pkg/update"
 	"github.com/capkit/capkit/internal/testing/given"
 )
@@ -51,14 +54,49 @@ providerConfig:
 `))
 }
 
+// used returns a view of an update of a profile that one Shoot uses, with pools.
+func used(before, after *profile.Profile[openstack.Image], pools ...provider.Pool) update.View[openstack.Image] {
+	shoot := &v1beta1.Shoot{}
+	shoot.Namespace, shoot.Name, shoot.Spec.Provider.Workers = "garden-a", "shoot", make([]v1beta1.Worker, len(pools))
+	return update.View[openstack.Image]{Before: before, After: after, Users: []update.User{{Shoot: shoot, Pools: pools}}}
+}
+
+// pool asks for nothing special.
+var pool = provider.Pool{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}
+
+// factsOf returns what an update does to which worker pools, in short.
+func factsOf(changes update.Changes[openstack.Image]) string {
+	var facts []string
+	add := func(fact string, pools []update.Pool) {
+		for _, pool := range pools {
+			fact += " " + pool.Name
+		}
+		facts = append(facts, fact)
+	}
+	for _, choice := range changes.Choices {
+		add("choice of "+choice.Version, choice.Pools)
+	}
+	for _, t := range changes.Types {
+		add(fmt.Sprintf("type gone (locks: %t)", t.Locks), t.Pools)
+	}
+	for _, lock := range changes.Locks {
+		add("lock by "+lock.Version, lock.Pools)
+	}
+	for _, blocked := range changes.Blocked {
+		add("blocked by "+blocked.Version, blocked.Pools)
+	}
+	return strings.Join(append(facts, fmt.Sprint(len(changes.Locked()), " locked")), "; ")
+}
+
 // What is said of two images is corrected, and another one is preferred now. The image IDs stay, so worker pools that exist keep
-// theirs (semantics S14), and nobody is told that it is removed.
+// theirs (semantics S14), and nobody is told that it is removed. Two views of that are one fact.
 func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
-	user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}}}
-	user.Shoot.Namespace, user.Shoot.Name, user.Shoot.Spec.Provider.Workers = "garden-a", "shoot", make([]v1beta1.Worker, 1)
-	changes := update.Of(update.View[openstack.Image]{Before: before, After: after, Users: []update.User{user}})
-	if len(changes.Choices) != 1 || changes.Choices[0].Gone != update.NotGone ||
+	view := used(before, after, pool)
+	child := view
+	child.Name = "garden-a/child"
+	changes := update.Of(view, child)
+	if len(changes.Choices) != 1 || changes.Choices[0].Gone != update.NotGone || len(changes.Choices[0].Pools) != 2 ||
 		*changes.Choices[0].Kept != *changes.Choices[0].Before || *changes.Choices[0].After == *changes.Choices[0].Before {
 		t.Errorf("%+v", changes.Choices)
 	}
@@ -69,17 +107,15 @@ func TestARelabelledFlavorIsNotRemoved(t *testing.T) {
 }
 
 // Only the vocabulary changes: what a machine type leaves out is less than before, and no core flavor fits it any more (semantics
-// S16).
+// S16). Without a vocabulary nothing locks: a machine type that is gone matters to pools that got machines, or leave their image to
+// Gardener.
 func TestAVocabularyLocks(t *testing.T) {
-	compile := func(values string) *profile.Profile[openstack.Image] {
+	compile := func(capabilities, types string) *profile.Profile[openstack.Image] {
 		compiled, _ := profile.Compile(given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
 type: openstack
-machineCapabilities:
-- {name: architecture, values: [amd64]}
-- {name: net, values: [`+values+`]}
+machineCapabilities: [`+capabilities+`]
 regions: [{name: europe}]
-machineTypes:
-- {name: any, capabilities: {architecture: [amd64]}}
+machineTypes: [`+types+`]
 machineImages:
 - name: gl
   versions:
@@ -89,30 +125,32 @@ machineImages:
 `), nil)
 		return compiled
 	}
-	user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}}}
-	user.Shoot.Spec.Provider.Workers = make([]v1beta1.Worker, 1)
-	changes := update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow"), Users: []update.User{user}})
-	if len(changes.Locks) != 1 || len(changes.Locks[0].Pools) != 1 {
-		t.Errorf("%+v", changes.Locks)
-	}
-	changes = update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow, fast"), Users: []update.User{user}})
-	if len(changes.Locks) != 0 {
-		t.Errorf("%+v", changes.Locks)
+	const both = "{name: architecture, values: [amd64]}, {name: net, values: [fast, slow]}"
+	const only = "{name: any, capabilities: {architecture: [amd64]}}"
+	open := provider.Pool{Name: "open", MachineType: "any", Region: "europe"}
+	for _, test := range []struct{ before, after, types, want string }{
+		{both, "{name: architecture, values: [amd64]}, {name: net, values: [slow]}", only, "lock by 1 w; 1 locked"},
+		{both, "{name: architecture, values: [amd64]}, {name: net, values: [slow, fast]}", only, "0 locked"},
+		{both, both, "", "type gone (locks: true) w open; 2 locked"},
+		{"", "", "", "type gone (locks: false) open; 0 locked"},
+	} {
+		if got := factsOf(update.Of(used(compile(test.before, only), compile(test.after, test.types), pool, open))); got != test.want {
+			t.Errorf("from %q to %q, with types %q: %s", test.before, test.after, test.types, got)
+		}
 	}
 }
 
-// Only a machine type changes: maintenance still chooses the newer version, which pools on it do not boot any more (semantics S15).
-func TestAMachineTypeBlocksMaintenance(t *testing.T) {
-	compile := func(net string) *profile.Profile[openstack.Image] {
-		return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
+// regional returns a profile with machine types, in which pools of gl@2.0.0 need net: fast in europe, and net: slow in asia.
+func regional(t *testing.T, types string) *profile.Profile[openstack.Image] {
+	t.Helper()
+	return given.Sound(t, given.ImagesOnly{}, given.Decoded[v1beta1.CloudProfileSpec](t, `
 type: openstack
 kubernetes: {versions: [{version: 1.33.3}]}
 machineCapabilities:
 - {name: architecture, values: [amd64]}
 - {name: net, values: [fast, slow]}
 regions: [{name: europe}, {name: asia}]
-machineTypes:
-- {name: any, capabilities: {architecture: [amd64], net: [`+net+`]}}
+machineTypes: [`+types+`]
 machineImages:
 - name: gl
   updateStrategy: major
@@ -138,7 +176,21 @@ providerConfig:
       - capabilities: {architecture: [amd64], net: [slow]}
         regions: [{name: asia, id: 22222222-2222-2222-2222-222222222222}]
 `))
-	}
+}
+
+// Machine types for regional.
+const (
+	either = "{name: any, capabilities: {architecture: [amd64], net: [fast, slow]}}"
+	fast   = "{name: any, capabilities: {architecture: [amd64], net: [fast]}}"
+	slow   = "{name: any, capabilities: {architecture: [amd64], net: [slow]}}"
+	// alsoSlow is written in another way.
+	alsoSlow = "{name: any, capabilities: {net: [slow]}}"
+)
+
+// A Shoot uses a profile through a NamespacedCloudProfile, with pools on a machine type of its own and on any, whose maintenance
+// chooses gl@2.0.0, even where they do not boot it (semantics S15). What that defines itself is not its parent's to take away, nor
+// is the choice among versions of which it changes any.
+func TestAParentChanges(t *testing.T) {
 	shoot := given.Decoded[v1beta1.Shoot](t, `
 metadata: {namespace: garden-a, name: shoot}
 spec:
@@ -148,16 +200,45 @@ spec:
   provider:
     type: openstack
     workers:
+    - {name: v, cri: {name: containerd}, machine: {type: own, architecture: amd64, image: {name: gl, version: 1.0.0}}}
     - {name: w, cri: {name: containerd}, machine: {type: any, architecture: amd64, image: {name: gl, version: 1.0.0}}}
 `)
-	user := update.User{Shoot: shoot, Pools: provider.PoolsOf(shoot)}
-	changes := update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("slow"), Users: []update.User{user}})
-	if len(changes.Blocked) != 1 || changes.Blocked[0].Version != "2.0.0" {
-		t.Errorf("%+v", changes.Blocked)
+	const own = "machineTypes: [{name: own}]"
+	for _, test := range []struct{ child, before, after, want string }{
+		{own, either, slow, "blocked by 2.0.0 w; 0 locked"},
+		{own, either, fast, "0 locked"},
+		{own, slow, alsoSlow, "0 locked"}, // as before
+		{own + "\nmachineImages: [{name: gl, versions: [{version: 2.0.0}]}]", either, slow, "0 locked"},
+		{"machineTypes: [{name: any}]", either, "", "0 locked"},
+		{"machineImages: [{name: gl, versions: [{version: 1.0.0}]}]", either, "", "choice of 1.0.0 w; type gone (locks: true) w; 1 locked"},
+		{"machineImages: [{name: gl, versions: [{version: 1.0.0, architectures: [amd64]}]}]", either, "", "type gone (locks: true) w; 1 locked"},
+	} {
+		child := &v1beta1.NamespacedCloudProfile{Spec: *given.Decoded[v1beta1.NamespacedCloudProfileSpec](t, test.child)}
+		view := update.View[openstack.Image]{Before: regional(t, test.before), After: regional(t, test.after)}
+		view.Users = []update.User{{Shoot: shoot, Pools: provider.PoolsOf(shoot), Child: child}}
+		if got := factsOf(update.Of(view)); got != test.want {
+			t.Errorf("%s, from %s to %s: %s", test.child, test.before, test.after, got)
+		}
 	}
-	changes = update.Of(update.View[openstack.Image]{Before: compile("fast, slow"), After: compile("fast"), Users: []update.User{user}})
-	if len(changes.Blocked) != 0 {
-		t.Errorf("%+v", changes.Blocked)
+}
+
+// In europe nothing is booted any more, and in asia nothing was before.
+func TestANewChoiceIsNoRedirect(t *testing.T) {
+	if redirects := update.Redirected(regional(t, fast), regional(t, slow)); len(redirects) > 0 {
+		t.Errorf("%+v", redirects)
+	}
+}
+
+// gl@2.0.0 was gl@1.0.0, so that nothing is booted any more in europe. A pool that had gl@2.0.0 already, and booted nothing, does not
+// use what is lost there.
+func TestAPoolOfTheNewNameUsesNothingOfTheFormer(t *testing.T) {
+	unbootable := pool
+	unbootable.Version = "2.0.0"
+	view := used(regional(t, slow), regional(t, slow), unbootable)
+	view.All, view.Formerly = true, func(resolve.Combination) (string, bool) { return "1.0.0", true }
+	lost := update.Of(view).Choices[0]
+	if lost.Region != "europe" || lost.After != nil || lost.InUse {
+		t.Errorf("%+v", lost)
 	}
 }
 
@@ -165,11 +246,9 @@ spec:
 func TestAnErrorThatDoesNotDecideHidesNoChoice(t *testing.T) {
 	before, after := relabelled(t, "fast", "slow"), relabelled(t, "slow", "fast, slow")
 	choices := func(providerConfig string) (known, faulty int) {
-		pool := provider.Pool{Name: "w", MachineType: "any", Image: "gl", Version: "1", Region: "europe"}
+		pool := pool
 		pool.Config = &runtime.RawExtension{Raw: []byte(providerConfig)}
-		user := update.User{Shoot: &v1beta1.Shoot{}, Pools: []provider.Pool{pool}}
-		user.Shoot.Spec.Provider.Workers = make([]v1beta1.Worker, 1)
-		changes := update.Of(update.View[openstack.Image]{Before: before, After: after, Users: []update.User{user}})
+		changes := update.Of(used(before, after, pool))
 		return len(changes.Choices), len(changes.Faulty)
 	}
 	const config = `{"apiVersion":"openstack.provider.extensions.gardener.cloud/v1alpha1","kind":"WorkerConfig"`

@@ -96,7 +96,8 @@ type Boots[R any] struct {
 	// Before and After are what a new pool boots; nil if that is nothing.
 	Before, After *R
 	// Kept is what new machines of a pool that exists boot after the update, as long as its machine class keeps its name
-	// (semantics S14): what the flavor of Before has for a reference then. Nil if there is no Before, or if the flavor is Gone.
+	// (semantics S14): what the flavor of Before has for a reference then. Nil if there is no Before, or if the flavor is Gone, which
+	// it is if there is no After.
 	Kept *R
 	// Gone says why new machines of a pool that exists do not boot the flavor of Before any more.
 	Gone Gone

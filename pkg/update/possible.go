@@ -47,20 +47,20 @@ func (l *look[R]) all() {
 					continue
 				}
 				had, has := l.Before.HasRegion(of.Region), l.After.HasRegion(of.Region)
-				found := &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)}
-				l.possible(of, found, had != has)
+				l.possible(of, &compared[R]{requested: requested, Boots: l.decide(unless(had, was), unless(has, is), of, former)})
 			}
 		}
 	}
 }
 
-// possible collects what the update does to a combination that worker pools could be, if it does anything.
-func (l *look[R]) possible(of resolve.Combination, found *compared[R], regionChanges bool) {
+// possible collects what the update does to a combination that worker pools could be, if it does anything. Where the profile lacks
+// the region after it, that is to take away what was booted before, and the region with it.
+func (l *look[R]) possible(of resolve.Combination, found *compared[R]) {
 	if found.same() {
 		return
 	}
 	choice := l.choice(of, found)
-	if regionChanges && found.After == nil {
+	if !l.After.HasRegion(of.Region) {
 		l.regional[asked{of, keyOf(found.requested)}] = choice
 	}
 }
@@ -134,6 +134,6 @@ func (c *comparison[R]) redirects(id provider.ImageVersion, machineType string) 
 	return slices.ContainsFunc(c.after.Regions(), func(region string) bool {
 		of := resolve.Combination{Image: id.Image, Version: id.Version, MachineType: machineType, Region: region}
 		found := c.decide(was, is, of, id.Version)
-		return found.After != nil && found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
+		return found.Kept != nil && !reflect.DeepEqual(found.Kept, found.After)
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // memory is how much the command uses, in bytes, before it looks for what it can give back, rather than twice of what it

@@ -17,8 +17,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // pictures are drawn by these, each into a file of its name.

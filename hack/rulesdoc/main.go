@@ -18,9 +18,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/test/rules"
 )

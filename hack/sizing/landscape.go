@@ -23,10 +23,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/garden"
-	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 const (

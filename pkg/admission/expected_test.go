@@ -12,9 +12,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/utils/ptr"
 
+	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 // What a CloudProfile was compiled to when it was admitted is used for Shoots as soon as the same is stored, and only

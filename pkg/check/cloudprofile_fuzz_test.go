@@ -14,13 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/internal/testing/given"
-	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // FuzzCheckCloudProfile starts from a sound spec, some with what can be wrong, one in legacy mode, and some that cannot

@@ -10,9 +10,9 @@ import (
 
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 
-	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/check"
 )
 
 func shoot(t *testing.T, text string) *v1beta1.Shoot {

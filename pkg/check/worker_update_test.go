@@ -11,10 +11,10 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/pkg/check"
-	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/check"
+	"github.com/capkit/capkit/pkg/provider"
 )
 
 // uses has one Shoot for each wish, which is its name, and one that asks for nothing.

@@ -19,10 +19,10 @@ import (
 
 	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // result is what a run of the command left behind.

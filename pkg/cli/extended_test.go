@@ -16,13 +16,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/capkit/capkit/internal/cli/report"
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/local"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // extended is a provider with rules of its own, one of which depends on the domain, and with worker settings whose change

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/finding"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // Mistakes that operators, authors of extensions and owners of Shoots make, in the examples, and what lint says about each: from

@@ -29,8 +29,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // hostile are names that a stranger can give to what somebody else prints. The first has much of the others.

@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
-	"github.com/capkit/capkit/pkg/capability"
-	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // fillings renders what is filled in, one version to a line.

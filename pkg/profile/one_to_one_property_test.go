@@ -16,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"pgregory.net/rapid"
 
+	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // drawWorkerDefinitions draws worker capabilities beside the others: one of the provider's, and a reserved one.

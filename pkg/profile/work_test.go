@@ -13,9 +13,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
-	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // Whoever may write a NamespacedCloudProfile may write one of 1.5 MiB in which everything is wrong. The work of saying

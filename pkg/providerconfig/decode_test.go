@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/pkg/providerconfig"
 )
 
 // The error about a field that was there once says what has become of it, wherever the config stands.

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/testing/cases"
+	"github.com/capkit/capkit/internal/testing/given"
+	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/capability"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/internal/testing/cases"
-	"github.com/capkit/capkit/internal/testing/given"
-	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // profileOfPools has something of everything: versions that are old, expired, or in one region only; two images;

@@ -11,9 +11,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/testing/given"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/internal/testing/given"
 )
 
 // What others have found wrong in a profile is named where it may be why a worker pool gets no image, and is not suggested.

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/changes"
+	"github.com/capkit/capkit/pkg/cli"
 	cloud "github.com/capkit/capkit/pkg/openstack"
 )
 

@@ -22,11 +22,11 @@ import (
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capkit/capkit/internal/testing/worlds"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/test/webhooks"
-	"github.com/capkit/capkit/internal/testing/worlds"
 )
 
 // The consequences that an update has for a Shoot, whose only worker pool they are about.

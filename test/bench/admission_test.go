@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
+	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack"
-	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/test/webhooks"
 )
 

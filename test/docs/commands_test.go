@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/capkit/capkit/hack/dist/archive"
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 var (

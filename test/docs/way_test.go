@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // Whoever opens docs/README.md reaches each page below docs within two links.

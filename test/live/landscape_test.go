@@ -26,13 +26,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/testing/fakegarden"
+	"github.com/capkit/capkit/internal/testing/generate"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/internal/testing/fakegarden"
 	"github.com/capkit/capkit/test/garden"
-	"github.com/capkit/capkit/internal/testing/generate"
 )
 
 const (

@@ -19,15 +19,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/cli"
-	"github.com/capkit/capkit/internal/cli/clouds"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
 	"github.com/capkit/capkit/pkg/update"
-	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/test/fixtures"
 	"github.com/capkit/capkit/test/rules"
 )

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/capkit/capkit/pkg/openstack/machines"
 	"github.com/capkit/capkit/internal/testing/fakenova"
+	"github.com/capkit/capkit/pkg/openstack/machines"
 	"github.com/capkit/capkit/test/seed"
 )
 

@@ -17,8 +17,8 @@ import (
 	extensionsv1alpha1 "github.com/gardener/gardener/pkg/apis/extensions/v1alpha1"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/internal/testing/fakenova"
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/test/seed"
 	"github.com/capkit/capkit/test/seed/replay"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/capkit/capkit/pkg/cli"
 	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
 // completions returns the scripts that complete the command in shells, and the one that kubectl runs to complete it as a plugin.

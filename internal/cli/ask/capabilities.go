@@ -133,6 +133,7 @@ func withSettings(definitions []capability.Definition, settings []requestedBy) [
 // gpuTypes are the types of GPU that ask for support.
 var gpuTypes = capability.GPUTypes()
 
+// Capabilities returns the command capabilities.
 func Capabilities(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -21,6 +21,7 @@ import (
 	"github.com/capkit/capkit/pkg/resolve"
 )
 
+// Explain returns the command explain.
 func Explain(c *command.Call) *cobra.Command {
 	return question(c, &cobra.Command{
 		Use:        "explain FILE...",

@@ -31,6 +31,7 @@ type maintenanceFlags struct {
 	noWebhook  bool
 }
 
+// Maintenance returns the command maintenance.
 func Maintenance(c *command.Call) *cobra.Command {
 	flags := &maintenanceFlags{}
 	cmd := &cobra.Command{

@@ -66,7 +66,7 @@ func CountsOf(counts []report.RuleCount) string {
 	return strings.Join(all, ", ")
 }
 
-// All checks everything in the garden, and drops what is not needed any more. Each object is a step of the work.
+// All checks all inputs, and drops what is not needed any more. Each object is a step of the work.
 func All(g *input.Given, checking *command.Work) report.Report {
 	for _, s := range g.Profiles.All {
 		checking.Steps(1)

@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
+// Catalogue returns the [Rules] of the providers that the command knows.
 func Catalogue(c *command.Call) []finding.Rule { return Rules(command.ByType(c.Providers)...) }
 
 // FirstSentence returns what a text begins with, up to the first full stop or colon, without that.

@@ -35,6 +35,7 @@ func ChoiceFlag(cmd *cobra.Command, value *string, name, standard, usage string,
 	Complete(cmd, name, choices)
 }
 
+// OrderFlag adds the flag for the preference order.
 func OrderFlag(cmd *cobra.Command, order *string) {
 	ChoiceFlag(cmd, order, "order", "gep33", "`ORDER` of preference among the images that fit", []string{"gep33", "gardener"})
 }

@@ -82,6 +82,7 @@ func (v versions) print(w io.Writer, name string) {
 	fmt.Fprintf(w, "  built by: %s\n  platform: %s\n", v.GoVersion, v.Platform)
 }
 
+// VersionCommand returns the command version.
 func (c *Call) VersionCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -17,6 +17,7 @@ import (
 	"github.com/capkit/capkit/internal/cli/manifest"
 )
 
+// Changed is a file that a command changes. Its JSON is an interface.
 type Changed struct {
 	File string `json:"file"`
 	// Of is the file that it takes the place of, in a further step.

@@ -30,8 +30,7 @@ import (
 // apiGroups is what the names of Gardener's API groups have in common.
 const apiGroups = "gardener.cloud"
 
-// Given is what the command knows: its providers, by type; the objects among its inputs; and what was found wrong with
-// them. It is not safe for concurrent use.
+// Given is what a command was given: the objects among its inputs, the providers that it knows, by type, and what was found wrong. It is not safe for concurrent use.
 type Given struct {
 	Providers  map[string]command.Provider
 	Profiles   Objects[v1beta1.CloudProfile]
@@ -93,6 +92,7 @@ func Files(
 	return g, nil
 }
 
+// AddProblems notes what is wrong with files as such.
 func (g *Given) AddProblems(problems []manifest.Problem) {
 	for _, p := range problems {
 		kind := field.ErrorTypeInvalid
@@ -208,15 +208,17 @@ func inStatus(o *manifest.Object, err *field.Error) bool {
 		err.Origin == strictjson.OriginFieldType && o.Kind != "NamespacedCloudProfile")
 }
 
-// AddErrors notes errors about an object, with their origins as the rules. So do warning and report.
+// AddErrors notes errors about an object, with their origins as the rules.
 func (g *Given) AddErrors(o *manifest.Object, errs ...*field.Error) {
 	g.find(o, finding.SeverityError, errs)
 }
 
+// AddWarnings notes warnings about an object, with their origins as the rules.
 func (g *Given) AddWarnings(o *manifest.Object, errs ...*field.Error) {
 	g.find(o, finding.SeverityWarning, errs)
 }
 
+// AddReport notes the errors and warnings of a report about an object.
 func (g *Given) AddReport(o *manifest.Object, r finding.Report) {
 	g.Findings = append(g.Findings, located(o, finding.SeverityError, r.Errors)...)
 	g.Findings = append(g.Findings, located(o, finding.SeverityWarning, r.Warnings)...)
@@ -301,6 +303,7 @@ func Problem(rule string, kind field.ErrorType, at string, value any, format str
 	return &field.Error{Type: kind, Field: at, BadValue: value, Origin: rule, Detail: fmt.Sprintf(format, args...)}
 }
 
+// GardenKinds are the kinds of objects that the command understands.
 var GardenKinds = []string{"CloudProfile", "NamespacedCloudProfile", "Shoot"}
 
 // checkKind finds objects that are meant for Gardener but would not reach it: a kind that the API group does not have,

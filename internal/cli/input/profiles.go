@@ -24,7 +24,7 @@ import (
 	"github.com/capkit/capkit/pkg/words"
 )
 
-// What becomes of the profiles among the inputs in a garden, and which of them a Shoot or the flag --profile names.
+// What the API server makes of the profiles among the inputs, and which of them a Shoot or the flag --profile names.
 
 // filled returns a copy of a CloudProfile with the core flavors that follow from its provider config (semantics S12),
 // as far as the command knows its provider.
@@ -269,7 +269,7 @@ func (g *Given) ProfileNamed(name string) (AnyProfile, error) {
 	case s != nil && s.Object == nil:
 		return nil, fmt.Errorf("CloudProfile %s cannot be read", name)
 	case s != nil:
-		if _, fault = g.Compile(s, ""); fault == nil { // which notes the errors that it has in a garden, with the defaults there
+		if _, fault = g.Compile(s, ""); fault == nil { // which notes the errors that it has with the defaults of the API server
 			p, _ = profile.Compile(g.Providers[s.Object.Spec.Type], &g.filled(s).Spec, field.NewPath("spec"))
 		}
 	case err != nil:

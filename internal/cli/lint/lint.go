@@ -26,6 +26,7 @@ type lintFlags struct {
 	all, quiet, fix, write bool
 }
 
+// Command returns the command lint.
 func Command(c *command.Call) *cobra.Command {
 	flags := &lintFlags{}
 	cmd := &cobra.Command{

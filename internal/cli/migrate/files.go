@@ -25,7 +25,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
-// files returns the files that change, and makes the garden that they make.
+// files returns the files that change, and reads them into m.after.
 func (m *migration) files() ([]files.Changed, error) {
 	m.after = &input.Given{Providers: m.Providers, Namespace: m.Namespace}
 	var changed []files.Changed
@@ -122,7 +122,7 @@ func asMembers(value any) map[string]any {
 	return members
 }
 
-// readAgain reads a file that has been changed into the garden after the migration, and reports whether each object in it
+// readAgain reads a file that has been changed into m.after, and reports whether each object in it
 // says what it should.
 func (m *migration) readAgain(name, text, changed string) bool {
 	was, skipped := manifest.Parse(name, text) // in a folder there may be what is no object

@@ -31,6 +31,7 @@ type migrateFlags struct {
 	in                  *input.Flags
 }
 
+// Command returns the command migrate.
 func Command(c *command.Call) *cobra.Command {
 	flags := &migrateFlags{}
 	cmd := &cobra.Command{

@@ -24,7 +24,7 @@ import (
 // What migrate does to the objects. migrationfiles.go writes it into their files, migrationproof.go proves it, and
 // migrationsteps.go finds the steps that follow.
 
-// migration is one step of migrate. What is wrong becomes findings of the garden.
+// migration is one step of migrate. What is wrong becomes findings of the inputs.
 type migration struct {
 	*input.Given
 	options transform.Options
@@ -45,7 +45,7 @@ type migration struct {
 	// becomes holds what manifests become, as JSON.
 	becomes map[*manifest.Object]json.RawMessage
 	kept    []keptVersion
-	// after is what the garden becomes.
+	// after is what the inputs become.
 	after *input.Given
 }
 

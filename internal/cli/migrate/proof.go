@@ -53,7 +53,7 @@ func (m *migration) prove() {
 	}
 }
 
-// proveNamespaced does so for the NamespacedCloudProfiles, and returns what the garden is then.
+// proveNamespaced does so for the NamespacedCloudProfiles, and returns what the inputs are then.
 func (m *migration) proveNamespaced(now *input.Given) *input.Given {
 	for _, s := range m.Namespaced.All {
 		if m.becomes[s.Manifest] != nil {
@@ -76,14 +76,14 @@ func updateOf[T any](was, is *input.Objects[T], name string) *input.Source[T] {
 	return &updated
 }
 
-// copyOf returns a garden with the objects of another one, and no findings.
+// copyOf returns a copy of inputs without their findings.
 func (m *migration) copyOf(g *input.Given) *input.Given {
 	copied := &input.Given{Providers: m.Providers, Namespace: m.Namespace}
 	g.TakeOver(copied, nil)
 	return copied
 }
 
-// updated returns a garden in which profiles can be replaced.
+// updated returns a copy in which profiles can be replaced.
 func (m *migration) updated(now *input.Given) *input.Given {
 	return &input.Given{
 		Providers: m.Providers, Namespace: m.Namespace, Shoots: now.Shoots,
@@ -91,7 +91,7 @@ func (m *migration) updated(now *input.Given) *input.Given {
 	}
 }
 
-// proveUpdate reports what the update of a manifest does, and returns the garden after it.
+// proveUpdate reports what the update of a manifest does, and returns the inputs after it.
 func (m *migration) proveUpdate(u *changes.Update, now, after *input.Given, o *manifest.Object) *input.Given {
 	u.Before, u.After = now, after
 	u.Renamed = func(before, after input.AnyProfile) func(resolve.Combination) (string, bool) {

@@ -29,6 +29,7 @@ const (
 	failOnChange   = "change"
 )
 
+// Command returns the command plan.
 func Command(c *command.Call) *cobra.Command {
 	flags := &planFlags{}
 	cmd := &cobra.Command{

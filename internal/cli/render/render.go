@@ -23,6 +23,7 @@ import (
 	"github.com/capkit/capkit/pkg/finding"
 )
 
+// Command returns the command render.
 func Command(c *command.Call) *cobra.Command {
 	var output, profile string
 	var reservedInCore bool

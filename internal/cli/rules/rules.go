@@ -64,6 +64,7 @@ func entryOf(r finding.Rule) ruleEntry {
 	}
 }
 
+// List returns the command rules.
 func List(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
@@ -106,6 +107,7 @@ func (r *ruleEntry) kind() string {
 	return r.severities
 }
 
+// Explain returns the command explain-rule.
 func Explain(c *command.Call) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/fieldpath"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/providerconfig"
 	"github.com/capkit/capkit/pkg/resolve"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // Plainly renders findings as type, field and rule.

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/check"
 	"github.com/capkit/capkit/pkg/provider"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // Regional runs testdata/images.txtar for a provider whose references are regional: what is read of a config, the flavors one to

@@ -20,12 +20,12 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capkit/capkit/internal/testing/cases"
 	"github.com/capkit/capkit/pkg/finding"
 	"github.com/capkit/capkit/pkg/openstack"
 	"github.com/capkit/capkit/pkg/profile"
 	"github.com/capkit/capkit/pkg/provider"
 	"github.com/capkit/capkit/pkg/ratchet"
-	"github.com/capkit/capkit/internal/testing/cases"
 )
 
 // read returns a manifest of testdata as JSON.

@@ -8,8 +8,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/capkit/capkit/pkg/openstack/servergroups"
 	"github.com/capkit/capkit/internal/testing/fakenova"
+	"github.com/capkit/capkit/pkg/openstack/servergroups"
 )
 
 // A worker controller ensures the groups before it writes machine classes, and cleans up when the machines are as they

@@ -14,9 +14,9 @@ import (
 	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/capkit/capkit/internal/testing/fakenova"
 	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/pkg/openstack/servergroups"
-	"github.com/capkit/capkit/internal/testing/fakenova"
 )
 
 const (

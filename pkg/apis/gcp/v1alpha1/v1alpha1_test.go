@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/capkit/capkit/pkg/apis/gcp/v1alpha1"
 	"github.com/capkit/capkit/internal/testing/wire"
+	"github.com/capkit/capkit/pkg/apis/gcp/v1alpha1"
 )
 
 // The gardener library takes flavors as values with this method (its worker.CapabilitiesAccessor).

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 
-	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 	"github.com/capkit/capkit/internal/testing/wire"
+	"github.com/capkit/capkit/pkg/apis/openstack/v1alpha1"
 )
 
 // The gardener library takes flavors as values with this method (its worker.CapabilitiesAccessor).

@@ -50,11 +50,8 @@ func run() error {
 	}
 	revision := program.Revision(ctx)
 	var images []image.Description
-	for _, c := range components.All() {
+	for _, c := range append(components.All(), components.Controllers()...) {
 		images = append(images, image.Of(c))
-	}
-	for _, c := range components.Controllers() {
-		images = append(images, image.OfController(c))
 	}
 	images = append(images, image.Command())
 	for i := range images {

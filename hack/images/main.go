@@ -4,6 +4,9 @@
 
 // Command images makes the container images of this repository; make images calls it. Its images are OCI layouts, in the
 // folder given by -o; for each it prints folder, tag and digest.
+//
+// ko does not serve here: it starts from a base image, which it takes from a registry or a Docker daemon. These images start from
+// nothing, and all that is in them comes from this repository and Go's module proxy, so that anybody can build the same bytes again.
 package main
 
 import (

@@ -88,8 +88,8 @@ func run(ctx context.Context, duration time.Duration) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Println("| CloudProfiles | Shoots | memory at rest | memory under load | CPU under load | slowest write of a Shoot, of a CloudProfile |")
-	fmt.Println("|---|---|---|---|---|---|")
+	fmt.Println("| CloudProfiles | Shoots | memory at rest | memory under load | CPU under load | slowest write of a Shoot, of a CloudProfile |\n" +
+		"|---|---|---|---|---|---|")
 	for _, stage := range [][2]int{{0, 0}, {1, 0}, {10, 0}, {10, 1000}, {40, 1000}} {
 		if err := l.grow(ctx, stage[0], stage[1]); err != nil {
 			return err
@@ -130,7 +130,8 @@ func newLandscape(ctx context.Context, g *garden.Garden) (*landscape, error) {
 	}
 	l.shoot.Spec.Provider.Workers = l.shoot.Spec.Provider.Workers[:1]
 	_, err = g.NewProject(ctx, "demo")
-	return l, errors.Join(err, g.NewRegistration(ctx, "openstack", "openstack", "cilium", images...), g.Apply(ctx, "hack/garden/demo/setup.yaml"))
+	return l, errors.Join(err, g.NewRegistration(ctx, "openstack", "openstack", "cilium", images...),
+		g.Apply(ctx, "hack/garden/demo/setup.yaml"))
 }
 
 // profile returns one of the CloudProfiles.
@@ -199,7 +200,8 @@ func (l *landscape) measure(ctx context.Context, process procfs.Proc, duration t
 	}
 	cpu := (now.CPUTime() - before.CPUTime()) / time.Since(begin).Seconds()
 	size, _ := json.Marshal(l.profile(0)) // JSON can write everything in it
-	fmt.Printf("| %d of %d KiB | %d | %d MiB | %d MiB | %.0f m | ", l.profiles, len(size)>>10, l.shoots, before.ResidentMemory()>>20, most>>20, 1000*cpu)
+	fmt.Printf("| %d of %d KiB | %d | %d MiB | %d MiB | %.0f m | ",
+		l.profiles, len(size)>>10, l.shoots, before.ResidentMemory()>>20, most>>20, 1000*cpu)
 	if err := errors.Join(err, writes.Wait()); err != nil {
 		return err
 	}

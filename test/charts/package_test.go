@@ -39,7 +39,7 @@ var _ = Describe("The packages of make charts", func() {
 		Expect(written(copied, c, o)).To(Equal(one))
 	}, each())
 
-	DescribeTable("have the version, the registry and the names that they are made for, and everything that is in the folder", func(c components.Component) {
+	DescribeTable("have version, registry and names that they are made for, and everything that is in the folder", func(c components.Component) {
 		packages, err := chart.Load(root, c, chart.Options{Version: "1.2.3", Registry: "registry.example.com/mirror"})
 		Expect(err).NotTo(HaveOccurred())
 		for i, p := range packages {

@@ -43,38 +43,25 @@ func run() error {
 	} else if err := os.RemoveAll(*folder); err != nil { // what an earlier run has made
 		return err
 	}
-	for _, c := range components.All() {
-		packages, err := chart.Load(".", c, o)
-		if err != nil {
-			return err
-		}
-		manifests, err := chart.Manifests(c, packages, o)
-		if err != nil {
-			return err
-		}
-		if err := write(*folder, chart.ManifestFolder(c), manifests, !*generate, o, packages...); err != nil {
-			return err
-		}
-	}
-	for _, c := range components.Controllers() {
-		p, err := chart.LoadController(".", c, o)
-		if err != nil {
-			return err
-		}
-		manifests, err := chart.ControllerManifests(c, p, o)
-		if err != nil {
-			return err
-		}
-		if err := write(*folder, chart.ControllerFolder(c), manifests, !*generate, o, p); err != nil {
+	for _, c := range append(components.All(), components.Controllers()...) {
+		if err := write(*folder, c, o, !*generate); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// write writes the manifests of a component into a folder within another one, and into that, if asked for, its packages.
-func write(folder, within string, manifests map[string][]byte, packaged bool, o chart.Options, packages ...chart.Package) error {
-	within = filepath.Join(folder, within)
+// write writes the manifests of a component and, if asked for, its packages into a folder.
+func write(folder string, c components.Component, o chart.Options, packaged bool) error {
+	packages, err := chart.Load(".", c, o)
+	if err != nil {
+		return err
+	}
+	manifests, err := chart.Manifests(c, packages, o)
+	if err != nil {
+		return err
+	}
+	within := filepath.Join(folder, chart.ManifestFolder(c))
 	if err := os.MkdirAll(within, 0o755); err != nil {
 		return err
 	}
@@ -83,10 +70,10 @@ func write(folder, within string, manifests map[string][]byte, packaged bool, o 
 			return err
 		}
 	}
+	if !packaged {
+		return nil
+	}
 	for _, p := range packages {
-		if !packaged {
-			continue
-		}
 		if err := p.Write(folder); err != nil {
 			return err
 		}

@@ -23,19 +23,22 @@ var without = []string{"local"}
 // titles are those that follow from no rule.
 var titles = map[string]string{"openstack": "OpenStack", "alicloud": "AliCloud"}
 
-// Component is the admission component for a provider type. Its command is the package ./cmd/NAME.
+// Component is the admission component for a provider type, or the worker controller, which gardenlet installs in seeds. Its command is
+// the package ./cmd/NAME.
 type Component struct {
 	// Type is the provider type.
 	Type string
 	// Title is how people write it.
 	Title string
-	// Beside reports whether the component is installed beside the one that the extension has, under names of its own.
+	// Worker reports whether it is the worker controller.
+	Worker bool
+	// Beside reports whether the admission component is installed beside the one that the extension has, under names of its own.
 	Beside bool
-	// Credentials reports whether it checks the credentials of Shoots, too: it has webhooks and rights for them.
+	// Credentials reports whether the admission component checks the credentials of Shoots, too: it has webhooks and rights for them.
 	Credentials bool
 }
 
-// All returns the components, in the order of their types: one for each cloud but Gardener's local set-up.
+// All returns the admission components, in the order of their types: one for each cloud but Gardener's local set-up.
 func All() []Component {
 	var all []Component
 	for _, cloud := range clouds.All() {
@@ -69,51 +72,44 @@ func Of(providerType string) (Component, bool) {
 	return all[i], true
 }
 
-// Release is the name of the Extension and the ControllerRegistration, and that of the releases of the charts.
+// Controllers returns the worker controllers.
+func Controllers() []Component {
+	return []Component{{Type: OpenStack.Type, Title: OpenStack.Title, Worker: true}}
+}
+
+// Release is the name of the Extension and the ControllerRegistration, and that of the releases of the charts. The extension that has
+// everything but the worker controller is called provider-TYPE.
 func (c Component) Release() string {
-	if c.Beside {
+	switch {
+	case c.Worker:
+		return "provider-" + c.Type + "-worker"
+	case c.Beside:
 		return "admission-capkit-" + c.Type
 	}
 	return "admission-" + c.Type
 }
 
-// Name is that of the command, the image, the Deployment and the webhook configurations.
-func (c Component) Name() string { return "gardener-extension-" + c.Release() }
+// Name is that of the command and the image; and, for an admission component, of the Deployment and the webhook configurations.
+func (c Component) Name() string {
+	if c.Worker {
+		return "gardener-extension-provider-" + c.Type
+	}
+	return c.ObjectName()
+}
+
+// ObjectName is that of the Deployment.
+func (c Component) ObjectName() string { return "gardener-extension-" + c.Release() }
 
 // Short says what the component is, without an article.
 func (c Component) Short() string {
-	if c.Beside {
+	switch {
+	case c.Worker:
+		return "worker controller of the " + c.Title + " extension"
+	case c.Beside:
 		return "admission component beside that of the " + c.Title + " extension"
 	}
 	return "admission component of the " + c.Title + " extension"
 }
-
-// Controller is the worker controller for a provider type, a component that gardenlet installs in seeds. Its command is the package
-// ./cmd/NAME, and its chart the folder charts/NAME.
-type Controller struct {
-	// Type is the provider type.
-	Type string
-	// Title is how people write it.
-	Title string
-}
-
-// Controllers returns the worker controllers.
-func Controllers() []Controller {
-	return []Controller{{Type: OpenStack.Type, Title: OpenStack.Title}}
-}
-
-// Release is the name of the Extension and the ControllerRegistration, and that of the chart and its releases. The extension that has
-// everything but the worker controller is called provider-TYPE.
-func (c Controller) Release() string { return "provider-" + c.Type + "-worker" }
-
-// Name is that of the command and the image.
-func (c Controller) Name() string { return "gardener-extension-provider-" + c.Type }
-
-// ObjectName is that of the Deployment, and of all other objects in a seed.
-func (c Controller) ObjectName() string { return "gardener-extension-" + c.Release() }
-
-// Short says what the component is, without an article.
-func (c Controller) Short() string { return "worker controller of the " + c.Title + " extension" }
 
 // title writes short names, which are abbreviations, in capitals, and others with one.
 func title(providerType string) string {

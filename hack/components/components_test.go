@@ -36,7 +36,7 @@ func TestNames(t *testing.T) {
 
 // Nothing that a seed has only one of is called like something of provider-openstack.
 func TestNamesOfControllers(t *testing.T) {
-	c := components.Controller{Type: "acme", Title: "Acme"}
+	c := components.Component{Type: "acme", Title: "Acme", Worker: true}
 	if got := fmt.Sprintf("%s, %s, %s, the %s", c.Name(), c.Release(), c.ObjectName(), c.Short()); got !=
 		"gardener-extension-provider-acme, provider-acme-worker, gardener-extension-provider-acme-worker, the worker controller of the Acme extension" {
 		t.Error(got)
@@ -68,10 +68,7 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s does not have the command of that name", folder)
 		}
 	}
-	for _, c := range components.All() {
-		names = append(names, c.Name())
-	}
-	for _, c := range components.Controllers() {
+	for _, c := range append(components.All(), components.Controllers()...) {
 		names = append(names, c.Name())
 	}
 	slices.Sort(names)

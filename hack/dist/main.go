@@ -4,6 +4,9 @@
 
 // Command dist packs the command capkit for people who have no Go; make dist calls it. In the folder given by -o are then archives,
 // what is in each of them, a manifest for krew, and the checksums of all; it prints their names.
+//
+// goreleaser does not serve here: it leaves bills of materials to syft, another program, which has to be downloaded first. All that is
+// packed here comes from this repository and Go's module proxy, so that anybody can build the same bytes again.
 package main
 
 import (

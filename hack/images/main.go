@@ -4,6 +4,9 @@
 
 // Command images makes the container images of this repository; make images calls it. Its images are OCI layouts, in the
 // folder given by -o; for each it prints folder, tag and digest.
+//
+// ko does not serve here: it starts from a base image, which it takes from a registry or a Docker daemon. These images start from
+// nothing, and all that is in them comes from this repository and Go's module proxy, so that anybody can build the same bytes again.
 package main
 
 import (
@@ -50,11 +53,8 @@ func run() error {
 	}
 	revision := program.Revision(ctx)
 	var images []image.Description
-	for _, c := range components.All() {
+	for _, c := range append(components.All(), components.Controllers()...) {
 		images = append(images, image.Of(c))
-	}
-	for _, c := range components.Controllers() {
-		images = append(images, image.OfController(c))
 	}
 	images = append(images, image.Command())
 	for i := range images {

@@ -2,27 +2,27 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pictures draws the pictures of the documents into docs/pictures: from the examples, and from what the command says
-// about them. Run it from the root of the repository.
+// Command pictures draws the pictures of the documents into docs/pictures: from the examples, and from what capkit answers about
+// them. Run it from the root of the repository.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"log"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capkit/capkit/internal/cli/clouds"
-	"github.com/capkit/capkit/pkg/cli"
+	"github.com/capkit/capkit/pkg/capability"
+	"github.com/capkit/capkit/pkg/openstack"
+	"github.com/capkit/capkit/pkg/profile"
 )
 
 // pictures are drawn by these, each into a file of its name.
-var pictures = map[string]func() (*canvas, error){
+var pictures = map[string]func() *canvas{
 	"halves":         halves,
 	"worker-pool":    workerPool,
 	"matrix":         matrix,
@@ -34,52 +34,52 @@ var pictures = map[string]func() (*canvas, error){
 func main() {
 	log.SetFlags(0)
 	for name, draw := range pictures {
-		picture, err := draw()
-		if err != nil {
-			log.Fatalf("%s: %v", name, err)
-		}
-		if err := os.WriteFile(file(name), []byte(picture.String()), 0o644); err != nil {
+		if err := os.WriteFile(file(name), []byte(draw().String()), 0o644); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
 // file is where a picture is.
-func file(name string) string {
-	return filepath.Join("docs", "pictures", name+".svg")
+func file(name string) string { return filepath.Join("docs", "pictures", name+".svg") }
+
+// must returns the value. If there is an error, an example is not as a picture needs it: the program ends.
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
 }
 
-// load reads the documents of a manifest, as plain values.
-func load[T any](file string) (documents []T, err error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+// load reads the only document of a manifest.
+func load[T any](file string) (object T) {
+	if err := yaml.Unmarshal(must(os.ReadFile(file)), &object); err != nil {
+		log.Fatalf("%s: %v", file, err)
 	}
-	for document := range strings.SplitSeq(string(text), "\n---\n") {
-		var value T
-		if err := yaml.Unmarshal([]byte(document), &value); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+	return object
+}
+
+// compiled is the CloudProfile of a manifest. It may have errors.
+func compiled(file string) *profile.Profile[openstack.Image] {
+	object := load[v1beta1.CloudProfile](file)
+	p, _ := profile.Compile(openstack.Provider{}, &object.Spec, nil)
+	return p
+}
+
+// written returns capabilities line by line, as they are in a manifest, in the order of the vocabulary. Values are in a line of their own
+// if both would be longer than a number of letters.
+func written(v *capability.Vocabulary, set v1beta1.Capabilities, letters int) (lines []string) {
+	for _, definition := range v.Definitions() {
+		values, found := set[definition.Name]
+		if !found {
+			continue
 		}
-		documents = append(documents, value)
+		name, list := definition.Name+":", fmt.Sprintf("[%s]", strings.Join(values, ", "))
+		if len(name+" "+list) > letters {
+			lines = append(lines, name, "  "+list)
+		} else {
+			lines = append(lines, name+" "+list)
+		}
 	}
-	return documents, nil
-}
-
-// capkit runs the command, and returns what it prints and its exit status. The status 2 is an error.
-func capkit(args ...string) (output string, status int, err error) {
-	var stdout, stderr bytes.Buffer
-	status = cli.Run(append([]string{"capkit"}, args...), strings.NewReader(""), &stdout, &stderr, clouds.All()...)
-	if status > 1 {
-		return "", status, fmt.Errorf("capkit %s: %s", strings.Join(args, " "), stderr.String())
-	}
-	return stdout.String() + stderr.String(), status, nil
-}
-
-// ask runs the command with JSON as its output, and reads that.
-func ask(answer any, args ...string) error {
-	output, _, err := capkit(append([]string{args[0], "--output=json"}, args[1:]...)...)
-	if err != nil {
-		return err
-	}
-	return json.NewDecoder(strings.NewReader(output)).Decode(answer)
+	return styled("mono", lines...)
 }

@@ -5,137 +5,93 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/capkit/capkit/internal/cli/clouds"
+	"github.com/capkit/capkit/pkg/cli"
 )
 
-// row is a line of the terminal, and when it appears: in seconds from the beginning.
-type row struct {
-	class, text string
-	at          float64
+const (
+	// name is that of the file in the recording.
+	name = "shoot.yaml"
+	// letters is how wide the terminal is.
+	letters = 112
+)
+
+// capkit runs a command on a file with this content, and returns what it prints.
+func capkit(command, content string) string {
+	folder := must(os.MkdirTemp("", "pictures"))
+	defer func() { _ = os.RemoveAll(folder) }()
+	file := filepath.Join(folder, name)
+	must(0, os.WriteFile(file, []byte(content), 0o600))
+	var output bytes.Buffer
+	cli.Run([]string{"capkit", command, file}, strings.NewReader(""), &output, &output, clouds.All()...)
+	return strings.ReplaceAll(output.String(), file, name)
 }
 
-// terminal is the recording of a session. Time passes with each row.
-type terminal struct {
-	rows  []row
-	clock float64
-}
-
-// letters is how wide the terminal is.
-const letters = 112
-
-// command adds a command that is typed, and a pause to read it.
-func (t *terminal) command(text string) {
-	if len(t.rows) > 0 {
-		t.rows = append(t.rows, row{at: t.clock})
-	}
-	t.rows = append(t.rows, row{"mono strong", "$ " + text, t.clock})
-	t.clock += 1.2
-}
-
-// output adds what a command prints, all at once, and a pause to read it. Long lines are continued in the next.
-func (t *terminal) output(text string, pause float64) {
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		class := "mono"
-		switch {
-		case strings.Contains(line, ": error: "), strings.HasPrefix(line, "-"):
-			class += " bad"
-		case strings.Contains(line, "no errors"), strings.Contains(line, " boots "), strings.HasPrefix(line, "+"):
-			class += " good"
-		}
-		indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-		for i, part := range wrap(line, letters-len(indent)-2) {
-			if i > 0 {
-				part = "  " + part
-			}
-			t.rows = append(t.rows, row{class, indent + part, t.clock})
-		}
-	}
-	t.clock += pause
-}
-
-// recording draws a session that copies a broken example, lints it, repairs it by what the message says, and asks what it
-// boots.
-func recording() (*canvas, error) {
+// recording draws a session in a terminal that copies a broken example, lints it, repairs it by what the message says, and asks what it
+// boots. Commands and what they print appear one after the other, unless somebody prefers no motion, or prints the page.
+func recording() *canvas {
 	const broken, wrong, right = "example/broken/no-image-fits.yaml", "1877.5.0", "1877.6.0"
-	session, err := record(broken, wrong, right)
-	if err != nil {
-		return nil, err
-	}
-	const left, top = 24.0, 58.0
+	text := string(must(os.ReadFile(broken)))
+	at := strings.LastIndex(text, wrong)
+	repaired := text[:at] + right + text[at+len(wrong):]
 	c := &canvas{
-		w: 2*left + letters*0.61*13, h: top + float64(len(session.rows))*lineHeight + 12,
-		title: "A terminal: capkit lint names an error in a copy of " + broken + ", the version is changed as it says, and capkit select says what boots",
+		w: 2*24 + letters*0.61*13,
+		title: "A terminal: capkit lint names an error in a copy of " + broken +
+			", the version is changed as it says, and capkit select says what boots",
+		rules: "@media screen and (prefers-reduced-motion: no-preference) {\n@keyframes appear { from { opacity: 0 } }\n",
 	}
-	total := session.clock + 2
-	var css strings.Builder
-	// Whoever prefers no motion, or prints, sees all of it at once.
-	css.WriteString("@media screen and (prefers-reduced-motion: no-preference) {\n")
-	for i, x := 0, 22.0; i < 3; i, x = i+1, x+18 {
-		fmt.Fprintf(&c.body, "<circle class=\"card\" cx=\"%.6g\" cy=\"22\" r=\"6\"/>\n", x)
+	for x := 16.0; x < 60; x += 18 {
+		c.rects = append(c.rects, box{class: "card", x: x, y: 16, w: 12, h: 12})
 	}
 	c.path("line", "M0.5 38.5H%.6g", c.w-0.5)
-	steps := map[float64]int{}
-	for i, r := range session.rows {
-		if r.text == "" {
-			continue
-		}
-		step, known := steps[r.at]
-		if !known {
-			step = len(steps)
-			steps[r.at] = step
-			if r.at > 0 {
-				from := 100 * r.at / total
-				fmt.Fprintf(&css, ".s%d { animation: s%d %.6gs infinite; }\n@keyframes s%d { 0%%, %.1f%% { opacity: 0 } %.1f%%, 100%% { opacity: 1 } }\n",
-					step, step, total, step, from-0.1, from)
+	y, clock := 49.0, 0.0
+	for i, step := range []struct {
+		command, output string
+		seconds         float64
+	}{
+		{fmt.Sprintf("cp %s %s", broken, name), "", 0},
+		{"capkit lint " + name, capkit("lint", text), 5},
+		{fmt.Sprintf("sed -i '%ds/%s/%s/' %s", 1+strings.Count(text[:at], "\n"), wrong, right, name), "", 0},
+		{"capkit lint " + name, capkit("lint", repaired), 2},
+		{"capkit select " + name, capkit("select", repaired), 4},
+	} {
+		const rule = ".%c%d { animation: appear 0.1s %.1fs backwards }\n"
+		c.rules += fmt.Sprintf(rule, 's', i, clock) + fmt.Sprintf(rule, 'o', i, clock+1.2)
+		y = c.cell("", 12, y, 0, lineHeight-gap, fmt.Sprintf("mono strong s%d|$ %s", i, step.command))
+		for line := range strings.Lines(step.output) {
+			for _, part := range wrap(strings.TrimRight(line, "\n")) {
+				y = c.cell("", 12, y, 0, lineHeight-gap, fmt.Sprintf("mono o%d%s|%s", i, colour(line), part))
 			}
 		}
-		c.text(fmt.Sprintf("%s s%d", r.class, step), left, top+float64(i+1)*lineHeight-6, r.text)
+		y, clock = y+lineHeight, clock+1.2+step.seconds
 	}
-	css.WriteString("}\n")
-	c.extra = css.String()
-	return c, nil
+	c.rules += "}\n"
+	c.h = y
+	return c
 }
 
-// record plays the session in a folder of its own, with a copy of a broken example.
-func record(broken, wrong, right string) (*terminal, error) {
-	text, err := os.ReadFile(broken)
-	if err != nil {
-		return nil, err
+// colour is the class of a line that a command prints.
+func colour(line string) string {
+	switch {
+	case strings.Contains(line, ": error: "):
+		return " bad"
+	case strings.Contains(line, "no errors"), strings.Contains(line, " boots "):
+		return " good"
 	}
-	folder, err := os.MkdirTemp("", "pictures")
-	if err != nil {
-		return nil, err
+	return ""
+}
+
+// wrap breaks a line where it leaves the terminal. What follows is two blanks further in.
+func wrap(line string) (lines []string) {
+	for len(line) > letters {
+		at := strings.LastIndex(line[:letters], " ")
+		lines, line = append(lines, line[:at]), "  "+line[at+1:]
 	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	const name = "shoot.yaml"
-	file := filepath.Join(folder, name)
-	t := &terminal{}
-	play := func(content, command string, status int, pause float64) error {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			return err
-		}
-		output, got, err := capkit(strings.Fields(strings.ReplaceAll(command, name, file))[1:]...)
-		if err == nil && got != status {
-			err = fmt.Errorf("%s: status %d, %s", command, got, output)
-		}
-		t.command(command)
-		t.output(strings.ReplaceAll(output, file, name), pause)
-		return err
-	}
-	t.command("cp " + broken + " " + name)
-	if err := play(string(text), "capkit lint "+name, 1, 5); err != nil {
-		return nil, err
-	}
-	at := strings.LastIndex(string(text), wrong)
-	line := strings.Count(string(text)[:at], "\n") + 1
-	t.command(fmt.Sprintf("sed -i '%ds/%s/%s/' %s", line, wrong, right, name))
-	repaired := string(text)[:at] + right + string(text)[at+len(wrong):]
-	if err := play(repaired, "capkit lint "+name, 0, 2); err != nil {
-		return nil, err
-	}
-	return t, play(repaired, "capkit select "+name, 0, 4)
+	return append(lines, line)
 }

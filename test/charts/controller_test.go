@@ -59,23 +59,7 @@ const controllerNamespace = "extension-provider-openstack-worker-x7k2p"
 // renderWorker renders the chart as Helm does.
 func renderWorker(values map[string]any) []*unstructured.Unstructured {
 	GinkgoHelper()
-	objects, err := charts.RenderController(worker, controllerNamespace, values)
-	Expect(err).NotTo(HaveOccurred())
-	return objects
-}
-
-// workerFolder writes the chart into a folder, as Helm's linter reads it.
-func workerFolder() string {
-	GinkgoHelper()
-	files, err := charts.ControllerFiles(worker)
-	Expect(err).NotTo(HaveOccurred())
-	top := filepath.Join(GinkgoT().TempDir(), worker.Release())
-	for _, file := range files {
-		path := filepath.Join(top, file.Name)
-		Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
-		Expect(os.WriteFile(path, file.Data, 0o600)).To(Succeed())
-	}
-	return top
+	return renderFor(worker, charts.Worker, controllerNamespace, values)
 }
 
 // workerCommand is the command of the worker controller, but that it does nothing.
@@ -89,7 +73,7 @@ func workerCommand() *cobra.Command {
 // workerRegistration is what example/worker-TYPE/controller-registration.yaml has.
 func workerRegistration() (*gardencorev1.ControllerDeployment, *v1beta1.ControllerRegistration) {
 	GinkgoHelper()
-	manifest := objects(read(root, "example", chart.ControllerFolder(worker), "controller-registration.yaml"))
+	manifest := objects(read(root, "example", chart.ManifestFolder(worker), "controller-registration.yaml"))
 	deployment, registration := &gardencorev1.ControllerDeployment{}, &v1beta1.ControllerRegistration{}
 	into := func(kind string, object any) {
 		content := find(manifest, kind).Object
@@ -223,7 +207,7 @@ var _ = Describe("The values of the chart of the worker controller", func() {
 
 	It("please Helm's linter", func() {
 		for _, v := range []map[string]any{nil, values("worker-full")} {
-			Expect(lint.RunAll(workerFolder(), v, controllerNamespace).Messages).NotTo(
+			Expect(lint.RunAll(folder(worker, charts.Worker), v, controllerNamespace).Messages).NotTo(
 				ContainElement(HaveField("Severity", BeNumerically(">", support.InfoSev))),
 			)
 		}
@@ -231,19 +215,19 @@ var _ = Describe("The values of the chart of the worker controller", func() {
 
 	for _, w := range wrong {
 		It("are refused: "+w.What, func() {
-			_, err := charts.RenderController(worker, controllerNamespace, w.Values)
+			_, err := charts.Render(worker, charts.Worker, controllerNamespace, w.Values)
 			Expect(err).To(MatchError(ContainSubstring(w.Says)))
 		})
 	}
 
 	It("have a comment, or are in what has one", func() {
 		var document yamlv3.Node
-		Expect(yamlv3.Unmarshal(read(workerFolder(), "values.yaml"), &document)).To(Succeed())
+		Expect(yamlv3.Unmarshal(read(folder(worker, charts.Worker), "values.yaml"), &document)).To(Succeed())
 		Expect(unexplained(document.Content[0], "")).To(BeEmpty())
 	})
 
 	It("name the controllers that can be disabled", func() {
-		properties := decode[map[string]any](read(workerFolder(), "values.schema.json"))["properties"].(map[string]any)
+		properties := properties(worker, charts.Worker)
 		known, _, err := unstructured.NestedStringSlice(properties, "disableControllers", "items", "enum")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(workerCommand().Flag("disable-controllers").Usage).To(ContainSubstring("of " + strings.Join(known, " and ") + "."))
@@ -251,7 +235,7 @@ var _ = Describe("The values of the chart of the worker controller", func() {
 
 	It("each change what is rendered", func() {
 		full := values("worker-full")
-		Expect(lacks(full, decode[map[string]any](read(workerFolder(), "values.yaml")), "")).To(BeEmpty())
+		Expect(lacks(full, decode[map[string]any](read(folder(worker, charts.Worker), "values.yaml")), "")).To(BeEmpty())
 		plain := renderWorker(map[string]any{})
 		leaves(full, nil, func(path []string, value any) {
 			if strings.Join(path, ".") == "vpa.enabled" {
@@ -272,7 +256,7 @@ var _ = Describe("The manifests of the worker controller", func() {
 
 	It("are taken by API servers, and register Workers of the type and nothing else", func(ctx SpecContext) {
 		for _, manifest := range []string{"extension.yaml", "controller-registration.yaml"} {
-			apply(ctx, objects(read(root, "example", chart.ControllerFolder(worker), manifest)))
+			apply(ctx, objects(read(root, "example", chart.ManifestFolder(worker), manifest)))
 		}
 		registration := &v1beta1.ControllerRegistration{}
 		Expect(clientSet(kubernetes.GardenScheme).Client().Get(ctx, client.ObjectKey{Name: worker.Release()}, registration)).To(Succeed())
@@ -282,7 +266,7 @@ var _ = Describe("The manifests of the worker controller", func() {
 	})
 
 	It("say the same, of which gardener-operator makes one of the other", func() {
-		extension := decode[*operatorv1alpha1.Extension](read(root, "example", chart.ControllerFolder(worker), "extension.yaml"))
+		extension := decode[*operatorv1alpha1.Extension](read(root, "example", chart.ManifestFolder(worker), "extension.yaml"))
 		Expect(validation.ValidateExtension(extension)).To(BeEmpty())
 		made, deployed := operator.ControllerRegistrationForExtension(extension)
 		deployment, registration := workerRegistration()
@@ -322,24 +306,24 @@ var _ = Describe("The manifests of the worker controller", func() {
 		o := chart.Options{Version: "1.2.3", Registry: "registry.example.com/mirror"}
 		copied := GinkgoT().TempDir()
 		Expect(os.CopyFS(filepath.Join(copied, "charts"), os.DirFS(filepath.Join(root, "charts")))).To(Succeed())
-		made, err := chart.LoadController(root, worker, o)
+		made, err := chart.Load(root, worker, o)
 		Expect(err).NotTo(HaveOccurred())
-		again, err := chart.LoadController(copied, worker, o)
+		again, err := chart.Load(copied, worker, o)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(again.Archive).To(Equal(made.Archive))
-		manifests, err := chart.ControllerManifests(worker, made, o)
+		Expect(again).To(Equal(made))
+		manifests, err := chart.Manifests(worker, made, o)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(chart.ControllerManifests(worker, again, o)).To(Equal(manifests))
+		Expect(chart.Manifests(worker, again, o)).To(Equal(manifests))
 		Expect(string(manifests["extension.yaml"])).To(And(
 			ContainSubstring("ref: registry.example.com/mirror/charts/provider-openstack-worker:1.2.3\n"),
 			ContainSubstring("repository: registry.example.com/mirror/gardener-extension-provider-openstack\n"),
 		))
-		loaded, err := loader.LoadArchive(strings.NewReader(string(made.Archive)))
+		loaded, err := loader.LoadArchive(strings.NewReader(string(made[0].Archive)))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(loaded.Metadata).To(HaveValue(And(
 			HaveField("Name", worker.Release()), HaveField("Version", "1.2.3"), HaveField("AppVersion", "v1.2.3"),
 		)))
 		Expect(loaded.Schema).NotTo(BeNil())
-		Expect(made.Write(GinkgoT().TempDir())).To(Succeed())
+		Expect(made[0].Write(GinkgoT().TempDir())).To(Succeed())
 	})
 })

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -38,7 +39,7 @@ var _ = Describe("The packages of make charts", func() {
 		Expect(written(copied, c, o)).To(Equal(one))
 	}, each())
 
-	DescribeTable("have the version and the registry that they are made for, and everything that is in the folder", func(c components.Component) {
+	DescribeTable("have version, registry and names that they are made for, and everything that is in the folder", func(c components.Component) {
 		packages, err := chart.Load(root, c, chart.Options{Version: "1.2.3", Registry: "registry.example.com/mirror"})
 		Expect(err).NotTo(HaveOccurred())
 		for i, p := range packages {
@@ -47,6 +48,13 @@ var _ = Describe("The packages of make charts", func() {
 			Expect(loaded.Metadata).To(HaveValue(And(HaveField("Version", "1.2.3"), HaveField("AppVersion", "v1.2.3"))), p.Name)
 			Expect(loaded.Schema).NotTo(BeNil(), p.Name)
 			Expect(loaded.Templates).NotTo(BeEmpty(), p.Name)
+			var text strings.Builder
+			for _, file := range loaded.Raw {
+				text.Write(file.Data)
+			}
+			Expect(strings.Contains(strings.ToLower(text.String()), "openstack")).To(Equal(c == openstack), p.Name)
+			// Webhooks and rights.
+			Expect(strings.Contains(text.String(), "credentialsbinding")).To(Equal(c.Credentials), p.Name)
 			if i == 0 {
 				Expect(loaded.Values["image"]).To(HaveKeyWithValue("repository", "registry.example.com/mirror/"+c.Name()))
 			}

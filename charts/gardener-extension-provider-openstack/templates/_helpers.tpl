@@ -1,6 +1,6 @@
 {{- /* The name of all objects: not that of provider-openstack, which is in the same cluster and has a ClusterRole, too. */ -}}
 {{- define "name" -}}
-[[ .ObjectName ]]
+gardener-extension-provider-openstack-worker
 {{- end -}}
 
 {{- define "selector" -}}

@@ -2,28 +2,24 @@
 //
 // SPDX-License-Identifier: Apache-2.0
 
-// Package chart makes the charts of the components of templates, packages them, and writes the manifests by which Gardener installs
-// them. The same files give the same bytes, whoever makes them, and when.
+// Package chart packages the charts of the components, and writes the manifests by which Gardener installs them. The same files give
+// the same bytes, whoever makes them, and when.
 //
-// The template of all admission components is the folder charts/admission, with a chart for each [Kind]; a worker controller has one
-// of its own. What stands in it in [[ double brackets ]] is filled in here, as Go's text/template does; what stands in {{ braces }} is
-// Helm's, and is filled in when a chart is installed.
+// The folder charts has ordinary charts: those of the components for OpenStack. The admission component for another cloud has the same
+// ones with its own names, and, if it checks no credentials, without what only serves that.
 package chart
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
-	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/chart/v2/util"
 
@@ -33,20 +29,16 @@ import (
 // Registry is where images and charts are, as far as this repository knows: a host that nobody has.
 const Registry = "registry.example.com/capkit"
 
-// These are the folder of all templates, below the root of the repository, and the one in it of admission components.
-const (
-	folder          = "charts"
-	admissionFolder = "admission"
-)
-
-// Kind is one of the charts that each admission component has.
+// Kind is one of the charts that a component has.
 type Kind string
 
 const (
-	// Runtime is the chart for the runtime cluster: the component itself.
+	// Runtime is the chart of an admission component for the runtime cluster: the component itself.
 	Runtime Kind = "runtime"
-	// Application is the chart for the virtual garden: the rights of the component there.
+	// Application is the chart of an admission component for the virtual garden: the rights of the component there.
 	Application Kind = "application"
+	// Worker is the chart of a worker controller.
+	Worker Kind = "worker"
 )
 
 // Options say what is written into packages.
@@ -65,8 +57,8 @@ func Default(root string) (Options, error) {
 
 // check returns an error if no registry could have what is called so.
 func (o Options) check() error {
-	if strings.Contains(o.Registry, "://") {
-		return fmt.Errorf("registry %q: write it without %s://", o.Registry, strings.Split(o.Registry, "://")[0])
+	if scheme, _, found := strings.Cut(o.Registry, "://"); found {
+		return fmt.Errorf("registry %q: write it without %s://", o.Registry, scheme)
 	}
 	if _, err := name.NewRepository(o.Registry+"/charts", name.StrictValidation); err != nil {
 		return fmt.Errorf("registry %q: write a host and a path, as in %s: %w", o.Registry, Registry, err)
@@ -77,123 +69,88 @@ func (o Options) check() error {
 	return nil
 }
 
-// Package is a chart that is packaged.
-type Package struct {
-	// Name of the chart.
-	Name string
-	// Archive is the chart as a .tgz.
-	Archive []byte
-
-	metadata *helmchart.Metadata
-}
-
-// Reference is where in a registry the package belongs.
-func (p Package) Reference(o Options) string {
-	return fmt.Sprintf("%s/charts/%s:%s", o.Registry, p.Name, o.Version)
-}
-
-// Load packages the charts of an admission component, of the template in the repository in the folder root: first the one for the
-// runtime cluster, then the one for the virtual garden.
+// Load packages the charts of a component, of the repository in the folder root. Those of an admission component are the one for the
+// runtime cluster, and then the one for the virtual garden.
 func Load(root string, c components.Component, o Options) ([]Package, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var packages []Package
-	for _, kind := range []Kind{Runtime, Application} {
+	kinds := []Kind{Runtime, Application}
+	if c.Worker {
+		kinds = []Kind{Worker}
+	}
+	for _, kind := range kinds {
 		files, err := Files(root, c, kind, o)
 		if err != nil {
 			return nil, err
 		}
 		p, err := load(files)
 		if err != nil {
-			return nil, fmt.Errorf("the %s chart for %s: %w", kind, c.Type, err)
+			return nil, fmt.Errorf("the %s chart of %s: %w", kind, c.Name(), err)
 		}
 		packages = append(packages, p)
 	}
 	return packages, nil
 }
 
-// LoadController packages the chart of a worker controller in the repository in the folder root.
-func LoadController(root string, c components.Controller, o Options) (Package, error) {
-	if err := o.check(); err != nil {
-		return Package{}, err
-	}
-	files, err := ControllerFiles(root, c, o)
-	if err != nil {
-		return Package{}, err
-	}
-	p, err := load(files)
-	if err != nil {
-		return Package{}, fmt.Errorf("the chart of %s: %w", c.Name(), err)
-	}
-	return p, nil
-}
-
+// load packages a chart as Helm does, which only writes files.
 func load(files []*archive.BufferedFile) (Package, error) {
 	made, err := loader.LoadFiles(files)
 	if err != nil {
 		return Package{}, err
 	}
-	made.ModTime, made.SchemaModTime = epoch, epoch // nothing of when it was made
-	content, err := save(made)
+	folder, err := os.MkdirTemp("", "charts-")
+	if err != nil {
+		return Package{}, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	path, err := util.Save(made, folder)
+	if err != nil {
+		return Package{}, err
+	}
+	content, err := os.ReadFile(path)
 	return Package{Name: made.Name(), Archive: content, metadata: made.Metadata}, err
 }
 
-// epoch is the time of all files.
+// epoch is the time of all files: nothing of when they were made.
 var epoch = time.Unix(0, 0)
 
-// Files returns the files of a chart for an admission component, in the order of their names, as Helm reads them from a folder.
+// Files returns the files of a chart of a component, in the order of their names, as Helm reads them from a folder.
 func Files(root string, c components.Component, kind Kind, o Options) ([]*archive.BufferedFile, error) {
-	return fill(filepath.Join(root, folder, admissionFolder, string(kind)), struct {
-		components.Component
-		Options
-	}{c, o})
-}
-
-// ControllerFiles is [Files] for a worker controller.
-func ControllerFiles(root string, c components.Controller, o Options) ([]*archive.BufferedFile, error) {
-	return fill(filepath.Join(root, folder, c.Name()), struct {
-		components.Controller
-		Options
-	}{c, o})
-}
-
-// fill returns the files in a folder, with data filled in.
-func fill(top string, data any) ([]*archive.BufferedFile, error) {
+	folder := filepath.Join(root, "charts", "admission", string(kind))
+	if kind == Worker {
+		folder = filepath.Join(root, "charts", c.Name())
+	}
+	tree := os.DirFS(folder)
 	var files []*archive.BufferedFile
-	err := filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		t, err := template.New(path).Delims("[[", "]]").Option("missingkey=error").Parse(string(content))
-		if err != nil {
-			return err
-		}
-		var filled bytes.Buffer
-		if err := t.Execute(&filled, data); err != nil {
-			return err
-		}
-		within, err := filepath.Rel(top, path)
-		files = append(files, &archive.BufferedFile{Name: filepath.ToSlash(within), ModTime: epoch, Data: filled.Bytes()})
+		content, err := fs.ReadFile(tree, path)
+		files = append(files, &archive.BufferedFile{Name: path, ModTime: epoch, Data: []byte(of(c, o, string(content)))})
 		return err
 	})
 	return files, err
 }
 
-// save returns what Helm, which only writes files, would write.
-func save(c *helmchart.Chart) (content []byte, err error) {
-	temporary, err := os.MkdirTemp("", "charts-")
-	if err != nil {
-		return nil, err
+// credentials are what only a component needs that checks credentials: rights, up to what stands behind them, and names of webhooks.
+var credentials = regexp.MustCompile(`(?s)# Bindings, and what they refer to,.*?(# The namespace that)|` +
+	`"validate-(?:credentialsbinding|secret|secretbinding)",\n *`)
+
+// of returns a text in the chart of a component for OpenStack as it is in that of c.
+func of(c components.Component, o Options, text string) string {
+	pairs := []string{Registry, o.Registry, "version: 0.0.0", "version: " + o.Version, "appVersion: v0.0.0", "appVersion: v" + o.Version}
+	if !c.Worker {
+		own := components.OpenStack
+		pairs = append(pairs,
+			own.Short(), c.Short(), "capkit-admission-"+own.Type, "capkit-admission-"+c.Type, own.Release(), c.Release(),
+			own.Type, c.Type, own.Title, c.Title)
+		if !c.Credentials {
+			text = credentials.ReplaceAllString(text, "$1")
+			text = strings.ReplaceAll(text, ",\n        Shoot or credentials of", "\n        or Shoot of")
+		}
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	path, err := util.Save(c, temporary)
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
+	return strings.NewReplacer(pairs...).Replace(text)
 }

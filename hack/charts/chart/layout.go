@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
+	helmchart "helm.sh/helm/v4/pkg/chart/v2"
 
 	"github.com/capkit/capkit/hack/artifact"
 )
@@ -23,6 +24,21 @@ const (
 	layerMediaType  = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 )
 
+// Package is a chart that is packaged.
+type Package struct {
+	// Name of the chart.
+	Name string
+	// Archive is the chart as a .tgz.
+	Archive []byte
+
+	metadata *helmchart.Metadata
+}
+
+// Reference is where in a registry the package belongs.
+func (p Package) Reference(o Options) string {
+	return fmt.Sprintf("%s/charts/%s:%s", o.Registry, p.Name, o.Version)
+}
+
 // Write writes the package into a folder twice: as the file NAME-VERSION.tgz, and as the OCI layout NAME, whose tag is the
 // version, from which any tool for OCI artifacts can copy it to a registry.
 func (p Package) Write(folder string) error {
@@ -30,7 +46,17 @@ func (p Package) Write(folder string) error {
 	if err := os.WriteFile(filepath.Join(folder, file), p.Archive, 0o644); err != nil {
 		return err
 	}
-	artifact, err := p.Artifact()
+	config, err := json.Marshal(p.metadata)
+	if err != nil {
+		return err
+	}
+	manifest := v1.Manifest{Annotations: map[string]string{
+		"org.opencontainers.image.title":       p.metadata.Name,
+		"org.opencontainers.image.description": p.metadata.Description,
+		"org.opencontainers.image.version":     p.metadata.Version,
+	}}
+	image, err := artifact.New(manifest,
+		artifact.Blob{MediaType: configMediaType, Content: config}, artifact.Blob{MediaType: layerMediaType, Content: p.Archive})
 	if err != nil {
 		return err
 	}
@@ -38,19 +64,5 @@ func (p Package) Write(folder string) error {
 	if err != nil {
 		return err
 	}
-	return path.AppendImage(artifact, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": p.metadata.Version}))
-}
-
-// Artifact returns the package as it is in a registry.
-func (p Package) Artifact() (v1.Image, error) {
-	config, err := json.Marshal(p.metadata)
-	if err != nil {
-		return nil, err
-	}
-	manifest := v1.Manifest{Annotations: map[string]string{
-		"org.opencontainers.image.title":       p.metadata.Name,
-		"org.opencontainers.image.description": p.metadata.Description,
-		"org.opencontainers.image.version":     p.metadata.Version,
-	}}
-	return artifact.New(manifest, artifact.Blob{MediaType: configMediaType, Content: config}, artifact.Blob{MediaType: layerMediaType, Content: p.Archive})
+	return path.AppendImage(image, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": p.metadata.Version}))
 }

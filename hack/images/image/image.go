@@ -52,8 +52,14 @@ type Description struct {
 	Created time.Time
 }
 
-// Of describes the image of an admission component, as far as that is the same for every version.
+// Of describes the image of a component, as far as that is the same for every version.
 func Of(c components.Component) Description {
+	if c.Worker {
+		return Description{
+			Name: c.Name(), Title: "Worker controller of the Gardener extension for " + c.Title,
+			Text: "Controller that makes machine classes and machine deployments of the worker pools of " + c.Title + " clusters in a Gardener installation",
+		}
+	}
 	d := Description{Name: c.Name(), Title: "Admission for the Gardener extension for " + c.Title}
 	checked := "CloudProfiles and Shoots"
 	if c.Credentials {
@@ -65,14 +71,6 @@ func Of(c components.Component) Description {
 		d.Text += ", beside those of the extension"
 	}
 	return d
-}
-
-// OfController is [Of] for a worker controller.
-func OfController(c components.Controller) Description {
-	return Description{
-		Name: c.Name(), Title: "Worker controller of the Gardener extension for " + c.Title,
-		Text: "Controller that makes machine classes and machine deployments of the worker pools of " + c.Title + " clusters in a Gardener installation",
-	}
 }
 
 // Command describes the image of the command capkit, for pipelines whose steps are images.

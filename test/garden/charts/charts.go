@@ -27,56 +27,34 @@ import (
 	"github.com/capkit/capkit/test/garden/internal/repository"
 )
 
-// The charts that each admission component has.
+// The charts that components have.
 const (
 	Runtime     = chart.Runtime
 	Application = chart.Application
+	Worker      = chart.Worker
 )
 
 // kubernetesVersion is that of the cluster which charts are rendered for.
 const kubernetesVersion = "v1.36.0"
 
-// Files returns the files of a chart for an admission component, with the version of the repository. Call it from anywhere below the
-// root of the repository, as tests are run.
+// Files returns the files of a chart of a component, with the version of the repository. Call it from anywhere below the root of the
+// repository, as tests are run.
 func Files(c components.Component, kind chart.Kind) ([]*archive.BufferedFile, error) {
-	root, o, err := options()
+	root, err := repository.Root()
+	if err != nil {
+		return nil, err
+	}
+	o, err := chart.Default(root)
 	if err != nil {
 		return nil, err
 	}
 	return chart.Files(root, c, kind, o)
 }
 
-// ControllerFiles is [Files] for a worker controller.
-func ControllerFiles(c components.Controller) ([]*archive.BufferedFile, error) {
-	root, o, err := options()
-	if err != nil {
-		return nil, err
-	}
-	return chart.ControllerFiles(root, c, o)
-}
-
-// options returns the root of the repository, and what is written into its charts.
-func options() (root string, o chart.Options, err error) {
-	if root, err = repository.Root(); err != nil {
-		return "", o, err
-	}
-	o, err = chart.Default(root)
-	return root, o, err
-}
-
-// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates of a chart for an admission component,
+// Render returns the objects that `helm install RELEASE CHART --namespace NAMESPACE` creates of a chart of a component,
 // in that order. The values complete those of the chart, and are checked against its schema.
 func Render(c components.Component, kind chart.Kind, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
 	files, err := Files(c, kind)
-	if err != nil {
-		return nil, err
-	}
-	return render(files, c.Release(), namespace, values)
-}
-
-// RenderController is [Render] for a worker controller.
-func RenderController(c components.Controller, namespace string, values map[string]any) ([]*unstructured.Unstructured, error) {
-	files, err := ControllerFiles(c)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func Install(ctx context.Context, s *seed.Seed) (*Installation, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := charts.RenderController(Controller, Namespace, map[string]any{
+	objects, err := charts.Render(Controller, charts.Worker, Namespace, map[string]any{
 		"gardener": map[string]any{"version": "v1.150.0"}, "vpa": map[string]any{"enabled": false},
 	})
 	if err != nil {

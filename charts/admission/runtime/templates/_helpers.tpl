@@ -1,5 +1,5 @@
 {{- define "name" -}}
-[[ .Name ]]
+gardener-extension-admission-openstack
 {{- end -}}
 
 {{- define "selector" -}}

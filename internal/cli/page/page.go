@@ -5,6 +5,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -196,20 +197,23 @@ func endReport(c *command.Call, g *input.Given, found report.Report, options rep
 // reportPage writes the page.
 func reportPage(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
 	answering := c.Terminal.Begin("asking about all combinations", 0)
-	var texts html.Texts
-	r := html.Report{Version: c.Versions().Version, Profiles: []html.Profile{}}
+	r := html.Report{Version: c.Versions().Version}
 	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order, &texts)
+		sheet := sheetOf(p.name, p.compiled, order)
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
-	r.Texts, r.Notes = texts.All(), []string{}
 	addMaintenance(g, &r, order)
 	found := checks.Run(c, g, &flags.Options, nil)
-	answering.End()
 	addFindings(&r, found)
 	r.Notes = append(r.Notes, g.Notes...)
-	if err := html.Write(c.Stdout, &r); err != nil {
+	var page bytes.Buffer
+	err := html.Write(&page, &r)
+	answering.End()
+	if err != nil {
+		return err
+	}
+	if _, err := page.WriteTo(c.Stdout); err != nil {
 		return err
 	}
 	return endReport(c, g, found, flags.Counting())

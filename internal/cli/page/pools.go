@@ -59,16 +59,12 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 			all.add(s.Object, answer, asking.of(g.ProfileToAsk(s), s, answer.Pools))
 		}
 	}
-	r.Maintenance, r.Kubernetes = []html.Pools{}, []string{}
-	for _, p := range all.pools.all {
-		p.of.Names, p.of.Count = p.names, p.count
-		r.Maintenance = append(r.Maintenance, p.of)
-	}
+	r.Maintenance = poolsIn(all.pools)
 	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int {
 		return cmp.Compare(slices.Index(pageActions, a.Action), slices.Index(pageActions, b.Action))
 	})
 	if n := len(r.Maintenance); n > mostPools {
-		r.Maintenance, r.More = r.Maintenance[:mostPools], crowds(r.Maintenance[mostPools:])
+		r.Maintenance, r.More = r.Maintenance[:mostPools], unnamed(r.Maintenance[mostPools:])
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
 			"capkit maintenance says all", n, mostPools))
 	}
@@ -97,7 +93,7 @@ func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, aske
 	for i, p := range answer.Pools {
 		pools := poolsOf(shoot, i, p)
 		pools.Asks, pools.Boots = asked[i].asks, asked[i].boots
-		m.pools.add(pools, p.Shoot+", worker pool "+p.Pool)
+		m.pools.add(pools, 1, p.Shoot+", worker pool "+p.Pool)
 	}
 	for _, k := range answer.Kubernetes {
 		name := k.Shoot
@@ -105,7 +101,7 @@ func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, aske
 			name += ", worker pool " + k.Pool
 		}
 		k.Shoot, k.Pool = "", ""
-		m.kubernetes.add(k, name)
+		m.kubernetes.add(k, 1, name)
 	}
 }
 
@@ -147,22 +143,25 @@ func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maint
 	return asked
 }
 
-// crowds returns the worker pools of entries as [html.Report].More has them.
-func crowds(entries []html.Pools) (all []html.Crowd) {
-	known := map[string]int{}
-	for _, e := range entries {
-		crowd := html.Crowd{
-			Profile: e.Profile, Image: e.Image, From: e.From, Region: e.Region, Asks: e.Asks, Boots: e.Boots, Action: e.Action,
-		}
-		key, _ := json.Marshal(crowd) // a struct of texts
-		i, isNew := indexOf(known, string(key))
-		if isNew {
-			crowd.MachineTypes = map[string]int{}
-			all = append(all, crowd)
-		}
-		all[i].MachineTypes[e.MachineType] += e.Count
+// poolsIn returns worker pools with the names of some, and how many there are.
+func poolsIn(found gathered[html.Pools]) []html.Pools {
+	all := make([]html.Pools, 0, len(found.all))
+	for _, p := range found.all {
+		p.of.Names, p.of.Count = p.names, p.count
+		all = append(all, p.of)
 	}
 	return all
+}
+
+// unnamed returns worker pools as [html.Report].More has them.
+func unnamed(entries []html.Pools) []html.Pools {
+	var found gathered[html.Pools]
+	for _, e := range entries {
+		count := e.Count
+		e.Names, e.Count, e.Core, e.Reason, e.To = nil, 0, "", "", e.From
+		found.add(e, count)
+	}
+	return poolsIn(found)
 }
 
 // gathered are those to which the same happens, in the order in which that comes up first.
@@ -178,7 +177,8 @@ type gathering[T any] struct {
 	count int
 }
 
-func (g *gathered[T]) add(of T, name string) {
+// add adds so many of those to which something happens, with the names of some.
+func (g *gathered[T]) add(of T, count int, names ...string) {
 	key, _ := json.Marshal(of) // a struct of texts
 	entry := g.index[string(key)]
 	if entry == nil {
@@ -188,9 +188,9 @@ func (g *gathered[T]) add(of T, name string) {
 		entry = &gathering[T]{of: of}
 		g.index[string(key)], g.all = entry, append(g.all, entry)
 	}
-	entry.count++
+	entry.count += count
 	if len(entry.names) < mostNamed {
-		entry.names = append(entry.names, name)
+		entry.names = append(entry.names, names...)
 	}
 }
 
@@ -200,9 +200,9 @@ func poolsOf(shoot *v1beta1.Shoot, worker int, p ask.MaintainedPool) html.Pools 
 	if kind == "NamespacedCloudProfile" {
 		name = shoot.Namespace + "/" + name
 	}
+	p.Shoot, p.Pool = "", ""
 	return html.Pools{
-		Profile: name, Image: p.Image, From: p.From, To: p.To, Action: p.Action, Core: p.Core, Reason: p.Reason,
-		MachineType: shoot.Spec.Provider.Workers[worker].Machine.Type, Region: shoot.Spec.Region,
+		MaintainedPool: p, Profile: name, MachineType: shoot.Spec.Provider.Workers[worker].Machine.Type, Region: shoot.Spec.Region,
 	}
 }
 

@@ -23,7 +23,7 @@ type shownReport struct {
 			Label   string
 			Answers []html.Answers
 		}
-	}
+	} `json:"profiles"`
 }
 
 // A page that has a part of what maintenance does still knows which cells worker pools use, and how many there are.

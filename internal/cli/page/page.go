@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/checks"
@@ -141,14 +142,9 @@ func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error
 func namesToReport(g *input.Given) []string {
 	used := map[string]bool{}
 	for _, s := range g.Shoots.All {
-		if s.Object == nil {
-			continue
+		if s.Object != nil {
+			used[profileOf(s.Object)] = true
 		}
-		kind, name, _ := input.ProfileNameOf(s.Object)
-		if kind == "NamespacedCloudProfile" {
-			name = s.Object.Namespace + "/" + name
-		}
-		used[name] = true
 	}
 	var names []string
 	for _, s := range g.Profiles.All {
@@ -162,6 +158,15 @@ func namesToReport(g *input.Given) []string {
 		}
 	}
 	return names
+}
+
+// profileOf returns the name of the profile that a Shoot uses, as [NAMESPACE/]NAME.
+func profileOf(shoot *v1beta1.Shoot) string {
+	kind, name, _ := input.ProfileNameOf(shoot)
+	if kind == "NamespacedCloudProfile" {
+		return shoot.Namespace + "/" + name
+	}
+	return name
 }
 
 // reportData writes the answers for programs, and to standard error what lint finds and the command fails for.

@@ -40,7 +40,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	var all maintainedShoots
-	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]askedPool{}}
+	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]html.Pools{}}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
@@ -56,7 +56,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 			r.Unknown++
 		}
 		if len(answer.Pools) > 0 {
-			all.add(s.Object, answer, asking.of(g.ProfileToAsk(s), s, answer.Pools))
+			all.add(asking.of(g.ProfileToAsk(s), s, answer.Pools), answer.Kubernetes)
 		}
 	}
 	r.Maintenance = poolsIn(all.pools)
@@ -69,16 +69,11 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 			"capkit maintenance says all", n, mostPools))
 	}
 	for _, k := range all.kubernetes.all {
-		does := "updated"
-		if k.of.Action == ask.ActionForced {
-			does = "forced"
-		}
-		more := ""
+		names := strings.Join(k.names, "; ")
 		if k.count > len(k.names) {
-			more = fmt.Sprintf("; and %d more", k.count-len(k.names))
+			names += fmt.Sprintf("; and %d more", k.count-len(k.names))
 		}
-		r.Kubernetes = append(r.Kubernetes,
-			fmt.Sprintf("%s is %s to %s: %s%s", k.of.From, does, k.of.To, strings.Join(k.names, "; "), more))
+		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.of.From, k.of.Action, k.of.To, names))
 	}
 }
 
@@ -88,14 +83,14 @@ type maintainedShoots struct {
 	kubernetes gathered[ask.MaintainedKubernetes]
 }
 
-// add adds what maintenance does to a Shoot, whose worker pools ask for something.
-func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, asked []askedPool) {
-	for i, p := range answer.Pools {
-		pools := poolsOf(shoot, i, p)
-		pools.Asks, pools.Boots = asked[i].asks, asked[i].boots
-		m.pools.add(pools, 1, p.Shoot+", worker pool "+p.Pool)
+// add adds what maintenance does to the worker pools of a Shoot, and to its versions of Kubernetes.
+func (m *maintainedShoots) add(pools []html.Pools, kubernetes []ask.MaintainedKubernetes) {
+	for _, p := range pools {
+		name := p.Shoot + ", worker pool " + p.Pool
+		p.Shoot, p.Pool = "", ""
+		m.pools.add(p, 1, name)
 	}
-	for _, k := range answer.Kubernetes {
+	for _, k := range kubernetes {
 		name := k.Shoot
 		if k.Pool != "" {
 			name += ", worker pool " + k.Pool
@@ -105,42 +100,43 @@ func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, aske
 	}
 }
 
-// askedPool is what a worker pool asks for and boots, as [html.Pools] has it.
-type askedPool struct {
-	asks  []string
-	boots string
-}
-
 // askedShape are worker pools of one profile that get the same answer.
 type askedShape struct {
 	profile *v1beta1.CloudProfileSpec
 	shape   provider.Shape
 }
 
-// poolsAsked are worker pools that were asked about, by an order of preference.
+// poolsAsked are worker pools that were asked about, by an order of preference. What is known has Asks and Boots alone.
 type poolsAsked struct {
 	order capability.Order
-	known map[askedShape]askedPool
+	known map[askedShape]html.Pools
 }
 
-// of returns what the worker pools of a Shoot ask for and boot, with the images that they have before the maintenance.
-func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []askedPool {
-	asked := make([]askedPool, 0, len(maintained))
+// of returns the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
+func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []html.Pools {
+	all := make([]html.Pools, 0, len(maintained))
 	for i, pool := range provider.PoolsOf(input.AsStored(p, s.Object)) {
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order
-		if ask.DuplicateKey(s.Manifest, &pool, p) != "" {
-			asked = append(asked, askedPool{})
-			continue
+		var answer html.Pools
+		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {
+			answer = a.answer(p, pool)
 		}
-		key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
-		known, found := a.known[key]
-		if !found {
-			known.asks, known.boots = asksAndBoots(p, pool)
-			a.known[key] = known
-		}
-		asked = append(asked, known)
+		answer.MaintainedPool = maintained[i]
+		answer.Profile, answer.MachineType, answer.Region = profileOf(s.Object), pool.MachineType, pool.Region
+		all = append(all, answer)
 	}
-	return asked
+	return all
+}
+
+// answer returns what a worker pool asks for and boots.
+func (a poolsAsked) answer(p input.AnyProfile, pool provider.Pool) html.Pools {
+	key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
+	known, found := a.known[key]
+	if !found {
+		known.Asks, known.Boots = asksAndBoots(p, pool)
+		a.known[key] = known
+	}
+	return known
 }
 
 // poolsIn returns worker pools with the names of some, and how many there are.
@@ -191,18 +187,6 @@ func (g *gathered[T]) add(of T, count int, names ...string) {
 	entry.count += count
 	if len(entry.names) < mostNamed {
 		entry.names = append(entry.names, names...)
-	}
-}
-
-// poolsOf returns what maintenance does to a worker pool, without its name and what it asks for.
-func poolsOf(shoot *v1beta1.Shoot, worker int, p ask.MaintainedPool) html.Pools {
-	kind, name, _ := input.ProfileNameOf(shoot)
-	if kind == "NamespacedCloudProfile" {
-		name = shoot.Namespace + "/" + name
-	}
-	p.Shoot, p.Pool = "", ""
-	return html.Pools{
-		MaintainedPool: p, Profile: name, MachineType: shoot.Spec.Provider.Workers[worker].Machine.Type, Region: shoot.Spec.Region,
 	}
 }
 

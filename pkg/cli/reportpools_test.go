@@ -11,8 +11,20 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/capkit/capkit/internal/cli/ask"
 	"github.com/capkit/capkit/internal/cli/page/html"
 )
+
+// shownReport is the data of a page, with the answers as its script reads them.
+type shownReport struct {
+	html.Report
+	Profiles []struct {
+		Requests []struct {
+			Label   string
+			Answers []html.Answers
+		}
+	} `json:"profiles"`
+}
 
 // A page that has a part of what maintenance does still knows which cells worker pools use, and how many there are.
 func TestReportOfManyPools(t *testing.T) {
@@ -23,14 +35,15 @@ func TestReportOfManyPools(t *testing.T) {
 		shoots = append(shoots, strings.NewReplacer("name: shop", fmt.Sprintf("name: shop-%d", i), "medium_4_8", fmt.Sprintf("gone-%d", i)).Replace(shoot))
 	}
 	inFolder(t, map[string]string{"shoots.yaml": strings.Join(shoots, "\n---\n"), "profile.yaml": read(t, examples+"/cloudprofile.yaml")})
-	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[shownReport](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	named := 0
 	for _, e := range r.Maintenance {
 		named += e.Count
 	}
-	want := []html.Crowd{{
-		Profile: "openstack", Image: "gardenlinux", From: "1877.5.0", Region: "europe",
-		Asks: []string{}, Boots: "id 1234-amd64-bare", Action: "stays", MachineTypes: map[string]int{"bare_8_16": 2*many - named},
+	want := []html.Pools{{
+		MaintainedPool: ask.MaintainedPool{Image: "gardenlinux", From: "1877.5.0", To: "1877.5.0", Action: ask.ActionStays},
+		Profile:        "openstack", MachineType: "bare_8_16", Region: "europe",
+		Asks: []string{}, Boots: "id 1234-amd64-bare", Names: []string{}, Count: 2*many - named,
 	}}
 	if diff := cmp.Diff(want, r.More); diff != "" || len(r.Maintenance) != 1000 {
 		t.Errorf("%d entries, and %s", len(r.Maintenance), diff)
@@ -46,7 +59,7 @@ func TestReportOfWhatPoolsAskFor(t *testing.T) {
 	inFolder(t, map[string]string{
 		"profile.yaml": read(t, examples+"/cloudprofile-trusted-launch.yaml"), "shoots.yaml": shoot + "\n---\n" + unread + "\n---\n" + twice,
 	})
-	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[shownReport](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	got := map[string]string{}
 	for _, e := range r.Maintenance {
 		for _, name := range e.Names {
@@ -82,7 +95,7 @@ func TestReportOfUnknownShoots(t *testing.T) {
 		"shoots.yaml": shoot + other("lost", "name: openstack", "name: elsewhere") + other("unreadable", "workers:", "workers: 3\n    more:") +
 			other("going", "metadata:", "metadata:\n  deletionTimestamp: 2026-01-01T00:00:00Z"),
 	})
-	r := pageData[html.Report](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
+	r := pageData[shownReport](t, runFor(providers, "", "report", "profile.yaml", "shoots.yaml"))
 	if r.Shoots != 3 || r.Unknown != 2 || len(r.Maintenance) != 2 || len(r.Findings) < 2 {
 		t.Errorf("%d Shoots, %d unknown, %d entries: %v", r.Shoots, r.Unknown, len(r.Maintenance), r.Findings)
 	}

@@ -139,7 +139,7 @@ func open(t *testing.T, path, hash string, before ...action) *page {
 	address := url.URL{Scheme: "file", Path: path}
 	p.run(command(network.Enable, network.EnableParams{}), command(log.Enable, cdp.Empty{}))
 	p.run(before...)
-	p.run(chromedp.Navigate(address.String()+hash), chromedp.WaitReady(chromedp.CSS("html[data-drawn=yes]")))
+	p.run(chromedp.Navigate(address.String()+hash), chromedp.WaitReady(chromedp.CSS("html[data-drawn=yes], #notes [role=alert]")))
 	t.Cleanup(func() {
 		p.mutex.Lock()
 		defer p.mutex.Unlock()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	browser "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -225,6 +226,41 @@ func TestPolicy(t *testing.T) {
 		t.Error("a script that was added has run")
 	}
 	p.forgive("violates the following Content Security Policy directive")
+}
+
+// A page that cannot be drawn says why, and shows nothing that is empty.
+func TestWhatCannotBeUnpacked(t *testing.T) {
+	path := report(t, "example/cloudprofile.yaml")
+	whole, err := os.ReadFile(path)
+	damaged := filepath.Join(t.TempDir(), "damaged.html")
+	if err == nil {
+		err = os.WriteFile(damaged, bytes.Replace(whole, []byte("</script>"), []byte("AAAA</script>"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := command(browser.AddScriptToEvaluateOnNewDocument,
+		browser.AddScriptToEvaluateOnNewDocumentParams{Source: "delete window.DecompressionStream"})
+	for said, p := range map[string]*page{
+		"The file of this page is damaged: get it again, or make it anew.": open(t, damaged, ""),
+		"This browser is too old for this page. Chrome and Edge can show it from version 80 on, Firefox from 113, Safari from 16.4.": open(
+			t, path, "", old),
+	} {
+		want(p, `document.getElementById('notes').textContent`, said)
+		want(p, `[...document.querySelectorAll('main, nav')].some((e) => e.checkVisibility({ visibilityProperty: true }))`, false)
+		p.forgive("Uncaught (in promise)")
+	}
+	p := open(t, path, "")
+	const visible = `document.querySelector('main').checkVisibility({ visibilityProperty: true })`
+	want(p, visible, true)
+	p.run(script(`delete document.documentElement.dataset.drawn`)) // as it is while the data is unpacked
+	want(p, visible, false)
+}
+
+// An address that names a part of the page leads there, though it is drawn later.
+func TestParts(t *testing.T) {
+	p := open(t, report(t, "example/broken/"), "#findings")
+	want(p, `Math.round(document.getElementById('findings').getBoundingClientRect().top)`, 8)
 }
 
 // set sets a property of a filter, as somebody does who uses it.

@@ -139,7 +139,7 @@ var mayImport = map[string][]string{
 		"internal/cli/ask", "internal/cli/page/...", "internal/cli/checks", "internal/cli/input", "internal/cli/command", "internal/cli/manifest",
 		"internal/cli/report", "pkg/capability", "pkg/imageselector", "pkg/provider", "pkg/resolve",
 	},
-	"internal/cli/page/html": {"internal/cli/report", "pkg/finding", "pkg/words"},
+	"internal/cli/page/html": {"internal/cli/ask", "internal/cli/report", "pkg/finding", "pkg/words"},
 
 	"cmd/...":              {anything},
 	"hack/...":             {anything},

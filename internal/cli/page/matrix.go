@@ -6,7 +6,6 @@ package page
 
 import (
 	"bytes"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -75,19 +74,15 @@ func cellOf(m *resolve.Matrix[any], of resolve.Combination, request int) cell {
 	return c
 }
 
-// sheetOf returns the answers of a profile of a name as a page has them, whose texts are added to texts.
-func sheetOf(name string, p input.AnyProfile, order capability.Order, texts *html.Texts) html.Profile {
+// sheetOf returns the answers of a profile of a name as a page has them.
+func sheetOf(name string, p input.AnyProfile, order capability.Order) html.Profile {
 	s := &sheet{
-		Matrix: resolve.NewMatrix(p, order), compiled: p, texts: texts, order: order, other: capability.Gardener,
-		kinds: map[string]int{}, keys: map[string]int{}, preferences: map[html.Preference]int{},
+		Matrix: resolve.NewMatrix(p, order), compiled: p, order: order, other: capability.Gardener, supported: map[string]capability.Set{},
 	}
 	if order == capability.Gardener {
 		s.other = capability.GEP33
 	}
-	s.out = html.Profile{
-		Name: name, Order: order.String(), OtherOrder: s.other.String(), Regions: append([]string{}, s.Regions()...),
-		Groups: []html.Group{}, Versions: []html.Version{}, Requests: []html.Request{}, Preferences: []html.Preference{},
-	}
+	s.out = html.Profile{Name: name, Order: order.String(), OtherOrder: s.other.String(), Regions: s.Regions()}
 	s.addGroups()
 	s.addVersions()
 	for request := range s.Requests() {
@@ -101,19 +96,9 @@ type sheet struct {
 	*resolve.Matrix[any]
 	out          html.Profile
 	compiled     input.AnyProfile
-	texts        *html.Texts
 	order, other capability.Order
-	versions     []version
-	// kinds of versions, keys of flavors, and preferences, by what tells them apart.
-	kinds, keys map[string]int
-	preferences map[html.Preference]int
-}
-
-// version is what is known of an image version besides its html.Version.
-type version struct {
-	resolve.Combination
-	// supported is what its flavors support.
-	supported []capability.Set
+	// supported is what flavors support, by what they declare.
+	supported map[string]capability.Set
 }
 
 func (s *sheet) addGroups() {
@@ -132,16 +117,6 @@ func (s *sheet) addGroups() {
 	}
 }
 
-// indexOf returns the index of a key, which is the next one if it is new.
-func indexOf[K comparable](known map[K]int, key K) (index int, isNew bool) {
-	index, found := known[key]
-	if !found {
-		index = len(known)
-		known[key] = index
-	}
-	return index, !found
-}
-
 func (s *sheet) addVersions() {
 	states := map[[2]string]string{}
 	for _, image := range slices.Backward(s.compiled.Spec().MachineImages) {
@@ -150,15 +125,13 @@ func (s *sheet) addVersions() {
 		}
 	}
 	for _, of := range s.Versions() {
-		v := html.Version{Image: of.Image, Name: of.Version, State: states[[2]string{of.Image, of.Version}], Flavors: []html.Flavor{}}
 		flavors, supported := s.Flavors(of), s.Supported(of)
-		kind := s.kindOf(flavors)
-		v.Kind, _ = indexOf(s.kinds, kind)
+		v := html.Version{Image: of.Image, Name: of.Version, State: states[[2]string{of.Image, of.Version}], Kind: s.kindOf(flavors)}
 		for i := range flavors {
-			v.Flavors = append(v.Flavors, s.flavor(kind, &flavors[i], supported[i]))
+			f := s.flavor(&flavors[i], supported[i])
+			v.Flavors, s.supported[f.Declared] = append(v.Flavors, f), supported[i]
 		}
 		s.out.Versions = append(s.out.Versions, v)
-		s.versions = append(s.versions, version{of, supported})
 	}
 }
 
@@ -186,19 +159,14 @@ func (s *sheet) kindOf(flavors []imageselector.Flavor[any]) string {
 	return kind.String()
 }
 
-func (s *sheet) flavor(kind string, flavor *imageselector.Flavor[any], supports capability.Set) html.Flavor {
-	declared := s.Vocabulary().Format(flavor.Capabilities)
-	f := html.Flavor{
-		Declared: s.texts.Add(declared), Supports: s.texts.Add(s.Vocabulary().Format(supports.Capabilities())),
-		References: []string{}, Missing: []int{},
-	}
-	f.Key, _ = indexOf(s.keys, fmt.Sprintf("%s|%s|%v", kind, declared, supports))
-	for _, region := range s.Regions() {
-		text, missing := "", 0
+func (s *sheet) flavor(flavor *imageselector.Flavor[any], supports capability.Set) html.Flavor {
+	f := html.Flavor{Declared: s.Vocabulary().Format(flavor.Capabilities), Supports: supports.String()}
+	for _, region := range s.out.Regions {
+		text, missing := "", ""
 		if ref, found := flavor.Reference(region); found {
 			text = report.Reference(ref)
 		} else {
-			missing = s.texts.Add(resolve.NoImageIn(flavor, region).String())
+			missing = resolve.NoImageIn(flavor, region).String()
 		}
 		f.References, f.Missing = append(f.References, text), append(f.Missing, missing)
 	}
@@ -208,7 +176,7 @@ func (s *sheet) flavor(kind string, flavor *imageselector.Flavor[any], supports 
 // request returns the answers for a request.
 func (s *sheet) request(request int) html.Request {
 	worker, more := s.Settings(request)
-	r := html.Request{Flag: explainFlag(worker, more), Answers: []html.Answers{}}
+	r := html.Request{Flag: explainFlag(worker, more)}
 	if len(more) > 0 {
 		r.Config = html.Lines(configAsking(s.compiled.Provider().Workers(), more[0]))
 	}
@@ -219,9 +187,12 @@ func (s *sheet) request(request int) html.Request {
 		}
 	}
 	r.Label = strings.Join(settings, ", ")
-	for g := range s.out.Groups {
-		a := &answers{sheet: s, request: request, types: s.out.Groups[g].Types}
-		r.Answers = append(r.Answers, a.all())
+	r.Answers = func(yield func(html.Answers) bool) {
+		for _, g := range s.out.Groups {
+			if !yield(s.answers(request, g.Types)) {
+				return
+			}
+		}
 	}
 	return r
 }
@@ -265,123 +236,111 @@ func asksAndBoots(p input.AnyProfile, pool provider.Pool) (asks []string, boots 
 	return asksFor(p, &r), boots
 }
 
-// answers are those of a group of machine types, for one request.
+// answers returns the answers of a group of machine types, for one request.
+func (s *sheet) answers(request int, types []string) html.Answers {
+	a := &answers{
+		sheet: s, request: request, types: types, Answers: html.Answers{Kinds: map[string]html.Kind{}, Whole: map[int]string{}},
+	}
+	for i := range s.out.Versions {
+		a.look(i)
+		a.addCells(&s.out.Versions[i])
+	}
+	return a.Answers
+}
+
+// answers makes [html.Answers].
 type answers struct {
 	*sheet
-	out     html.Answers
+	html.Answers
 	request int
 	types   []string
-	known   map[int]bool
 	// asked is what the machine types are asked with.
 	asked imageselector.Request
 }
 
-// all returns the answers.
-func (a *answers) all() html.Answers {
-	a.out = html.Answers{
-		Blocks: make([]html.Block, len(a.kinds)), Outcomes: make([]html.Outcome, len(a.keys)),
-		Pairs: map[string]int{}, Other: map[int]int{}, Whole: map[int]int{}, Asks: []string{},
-	}
-	a.known = map[int]bool{}
-	for i := range a.versions {
-		a.look(i)
-	}
-	var chosen strings.Builder
-	for i := range a.versions {
-		of := a.at(i)
-		for r, region := range a.sheet.out.Regions {
-			of.Region = region
-			flavor := a.Choose(of, a.request)
-			if flavor < 0 {
-				chosen.WriteByte('.')
-				a.out.Suggestions = append(a.out.Suggestions, a.texts.AddLines(written(func(w *bytes.Buffer) { ask.PrintSuggestions(w, a.Suggest(of, a.request)) })))
-				continue
-			}
-			chosen.WriteRune('1' + rune(flavor))
-			if other := a.ChooseBy(a.other, of, a.request); other != flavor {
-				a.out.Other[i*len(a.sheet.out.Regions)+r] = other
-			}
-			a.compare(i, r)
-		}
-	}
-	a.out.Chosen = chosen.String()
-	return a.out
-}
-
 // at returns the combination of an image version with the first of the machine types, in the first region.
-func (a *answers) at(version int) resolve.Combination {
-	of := a.versions[version].Combination
-	of.MachineType = a.types[0]
-	if len(a.sheet.out.Regions) > 0 {
-		of.Region = a.sheet.out.Regions[0]
+func (a *answers) at(v *html.Version) resolve.Combination {
+	of := resolve.Combination{Image: v.Image, Version: v.Name, MachineType: a.types[0]}
+	if len(a.out.Regions) > 0 {
+		of.Region = a.out.Regions[0]
 	}
 	return of
 }
 
-// look takes down what explain says of an image version, as far as that is not known of others.
+// look adds what explain says of an image version, as far as that is not known of others.
 func (a *answers) look(version int) {
-	v := &a.sheet.out.Versions[version]
-	block := &a.out.Blocks[v.Kind]
-	news := func(f html.Flavor) bool { return !a.known[f.Key] }
-	if len(block.Types) > 0 && len(v.Flavors) > 0 && !slices.ContainsFunc(v.Flavors, news) {
+	v := &a.out.Versions[version]
+	kind, known := a.Kinds[v.Kind]
+	isNew := func(f html.Flavor) bool { _, known := kind.Outcomes[f.Declared]; return !known }
+	if known && len(v.Flavors) > 0 && !slices.ContainsFunc(v.Flavors, isNew) {
 		return
 	}
-	r := a.Explain(a.at(version), a.request)
-	if r.Reason != "" {
-		a.out.Whole[version] = a.texts.Add(r.Message)
-	}
+	r := a.Explain(a.at(v), a.request)
 	e := ask.AnswerFrom(a.compiled, r)
-	a.asked, a.out.Settings, a.out.Asks = r.Decision.Request, ask.SettingsText(e), asksFor(a.compiled, &r)
-	if len(block.Types) == 0 {
-		*block = html.Block{Sides: e.Sets != nil}
+	a.Settings, a.Asks = ask.SettingsText(e), asksFor(a.compiled, &r)
+	if r.Reason != "" {
+		a.Whole[version] = r.Message
+	} else {
+		a.asked = r.Decision.Request
+	}
+	if !known {
+		kind = html.Kind{Sides: e.Sets != nil, Outcomes: map[string]html.Outcome{}, Comparisons: map[string]html.Preference{}}
 		for _, e.MachineType = range a.types {
 			e.LeftToDefault = a.compiled.LeftToDefault(e.MachineType)
-			block.Types = append(block.Types, a.texts.AddLines(written(func(w *bytes.Buffer) { ask.PrintSupport(w, e) })))
+			kind.Support = append(kind.Support, written(func(w *bytes.Buffer) { ask.PrintSupport(w, e) }))
 		}
+		a.Kinds[v.Kind] = kind
 	}
 	for i, f := range e.Flavors {
 		if f.ExcludedBy == resolve.ByRegion { // which is said of each region
 			f.Reason, f.Rejections = "", nil
 		}
-		o := html.Outcome{Lines: a.texts.AddLines(written(func(w *bytes.Buffer) { ask.PrintOutcome(w, e, f) }))}
+		o := html.Outcome{Lines: written(func(w *bytes.Buffer) { ask.PrintOutcome(w, e, f) })}
 		if len(f.Rejections) > 0 {
-			o.Clause = a.texts.Add(f.Rejections[0].String())
+			o.Clause = f.Rejections[0].String()
 		}
-		key := v.Flavors[i].Key
-		a.out.Outcomes[key], a.known[key] = o, true
+		kind.Outcomes[v.Flavors[i].Declared] = o
 	}
 }
 
-// compare takes down the comparisons that decide what an image version boots in a region.
-func (a *answers) compare(version, region int) {
-	v, best := &a.sheet.out.Versions[version], -1
-	for next := range v.Flavors {
-		f := &v.Flavors[next]
+// addCells adds what an image version boots in each region, and the comparisons that decide it.
+func (a *answers) addCells(v *html.Version) {
+	cells, of := make([]html.Cell, len(a.out.Regions)), a.at(v)
+	for i := range cells {
+		c := &cells[i]
+		of.Region = a.out.Regions[i]
+		if c.Flavor = a.Choose(of, a.request); c.Flavor < 0 {
+			c.Advice = written(func(w *bytes.Buffer) { ask.PrintSuggestions(w, a.Suggest(of, a.request)) })
+			continue
+		}
+		c.Other = a.ChooseBy(a.other, of, a.request)
+		a.compare(v, i)
+	}
+	a.Cells = append(a.Cells, cells)
+}
+
+// compare adds the comparisons that decide what an image version boots in a region.
+func (a *answers) compare(v *html.Version, region int) {
+	kind, best, isFirst := a.Kinds[v.Kind], "", true
+	for i := range v.Flavors {
+		next := v.Flavors[i].Declared
 		switch {
-		case a.out.Outcomes[f.Key].Clause != 0 || f.Missing[region] != 0:
+		case kind.Outcomes[next].Clause != "" || v.Flavors[i].Missing[region] != "":
 			continue
-		case best < 0:
-			best = next
+		case isFirst:
+			best, isFirst = next, false
 			continue
 		}
-		pair := fmt.Sprintf("%d,%d", v.Flavors[best].Key, f.Key)
-		if _, found := a.out.Pairs[pair]; !found {
-			sets := a.versions[version].supported
-			a.out.Pairs[pair] = a.preference(capability.Compare(sets[best], sets[next], a.asked.Machine, a.asked.Worker, a.order))
+		known, found := kind.Comparisons[best+next]
+		if !found {
+			p := capability.Compare(a.supported[best], a.supported[next], a.asked.Machine, a.asked.Worker, a.order)
+			known = html.Preference{Message: ask.Decided(p, html.Winner), Sign: p.Sign}
+			kind.Comparisons[best+next] = known
 		}
-		if a.sheet.out.Preferences[a.out.Pairs[pair]].Sign > 0 {
+		if known.Sign > 0 {
 			best = next
 		}
 	}
-}
-
-func (a *answers) preference(p capability.Preference) int {
-	preference := html.Preference{Message: a.texts.Add(ask.Decided(p, html.Winner)), Sign: p.Sign}
-	i, isNew := indexOf(a.preferences, preference)
-	if isNew {
-		a.sheet.out.Preferences = append(a.sheet.out.Preferences, preference)
-	}
-	return i
 }
 
 // written returns what a function writes.

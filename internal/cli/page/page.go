@@ -5,11 +5,13 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/gardener/gardener/pkg/apis/core/v1beta1"
 	"github.com/spf13/cobra"
 
 	"github.com/capkit/capkit/internal/cli/checks"
@@ -140,14 +142,9 @@ func profilesToReport(g *input.Given, flags *reportFlags) ([]namedProfile, error
 func namesToReport(g *input.Given) []string {
 	used := map[string]bool{}
 	for _, s := range g.Shoots.All {
-		if s.Object == nil {
-			continue
+		if s.Object != nil {
+			used[profileOf(s.Object)] = true
 		}
-		kind, name, _ := input.ProfileNameOf(s.Object)
-		if kind == "NamespacedCloudProfile" {
-			name = s.Object.Namespace + "/" + name
-		}
-		used[name] = true
 	}
 	var names []string
 	for _, s := range g.Profiles.All {
@@ -161,6 +158,15 @@ func namesToReport(g *input.Given) []string {
 		}
 	}
 	return names
+}
+
+// profileOf returns the name of the profile that a Shoot uses, as [NAMESPACE/]NAME.
+func profileOf(shoot *v1beta1.Shoot) string {
+	kind, name, _ := input.ProfileNameOf(shoot)
+	if kind == "NamespacedCloudProfile" {
+		return shoot.Namespace + "/" + name
+	}
+	return name
 }
 
 // reportData writes the answers for programs, and to standard error what lint finds and the command fails for.
@@ -196,20 +202,23 @@ func endReport(c *command.Call, g *input.Given, found report.Report, options rep
 // reportPage writes the page.
 func reportPage(c *command.Call, g *input.Given, profiles []namedProfile, order capability.Order, flags *reportFlags) error {
 	answering := c.Terminal.Begin("asking about all combinations", 0)
-	var texts html.Texts
-	r := html.Report{Version: c.Versions().Version, Profiles: []html.Profile{}}
+	r := html.Report{Version: c.Versions().Version}
 	for _, p := range profiles {
-		sheet := sheetOf(p.name, p.compiled, order, &texts)
+		sheet := sheetOf(p.name, p.compiled, order)
 		sheet.Inputs = inputsOf(g, p.name, flags.Flags)
 		r.Profiles = append(r.Profiles, sheet)
 	}
-	r.Texts, r.Notes = texts.All(), []string{}
 	addMaintenance(g, &r, order)
 	found := checks.Run(c, g, &flags.Options, nil)
-	answering.End()
 	addFindings(&r, found)
 	r.Notes = append(r.Notes, g.Notes...)
-	if err := html.Write(c.Stdout, &r); err != nil {
+	var page bytes.Buffer
+	err := html.Write(&page, &r)
+	answering.End()
+	if err != nil {
+		return err
+	}
+	if _, err := page.WriteTo(c.Stdout); err != nil {
 		return err
 	}
 	return endReport(c, g, found, flags.Counting())

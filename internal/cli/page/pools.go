@@ -40,7 +40,7 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 	findings := g.Findings
 	defer func() { g.Findings = findings }()
 	var all maintainedShoots
-	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]askedPool{}}
+	later, asking := ask.Maintainers(0), poolsAsked{order: order, known: map[askedShape]html.Pools{}}
 	for _, s := range g.Shoots.All {
 		if s.Object != nil && s.Object.DeletionTimestamp != nil {
 			continue
@@ -56,33 +56,24 @@ func addMaintenance(g *input.Given, r *html.Report, order capability.Order) {
 			r.Unknown++
 		}
 		if len(answer.Pools) > 0 {
-			all.add(s.Object, answer, asking.of(g.ProfileToAsk(s), s, answer.Pools))
+			all.add(asking.of(g.ProfileToAsk(s), s, answer.Pools), answer.Kubernetes)
 		}
 	}
-	r.Maintenance, r.Kubernetes = []html.Pools{}, []string{}
-	for _, p := range all.pools.all {
-		p.of.Names, p.of.Count = p.names, p.count
-		r.Maintenance = append(r.Maintenance, p.of)
-	}
+	r.Maintenance = poolsIn(all.pools)
 	slices.SortStableFunc(r.Maintenance, func(a, b html.Pools) int {
 		return cmp.Compare(slices.Index(pageActions, a.Action), slices.Index(pageActions, b.Action))
 	})
 	if n := len(r.Maintenance); n > mostPools {
-		r.Maintenance, r.More = r.Maintenance[:mostPools], crowds(r.Maintenance[mostPools:])
+		r.Maintenance, r.More = r.Maintenance[:mostPools], unnamed(r.Maintenance[mostPools:])
 		r.Notes = append(r.Notes, fmt.Sprintf("of %d different things that maintenance does, %d are shown, the worst first: "+
 			"capkit maintenance says all", n, mostPools))
 	}
 	for _, k := range all.kubernetes.all {
-		does := "updated"
-		if k.of.Action == ask.ActionForced {
-			does = "forced"
-		}
-		more := ""
+		names := strings.Join(k.names, "; ")
 		if k.count > len(k.names) {
-			more = fmt.Sprintf("; and %d more", k.count-len(k.names))
+			names += fmt.Sprintf("; and %d more", k.count-len(k.names))
 		}
-		r.Kubernetes = append(r.Kubernetes,
-			fmt.Sprintf("%s is %s to %s: %s%s", k.of.From, does, k.of.To, strings.Join(k.names, "; "), more))
+		r.Kubernetes = append(r.Kubernetes, fmt.Sprintf("%s is %s to %s: %s", k.of.From, k.of.Action, k.of.To, names))
 	}
 }
 
@@ -92,27 +83,21 @@ type maintainedShoots struct {
 	kubernetes gathered[ask.MaintainedKubernetes]
 }
 
-// add adds what maintenance does to a Shoot, whose worker pools ask for something.
-func (m *maintainedShoots) add(shoot *v1beta1.Shoot, answer ask.Maintained, asked []askedPool) {
-	for i, p := range answer.Pools {
-		pools := poolsOf(shoot, i, p)
-		pools.Asks, pools.Boots = asked[i].asks, asked[i].boots
-		m.pools.add(pools, p.Shoot+", worker pool "+p.Pool)
+// add adds what maintenance does to the worker pools of a Shoot, and to its versions of Kubernetes.
+func (m *maintainedShoots) add(pools []html.Pools, kubernetes []ask.MaintainedKubernetes) {
+	for _, p := range pools {
+		name := p.Shoot + ", worker pool " + p.Pool
+		p.Shoot, p.Pool = "", ""
+		m.pools.add(p, 1, name)
 	}
-	for _, k := range answer.Kubernetes {
+	for _, k := range kubernetes {
 		name := k.Shoot
 		if k.Pool != "" {
 			name += ", worker pool " + k.Pool
 		}
 		k.Shoot, k.Pool = "", ""
-		m.kubernetes.add(k, name)
+		m.kubernetes.add(k, 1, name)
 	}
-}
-
-// askedPool is what a worker pool asks for and boots, as [html.Pools] has it.
-type askedPool struct {
-	asks  []string
-	boots string
 }
 
 // askedShape are worker pools of one profile that get the same answer.
@@ -121,48 +106,58 @@ type askedShape struct {
 	shape   provider.Shape
 }
 
-// poolsAsked are worker pools that were asked about, by an order of preference.
+// poolsAsked are worker pools that were asked about, by an order of preference. What is known has Asks and Boots alone.
 type poolsAsked struct {
 	order capability.Order
-	known map[askedShape]askedPool
+	known map[askedShape]html.Pools
 }
 
-// of returns what the worker pools of a Shoot ask for and boot, with the images that they have before the maintenance.
-func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []askedPool {
-	asked := make([]askedPool, 0, len(maintained))
+// of returns the worker pools of a Shoot, each with what it asks for and boots with the image that it has before the maintenance.
+func (a poolsAsked) of(p input.AnyProfile, s *input.Source[v1beta1.Shoot], maintained []ask.MaintainedPool) []html.Pools {
+	all := make([]html.Pools, 0, len(maintained))
 	for i, pool := range provider.PoolsOf(input.AsStored(p, s.Object)) {
 		pool.Image, pool.Version, pool.Order = maintained[i].Image, maintained[i].From, a.order
-		if ask.DuplicateKey(s.Manifest, &pool, p) != "" {
-			asked = append(asked, askedPool{})
-			continue
+		var answer html.Pools
+		if ask.DuplicateKey(s.Manifest, &pool, p) == "" {
+			answer = a.answer(p, pool)
 		}
-		key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
-		known, found := a.known[key]
-		if !found {
-			known.asks, known.boots = asksAndBoots(p, pool)
-			a.known[key] = known
-		}
-		asked = append(asked, known)
-	}
-	return asked
-}
-
-// crowds returns the worker pools of entries as [html.Report].More has them.
-func crowds(entries []html.Pools) (all []html.Crowd) {
-	known := map[string]int{}
-	for _, e := range entries {
-		crowd := html.Crowd{
-			Profile: e.Profile, Image: e.Image, From: e.From, Region: e.Region, Asks: e.Asks, Boots: e.Boots, Action: e.Action,
-		}
-		key, _ := json.Marshal(crowd) // a struct of texts
-		i, isNew := indexOf(known, string(key))
-		if isNew {
-			crowd.MachineTypes = map[string]int{}
-			all = append(all, crowd)
-		}
-		all[i].MachineTypes[e.MachineType] += e.Count
+		answer.MaintainedPool = maintained[i]
+		answer.Profile, answer.MachineType, answer.Region = profileOf(s.Object), pool.MachineType, pool.Region
+		all = append(all, answer)
 	}
 	return all
+}
+
+// answer returns what a worker pool asks for and boots.
+func (a poolsAsked) answer(p input.AnyProfile, pool provider.Pool) html.Pools {
+	key := askedShape{p.Spec(), p.Provider().Workers().ShapeOf(&pool)}
+	known, found := a.known[key]
+	if !found {
+		known.Asks, known.Boots = asksAndBoots(p, pool)
+		a.known[key] = known
+	}
+	return known
+}
+
+// poolsIn returns worker pools with the names of some, and how many there are.
+func poolsIn(found gathered[html.Pools]) []html.Pools {
+	all := make([]html.Pools, 0, len(found.all))
+	for _, p := range found.all {
+		p.of.Names, p.of.Count = p.names, p.count
+		all = append(all, p.of)
+	}
+	return all
+}
+
+// unnamed returns worker pools as [html.Report].More has them.
+func unnamed(entries []html.Pools) []html.Pools {
+	var found gathered[html.Pools]
+	for _, e := range entries {
+		count := e.Count
+		e.Names, e.Count, e.Core, e.Reason, e.To = nil, 0, "", "", e.From
+		found.add(e, count)
+	}
+	return poolsIn(found)
 }
 
 // gathered are those to which the same happens, in the order in which that comes up first.
@@ -178,7 +173,8 @@ type gathering[T any] struct {
 	count int
 }
 
-func (g *gathered[T]) add(of T, name string) {
+// add adds so many of those to which something happens, with the names of some.
+func (g *gathered[T]) add(of T, count int, names ...string) {
 	key, _ := json.Marshal(of) // a struct of texts
 	entry := g.index[string(key)]
 	if entry == nil {
@@ -188,21 +184,9 @@ func (g *gathered[T]) add(of T, name string) {
 		entry = &gathering[T]{of: of}
 		g.index[string(key)], g.all = entry, append(g.all, entry)
 	}
-	entry.count++
+	entry.count += count
 	if len(entry.names) < mostNamed {
-		entry.names = append(entry.names, name)
-	}
-}
-
-// poolsOf returns what maintenance does to a worker pool, without its name and what it asks for.
-func poolsOf(shoot *v1beta1.Shoot, worker int, p ask.MaintainedPool) html.Pools {
-	kind, name, _ := input.ProfileNameOf(shoot)
-	if kind == "NamespacedCloudProfile" {
-		name = shoot.Namespace + "/" + name
-	}
-	return html.Pools{
-		Profile: name, Image: p.Image, From: p.From, To: p.To, Action: p.Action, Core: p.Core, Reason: p.Reason,
-		MachineType: shoot.Spec.Provider.Workers[worker].Machine.Type, Region: shoot.Spec.Region,
+		entry.names = append(entry.names, names...)
 	}
 }
 

@@ -1,23 +1,6 @@
-// The data of the page, what is shown of it, and the answers: what boots, and the text of the command explain.
+// What is shown of the data, and the answers: what boots, and the text of the command explain.
 
-const data = JSON.parse(document.getElementById('data').textContent);
-const text = data.texts;
 const winner = '{winner}';
-const $ = (id) => document.getElementById(id);
-
-// make returns an element with properties and children. Text is only ever set as text.
-function make(tag, properties, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties || {})) {
-    if (name in element) element[name] = value;
-    else element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
-const plural = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
-const some = (n, all, noun) => (n === all ? `${all > 1 ? 'all ' : ''}${plural(all, noun)}` : `${n} of ${plural(all, noun)}`);
-const letter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
 
 // State: what is shown. Everything else follows from it, and the address has it.
 const state = { profile: 0, image: '', region: '', request: 0, search: '', gaps: false, open: null };
@@ -26,57 +9,39 @@ const answers = (group, request = state.request) => profile().requests[request].
 const fullName = (v) => `${v.image}@${v.name}`;
 
 // chosen returns the index of the flavor that is booted, or -1.
-function chosen(group, version, region, request) {
-  const p = profile();
-  const c = answers(group, request).chosen[version * p.regions.length + region];
-  return c === '.' ? -1 : c.charCodeAt(0) - 49;
-}
-
-// suggestion returns the text about what would work in a cell where nothing boots.
-function suggestion(a, cell) {
-  let nth = 0;
-  for (let i = 0; i < cell; i++) if (a.chosen[i] === '.') nth++;
-  return text[a.suggestions[nth]];
-}
+const chosen = (group, version, region, request) => answers(group, request).cells[version][region].flavor;
 
 // explain returns what the command explain says.
 function explain(group, type, version, region) {
   const p = profile(), a = answers(group), v = p.versions[version], name = fullName(v);
-  const block = a.blocks[v.kind], cell = version * p.regions.length + region;
-  const head = `${name} on ${p.groups[group].types[type]} in ${p.regions[region]}${a.settings || ''}`;
-  const whole = a.whole && a.whole[version];
-  let out = `${head}\n${text[block.types[type]]}`, rejected = '', compared = '', best = -1, ambiguous = false;
-  if (whole) rejected = `  ${text[whole]}\n`;
+  const kind = a.kinds[v.kind], cell = a.cells[version][region], whole = a.whole[version];
+  const head = `${name} on ${p.groups[group].types[type]} in ${p.regions[region]}${a.settings}`;
+  let out = `${head}\n${kind.support[type]}`, rejected = whole ? `  ${whole}\n` : '', compared = '', best = -1, ambiguous = false;
   const flavors = whole ? [] : v.flavors;
   if (flavors.length) out += `\nFlavors of ${name}:\n`;
   flavors.forEach((f, i) => {
-    const outcome = a.outcomes[f.key], missing = f.missing[region];
-    out += `  ${letter(i)} ${text[f.supports]}\n`;
-    if (outcome.c || missing) {
-      const clause = text[outcome.c || missing];
-      out += outcome.c ? text[outcome.l] : `      out${block.sides ? ' by the region' : ''}: it ${clause}\n`;
-      rejected += `  ${text[f.declared]} ${clause}\n`;
+    const { lines, clause } = kind.outcomes[f.declared], missing = f.missing[region];
+    out += `  ${letter(i)} ${f.supports}\n`;
+    if (clause || missing) {
+      out += clause ? lines : `      out${kind.sides ? ' by the region' : ''}: it ${missing}\n`;
+      rejected += `  ${f.declared} ${clause || missing}\n`;
       return;
     }
-    out += text[outcome.l];
+    out += lines;
     if (best < 0) {
       best = i;
       return;
     }
-    const preference = p.preferences[a.pairs[`${flavors[best].key},${f.key}`]];
-    const wins = preference.s > 0 ? i : best;
-    const message = text[preference.m].replaceAll(winner, letter(wins));
-    compared += `  ${letter(best)} against ${letter(i)}: ${message} -> ${letter(wins)}\n`;
-    ambiguous = preference.s === 0 || (ambiguous && preference.s < 0);
+    const { message, sign } = kind.comparisons[flavors[best].declared + f.declared], wins = sign > 0 ? i : best;
+    compared += `  ${letter(best)} against ${letter(i)}: ${message.replaceAll(winner, letter(wins))} -> ${letter(wins)}\n`;
+    ambiguous = sign === 0 || (ambiguous && sign < 0);
     best = wins;
   });
   if (compared) out += `\nComparisons, in the order ${p.order}:\n${compared}`;
-  const flavor = chosen(group, version, region);
-  if (flavor < 0) return `${out}\n${head}: no image\n${rejected}${suggestion(a, cell)}`;
-  out += `\n${head} boots ${v.flavors[flavor].references[region]}\n`;
+  if (cell.flavor < 0) return `${out}\n${head}: no image\n${rejected}${cell.advice}`;
+  out += `\n${head} boots ${v.flavors[cell.flavor].references[region]}\n`;
   if (ambiguous) out += '  ambiguous: another flavor supports exactly the same; the first one written was taken\n';
-  const other = a.other && a.other[cell];
-  if (other !== undefined) out += `With --order=${p.otherOrder} it would be flavor ${letter(other)}.\n`;
+  if (cell.other !== cell.flavor) out += `With --order=${p.otherOrder} it would be flavor ${letter(cell.other)}.\n`;
   return out;
 }
 
@@ -113,8 +78,7 @@ function viewOf(p, groups, { machineType, asks }) {
 
 // poolsByCell are the worker pools of each profile, image version and machine type, each with its view.
 const poolsByCell = new Map();
-const allPools = [...data.maintenance, ...(data.more || []).flatMap((crowd) => Object.entries(crowd.machineTypes).map(
-  ([machineType, count]) => ({ ...crowd, machineType, count, to: crowd.from, names: [] })))];
+const allPools = [...data.maintenance, ...data.more];
 const groupsOf = new Map(data.profiles.map((p) => [p.name, new Map(p.groups.flatMap((g, i) => g.types.map((t) => [t, i])))]));
 const profileOf = new Map(data.profiles.map((p) => [p.name, p]));
 for (const pools of allPools) {

@@ -98,7 +98,7 @@ function drawFindings() {
     rules.get(key).push(f);
   }
   // Of very many findings the page has some of each rule, and how many there are.
-  const total = ([key, list]) => (data.totals || {})[key] || list.length;
+  const total = ([key, list]) => data.totals[key] || list.length;
   const counting = [...rules].filter(([, list]) => kindOf(list[0]) < 2);
   $('count-findings').className = counting.some(([, list]) => kindOf(list[0]) === 0) ? 'bad' : '';
   $('count-findings').textContent = counting.reduce((n, entry) => n + total(entry), 0) || '';
@@ -130,7 +130,7 @@ function drawGroups() {
     return;
   }
   const rows = p.groups.map((g) => make('tr', {}, make('td', {}, make('code', {}, g.types.map(
-    (t) => ((g.unusable || []).includes(t) ? `${t} (not usable)` : t)).join(', '))), make('td', {}, make('code', {}, g.capabilities))));
+    (t) => (g.unusable.includes(t) ? `${t} (not usable)` : t)).join(', '))), make('td', {}, make('code', {}, g.capabilities))));
   $('groups').replaceChildren(table('Machine types', ['machine types', 'support'], make('tbody', {}, ...rows)));
 }
 

@@ -1,4 +1,4 @@
-// The page as a whole, and its colours.
+// The page as a whole.
 
 function drawAll() {
   const p = profile();
@@ -11,22 +11,6 @@ function drawAll() {
   drawGroups();
 }
 
-// The colours are those of the system until somebody chooses.
-const themes = ['auto', 'light', 'dark'];
-function theme(name) {
-  document.documentElement.dataset.theme = name;
-  $('theme').setAttribute('aria-label', `Colours: ${name}`);
-  $('theme').textContent = { auto: '\u25d0 auto', light: '\u25cb light', dark: '\u25cf dark' }[name];
-  try {
-    localStorage.setItem('capkit-theme', name);
-  } catch { /* a page may be kept from remembering */ }
-}
-let remembered = null;
-try {
-  remembered = localStorage.getItem('capkit-theme');
-} catch { /* likewise */ }
-theme(themes.includes(remembered) ? remembered : 'auto');
-$('theme').onclick = () => theme(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length]);
 if (data.profiles.length < 2) $('profile').parentElement.hidden = true;
 $('maker').textContent = `Made by capkit report, version ${data.version}. It needs no network.`;
 drawNotes();
@@ -39,3 +23,4 @@ window.addEventListener('hashchange', () => {
   if (state.open) $('why').querySelector('h3').focus({ preventScroll: true });
 });
 document.documentElement.dataset.drawn = 'yes';
+if (isPart()) document.querySelector(location.hash).scrollIntoView(); // it was empty when the browser looked for it

@@ -24,7 +24,7 @@ function drawWhy() {
     make('p', { className: 'where' }, 'on ', types.length > 1 ? type : make('b', {}, types[0]), ' in ', ...regions),
     make('p', { id: 'answer', className: `answer ${flavor < 0 ? 'no' : 'yes'}` },
       flavor < 0 ? '\u2715 no image' : `\u2713 boots ${v.flavors[flavor].references[open.region]}`));
-  if ((p.groups[open.group].unusable || []).includes(types[open.type])) {
+  if (p.groups[open.group].unusable.includes(types[open.type])) {
     why.append(make('p', { className: 'note' }, 'New worker pools cannot have this machine type: it is not usable.'));
   }
   const { here, elsewhere } = used(open.group, open.version);

@@ -5,7 +5,6 @@
 package manifest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -32,6 +31,12 @@ type Input struct {
 	Marked []Text
 	// Empty are the files that were named and have no text, and [Stdin] if that has none.
 	Empty []string
+}
+
+func (in *Input) add(more Input) {
+	in.Objects, in.Problems = append(in.Objects, more.Objects...), append(in.Problems, more.Problems...)
+	in.Skipped, in.Foreign = append(in.Skipped, more.Skipped...), in.Foreign+more.Foreign
+	in.Marked, in.Empty = append(in.Marked, more.Marked...), append(in.Empty, more.Empty...)
 }
 
 // Skipped is a folder, a file or a document that is not read, or of which nothing is made.
@@ -164,14 +169,14 @@ func patchesOf(file string) (paths []string) {
 // leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
 // indices on.
 func (s *source) leaveOut(c chunk, objects, problems int) {
-	found := s.problems[problems:]
+	found := s.Problems[problems:]
 	skip := func(reason string) {
-		s.skipped = append(s.skipped, Skipped{s.name, c.firstLine(), reason})
+		s.Skipped = append(s.Skipped, Skipped{s.name, c.firstLine(), reason})
 	}
 	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
-		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
-		s.foreign++
+		s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
+		s.Foreign++
 		skip(reasonTemplate)
 		return
 	}
@@ -187,11 +192,11 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 			kept = append(kept, p)
 		}
 	}
-	s.problems = s.problems[:problems+len(kept)]
+	s.Problems = s.Problems[:problems+len(kept)]
 	if foreign == "" {
 		return
 	}
-	s.foreign++
+	s.Foreign++
 	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || c.likeAnObject() {
 		skip(foreign)
 	}
@@ -209,20 +214,4 @@ func (c chunk) likeAnObject() bool {
 }
 
 // firstLine returns the number of the first line with more than a comment or a marker.
-func (c chunk) firstLine() int {
-	n := c.line
-	for _, line := range lines(c.text) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' && line != "---" {
-			return n + 1
-		}
-		n += breaks(line + "\n")
-	}
-	return c.line + 1
-}
-
-// gzipped are the first bytes of a file that gzip has compressed.
-var gzipped = []byte{0x1f, 0x8b}
-
-// compressed reports whether a text is one that gzip has compressed.
-func compressed(text string) bool { return bytes.HasPrefix([]byte(text[:min(2, len(text))]), gzipped) }
+func (c chunk) firstLine() int { return int(c.line + breaks(c.text[:max(contentIn(c.text), 0)])) }

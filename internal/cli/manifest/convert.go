@@ -23,6 +23,7 @@ type converter struct {
 	faults  []*fault
 	open    []*yaml.Node // the anchored nodes being read
 	aliases int          // those that are being followed, one within the other
+	buffer  []byte       // for the JSON of a scalar
 }
 
 // value returns the document, an item of a list, or the value of a member, which is at the given depth.
@@ -52,9 +53,11 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 	default:
 		data, err := meaning(target)
 		if err == nil {
-			v.json, err = asJSON(data)
+			c.buffer, err = appendScalar(c.buffer[:0], data)
 		}
-		if err != nil {
+		if err == nil {
+			v.json = string(c.buffer)
+		} else {
 			c.note(&fault{at, RuleSyntax, err.Error()})
 		}
 	}
@@ -218,16 +221,16 @@ func meaning(n *yaml.Node) (any, error) {
 	return data, nil
 }
 
-// asJSON returns the JSON of what meaning returned.
-func asJSON(data any) (string, error) {
+// appendScalar appends the JSON of what meaning returned.
+func appendScalar(out []byte, data any) ([]byte, error) {
 	if text, ok := data.(string); ok {
-		return string(appendString(nil, text)), nil
+		return appendString(out, text), nil
 	}
 	text, err := json.Marshal(data)
 	if err != nil {
-		return "null", errors.New("JSON has no such number; put it in quotes if it is text")
+		return out, errors.New("JSON has no such number; put it in quotes if it is text")
 	}
-	return string(text), nil
+	return append(out, text...), nil
 }
 
 // keyText returns the JSON key for what meaning returned, and whether it can be a key.

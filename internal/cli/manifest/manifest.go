@@ -65,8 +65,8 @@ type written struct {
 	json []byte
 	// places are those of the values in the JSON, in its order: a value before what it contains.
 	places []place
-	// repeated has the messages about keys that were given before, by the indices of the places.
-	repeated map[int]string
+	// repeated has the faults of keys that were given before, by the indices of the places.
+	repeated map[int]*fault
 
 	mutex sync.Mutex
 	// tree is the JSON with its places, as long as nobody needs its memory.
@@ -79,12 +79,9 @@ func Unwritten(file string, who Identity) *Object { return &Object{Identity: who
 
 // newObject returns the Object that a value is.
 func newObject(file string, who Identity, n *node) *Object {
-	w := &written{json: n.appendTo(nil)}
+	w := &written{json: n.appendTo(nil), repeated: map[int]*fault{}}
 	for v := range n.all {
-		if v.again != "" {
-			if w.repeated == nil {
-				w.repeated = map[int]string{}
-			}
+		if v.again != nil {
 			w.repeated[len(w.places)] = v.again
 		}
 		w.places = append(w.places, v.at)
@@ -148,13 +145,13 @@ func (o *Object) DuplicateKey(fieldPath string) string {
 		return ""
 	}
 	for _, n := range through {
-		if n.again != "" {
-			return n.again
+		if n.again != nil {
+			return n.again.message
 		}
 	}
 	for n := range through[len(through)-1].all {
-		if n.again != "" {
-			return n.again
+		if n.again != nil {
+			return n.again.message
 		}
 	}
 	return ""

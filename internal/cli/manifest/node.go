@@ -21,8 +21,8 @@ type node struct {
 	// json is the JSON of a scalar; "{" and "[" are objects and lists.
 	json  string
 	nodes []*node
-	// again is the message about a key that its mapping has already.
-	again string
+	// again is the fault of a key that its mapping has already.
+	again *fault
 }
 
 // fault is a reason why a document cannot be read.
@@ -42,8 +42,9 @@ func (n *node) put(m *node, given map[string]*node) *fault {
 		given[m.key] = m
 		return nil
 	}
-	m.again = fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), first.at.line)
-	return &fault{m.at, RuleDuplicateKey, m.again}
+	m.again = &fault{m.at, RuleDuplicateKey,
+		fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), first.at.line)}
+	return m.again
 }
 
 // keepLast drops the members with a key that comes again.

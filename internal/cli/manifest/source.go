@@ -179,8 +179,7 @@ func (c chunk) split() (chunks []chunk) {
 			prologue = false
 		}
 	}
-	cut(len(c.text))
-	return chunks
+	return append(chunks, chunk{strings.TrimPrefix(c.text[start:], byteOrderMark), at})
 }
 
 const byteOrderMark = "\ufeff"

@@ -155,7 +155,7 @@ func (y *yamlStream) flush() {
 	c := chunk{y.text.String(), place{y.from, 1}}
 	y.text.Reset()
 	if y.inItems {
-		y.frame.WriteString(strings.Repeat("\n", int(breaks(c.text))))
+		y.frame.WriteString(strings.Repeat("\n", int(y.line-y.from)))
 		if contentIn(c.text) < 0 {
 			c.text = y.indent + "  ~\n"
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -233,6 +234,8 @@ func appendScalar(out []byte, data any) ([]byte, error) {
 	return append(out, text...), nil
 }
 
+var noNumbers = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan")
+
 // keyText returns the JSON key for what meaning returned, and whether it can be a key.
 func keyText(data any) (string, bool) {
 	switch data := data.(type) {
@@ -241,11 +244,7 @@ func keyText(data any) (string, bool) {
 	case bool, int, int64:
 		return fmt.Sprint(data), true
 	case float64:
-		text := strconv.FormatFloat(data, 'g', -1, 32)
-		if special, ok := map[string]string{"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}[text]; ok {
-			return special, true
-		}
-		return text, true
+		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), true
 	}
 	return "", false
 }

@@ -5,6 +5,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -80,12 +81,12 @@ func Unwritten(file string, who Identity) *Object { return &Object{Identity: who
 // newObject returns the Object that a value is.
 func newObject(file string, who Identity, n *node) *Object {
 	w := &written{json: n.appendTo(nil), repeated: map[int]*fault{}}
-	for v := range n.all {
+	n.each(func(v *node) {
 		if v.again != nil {
 			w.repeated[len(w.places)] = v.again
 		}
 		w.places = append(w.places, v.at)
-	}
+	})
 	w.json, w.places = append([]byte(nil), w.json...), append([]place(nil), w.places...) // without room for more
 	return &Object{Identity: who, File: file, JSON: w.json, written: w}
 }
@@ -100,10 +101,10 @@ func (w *written) root() *node {
 	r := newJSONReader(chunk{text: string(w.json)})
 	root, _ := r.value(0) // it is valid
 	i := 0
-	for v := range root.all {
+	root.each(func(v *node) {
 		v.at, v.again = w.places[i], w.repeated[i]
 		i++
-	}
+	})
 	w.tree = weak.Make(root)
 	return root
 }
@@ -144,17 +145,16 @@ func (o *Object) DuplicateKey(fieldPath string) string {
 	if !exact {
 		return ""
 	}
+	var first *fault
+	note := func(n *node) { first = cmp.Or(first, n.again) }
 	for _, n := range through {
-		if n.again != nil {
-			return n.again.message
-		}
+		note(n)
 	}
-	for n := range through[len(through)-1].all {
-		if n.again != nil {
-			return n.again.message
-		}
+	through[len(through)-1].each(note)
+	if first == nil {
+		return ""
 	}
-	return ""
+	return first.message
 }
 
 // find walks along a path, as far as it exists, and returns the values that it came through: the object, and at last the

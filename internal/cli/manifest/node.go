@@ -79,21 +79,12 @@ func (n *node) drop(path []string) {
 	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool { return n.json == "{" && m.key == path[0] })
 }
 
-// all yields the value and everything in it, in the order of the JSON.
-func (n *node) all(yield func(*node) bool) {
-	n.each(yield)
-}
-
-func (n *node) each(yield func(*node) bool) bool {
-	if !yield(n) {
-		return false
-	}
+// each calls a function for the value and everything in it, in the order of the JSON.
+func (n *node) each(do func(*node)) {
+	do(n)
 	for _, m := range n.nodes {
-		if !m.each(yield) {
-			return false
-		}
+		m.each(do)
 	}
-	return true
 }
 
 // appendTo appends the JSON of the value, without its key.
@@ -164,11 +155,6 @@ func (n *node) items(who Identity) (items []*node, isList bool) {
 	return list.nodes, list.json == "[" || list.json == "null"
 }
 
-// untyped reports whether the value is an object without apiVersion and kind.
-func (n *node) untyped() bool {
-	return n.json == "{" && n.member("apiVersion") == nil && n.member("kind") == nil
-}
-
 // misshapen returns the fault of a value that is no object; nil if it is one.
 func (n *node) misshapen() *fault {
 	if n.json != "{" {
@@ -178,21 +164,22 @@ func (n *node) misshapen() *fault {
 		}
 		return &fault{n.at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
 	}
-	var missing []string
+	missing := ""
 	for _, key := range []string{"apiVersion", "kind"} {
 		field := n.member(key)
 		if field != nil && field.json != "null" && field.json[0] != '"' {
 			return &fault{field.content, RuleNotAnObject, key + " is not a string"}
 		}
-		if field.text() == "" {
-			missing = append(missing, key)
+		switch {
+		case field.text() != "":
+		case missing == "":
+			missing = key + " is missing"
+		default:
+			missing = "apiVersion and kind are missing"
 		}
 	}
-	switch len(missing) {
-	case 0:
+	if missing == "" {
 		return nil
-	case 1:
-		return &fault{n.at, RuleNotAnObject, missing[0] + " is missing"}
 	}
-	return &fault{n.at, RuleNotAnObject, "apiVersion and kind are missing"}
+	return &fault{n.at, RuleNotAnObject, missing}
 }

@@ -71,14 +71,21 @@ func (s *source) parse(all chunk) {
 		} else if !s.parseJSON(c) {
 			s.parseYAML(c)
 		}
-		slices.SortStableFunc(s.Problems[first:], func(a, b Problem) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
-		if s.group != "" {
-			s.leaveOut(c, objects, first)
-		} else if len(s.Problems) > first && s.Problems[first].Rule == RuleSyntax && strings.Contains(c.text, "{{") {
-			s.Problems[first].Message += "; {{ }} looks like a template: render it, and check the result"
-		}
+		s.judge(c, objects, first)
+	}
+}
+
+// judge sorts the problems of a document, and drops what it has brought if it is of a folder and no manifest: the objects and
+// problems from the given indices on.
+func (s *source) judge(c chunk, objects, problems int) {
+	found := s.Problems[problems:]
+	slices.SortStableFunc(found, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	if s.group != "" {
+		s.leaveOut(c, objects, problems)
+	} else if len(found) > 0 && found[0].Rule == RuleSyntax && strings.Contains(c.text, "{{") {
+		found[0].Message += "; {{ }} looks like a template: render it, and check the result"
 	}
 }
 
@@ -105,7 +112,8 @@ func (s *source) take(n *node, faults []*fault) {
 // apiVersion and kind has those that follow from the list.
 func (s *source) object(n *node, list Identity) {
 	who := n.identify()
-	if kind := strings.TrimSuffix(list.Kind, "List"); kind != "" && n.untyped() {
+	untyped := n.json == "{" && n.member("apiVersion") == nil && n.member("kind") == nil
+	if kind := strings.TrimSuffix(list.Kind, "List"); kind != "" && untyped {
 		who.APIVersion, who.Kind = list.APIVersion, kind
 	} else if f := n.misshapen(); f != nil {
 		s.fault(f, who)

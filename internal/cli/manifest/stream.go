@@ -40,16 +40,12 @@ func listOf(begin chunk) Identity {
 	return s.list
 }
 
-// tooLargeAt ends an input at a document, or an item of a List, that is too large. In a folder that is nothing if it does
-// not mention the group.
-func (s *source) tooLargeAt(line int32, text string) {
-	message := fmt.Sprintf("the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)
-	if s.group != "" && !strings.Contains(text, s.group) {
-		s.Foreign++
-		s.Skipped = append(s.Skipped, Skipped{s.name, int(line), reasonUnreadable + s.group + ": " + message})
-		return
-	}
-	s.fault(&fault{place{line, 1}, RuleTooLarge, message}, Identity{})
+// tooLarge ends an input at a document, or an item of a List, of which this is the beginning.
+func (s *source) tooLarge(c chunk) {
+	first := len(s.Problems)
+	s.fault(&fault{c.place, RuleTooLarge, fmt.Sprintf(
+		"the document, or the item of a List, is larger than %d MiB; nothing from here on was read", maxDocument>>20)}, Identity{})
+	s.judge(c, len(s.Objects), first)
 }
 
 // yamlStream is the state of streamYAML.
@@ -70,36 +66,23 @@ type yamlStream struct {
 // streamYAML reads documents of YAML, each at its marker, and the items of Lists as kubectl writes them.
 func (s *source) streamYAML(from io.Reader) error {
 	y := &yamlStream{source: s, line: 1, from: 1}
-	in := bufio.NewReaderSize(from, 1<<20)
+	limited := &io.LimitedReader{R: from}
+	in := bufio.NewReaderSize(limited, 1<<20)
 	for {
-		line, err := nextLine(in)
+		limited.N = maxAhead
+		line, err := in.ReadString('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("read %s: %w", s.name, err)
 		}
 		y.take(line)
 		if y.text.Len() > maxDocument {
-			y.tooLargeAt(y.from, y.text.String())
+			y.tooLarge(y.chunk())
 			return nil
 		}
 		y.line += breaks(line)
 		if err != nil {
 			y.end()
 			return nil
-		}
-	}
-}
-
-// nextLine returns the next line with its end; or, of one that is larger than a document may be, its beginning.
-func nextLine(in *bufio.Reader) (string, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return string(line), err
-		}
-		if len(line) > maxDocument {
-			return string(line), nil
 		}
 	}
 }
@@ -131,6 +114,8 @@ func (y *yamlStream) write(line string) {
 	y.text.WriteString(line)
 }
 
+func (y *yamlStream) chunk() chunk { return chunk{y.text.String(), place{y.from, 1}} }
+
 // content takes a line with more than a comment or a marker. It returns what it is as a line of the document, or of the item.
 func (y *yamlStream) content(line string) string {
 	content := strings.TrimSpace(line)
@@ -152,7 +137,7 @@ func (y *yamlStream) content(line string) string {
 
 // flush takes over an item, or what comes before or behind the items.
 func (y *yamlStream) flush() {
-	c := chunk{y.text.String(), place{y.from, 1}}
+	c := y.chunk()
 	y.text.Reset()
 	if y.inItems {
 		y.frame.WriteString(strings.Repeat("\n", int(y.line-y.from)))
@@ -177,7 +162,7 @@ func (y *yamlStream) end() {
 		y.list = Identity{}
 		y.parsePart(frame, chunk{y.frame.String(), place{y.frameFrom, 1}})
 	} else {
-		y.parse(chunk{y.text.String(), place{y.from, 1}})
+		y.parse(y.chunk())
 	}
 	y.text.Reset()
 	y.frame.Reset()
@@ -211,7 +196,7 @@ func (s *source) streamJSON(from io.Reader) error {
 		switch {
 		case err == nil:
 		case j.in.N <= 0:
-			s.tooLargeAt(j.at.line, j.text.String()+string(j.UnreadBuffer()))
+			s.tooLarge(chunk{j.text.String() + string(j.UnreadBuffer()), place{j.at.line, 1}})
 			return nil
 		case errors.Is(err, io.EOF):
 			return nil

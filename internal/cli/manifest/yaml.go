@@ -22,35 +22,35 @@ func (s *source) parseYAML(c chunk) {
 		s.fault(f, Identity{})
 		return
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(c.text))
-	for {
-		document, err := nextNode(decoder)
-		if errors.Is(err, io.EOF) {
-			return
-		}
-		if err != nil {
-			s.fault(s.syntaxFault(c, err), Identity{})
-			return
-		}
+	nodes, err := decode(c.text)
+	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
-		n := conv.value(document, 1)
-		s.take(n, conv.faults)
+		document := conv.value(n, 1)
+		s.take(document, conv.faults)
+	}
+	if err != nil {
+		s.fault(s.syntaxFault(c, err), Identity{})
 	}
 }
 
-// nextNode returns the content of the next document. The parser reports errors by panicking; one that it does not catch
+// decode returns the contents of the documents in a text. The parser reports errors by panicking; one that it does not catch
 // itself becomes an error here, because no input may bring the command down.
-func nextNode(decoder *yaml.Decoder) (content *yaml.Node, err error) {
+func decode(text string) (contents []*yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			content, err = nil, errors.New("yaml: the document confuses the parser")
+			err = errors.New("yaml: the document confuses the parser")
 		}
 	}()
-	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
-		return nil, err
+	decoder := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var document yaml.Node
+		if err := decoder.Decode(&document); errors.Is(err, io.EOF) {
+			return contents, nil
+		} else if err != nil {
+			return contents, err
+		}
+		contents = append(contents, document.Content[0])
 	}
-	return document.Content[0], nil
 }
 
 // unreadable returns the fault of text with bytes that YAML does not allow.
@@ -139,19 +139,8 @@ func search(text, message string) int {
 		first = 0
 	}
 	failing := first + sort.Search(len(begins)-1-first, func(i int) bool {
-		return failure(text[:begins[first+i+1]]) == message
+		_, err := decode(text[:begins[first+i+1]])
+		return err != nil && err.Error() == message
 	})
 	return 1 + int(breaks(text[:begins[failing]]))
-}
-
-// failure returns the parser's message about text, or "".
-func failure(text string) string {
-	decoder := yaml.NewDecoder(strings.NewReader(text))
-	for {
-		if _, err := nextNode(decoder); errors.Is(err, io.EOF) {
-			return ""
-		} else if err != nil {
-			return err.Error()
-		}
-	}
 }

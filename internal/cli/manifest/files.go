@@ -34,12 +34,18 @@ const maxDocument = 32 << 20
 //
 // err joins what kept files from being read at all, in order. The other results are complete for the other files.
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
-	in, err := read(args, stdin, "", nil)
+	in, err := Read(args, stdin, "", nil)
 	return in.Objects, in.Problems, err
 }
 
-// read does the work of Load and Read.
-func read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
+// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
+// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
+// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
+// group leaves nothing out.
+//
+// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
+// like a key that is given twice, is among the problems all the same.
+func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {

@@ -7,7 +7,6 @@ package manifest
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,17 +65,6 @@ const (
 
 // Unread returns the values of an object that nobody asks for, as paths of keys below it; none if it is kept whole.
 type Unread func(Identity) (paths [][]string)
-
-// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
-// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
-// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
-// group leaves nothing out.
-//
-// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
-// like a key that is given twice, is among the problems all the same.
-func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
-	return read(args, stdin, group, unread)
-}
 
 // Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
 // other, or in one below it, or is standard input.

@@ -178,8 +178,11 @@ type jsonStream struct {
 	*jsontext.Decoder
 	in *io.LimitedReader // of as much as a document, or an item, may take
 	at place             // of what is read next
-	// text is what was read of a document, without the items of a List.
-	text strings.Builder
+	// text is what was read of a document, which begins at a place, without the items of a List, which came behind some bytes.
+	text   []byte
+	begin  place
+	before int
+	last   string // the last value that was read
 }
 
 // streamJSON reads JSON documents, and the items of Lists one by one.
@@ -188,7 +191,7 @@ func (s *source) streamJSON(from io.Reader) error {
 	if mark, _ := begin.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = begin.Discard(len(byteOrderMark))
 	}
-	j := &jsonStream{source: s, in: &io.LimitedReader{R: begin}, at: place{1, 1}}
+	j := &jsonStream{source: s, in: &io.LimitedReader{R: begin, N: maxAhead}, at: place{1, 1}}
 	j.Decoder = newDecoder(j.in)
 	for {
 		err := j.document()
@@ -196,7 +199,7 @@ func (s *source) streamJSON(from io.Reader) error {
 		switch {
 		case err == nil:
 		case j.in.N <= 0:
-			s.tooLarge(chunk{j.text.String() + string(j.UnreadBuffer()), place{j.at.line, 1}})
+			s.tooLarge(chunk{string(j.text) + string(j.UnreadBuffer()), place{j.at.line, 1}})
 			return nil
 		case errors.Is(err, io.EOF):
 			return nil
@@ -209,106 +212,71 @@ func (s *source) streamJSON(from io.Reader) error {
 	}
 }
 
-// next returns the kind of the next value, and moves to it: what is before it belongs to the document.
+// pass moves behind a part of the document.
+func (j *jsonStream) pass(text []byte) {
+	j.at.advance(string(text))
+	j.text = append(j.text, text...)
+}
+
+// next returns the kind of the next value or delimiter, and moves to it: what is before it belongs to the document, except
+// between items.
 func (j *jsonStream) next() jsontext.Kind {
 	kind := j.PeekKind()
 	rest := j.UnreadBuffer()
 	j.pass(rest[:len(rest)-len(bytes.TrimLeft(rest, " \t\r\n,:"+byteOrderMark))])
+	switch j.StackDepth() {
+	case 0:
+		j.text, j.begin, j.before, j.last = j.text[:0], j.at, 0, ""
+		j.in.N = maxAhead
+	case 2:
+		j.text = j.text[:j.before]
+		j.in.N = maxAhead
+	}
 	return kind
 }
 
-// pass moves behind a part of the document.
-func (j *jsonStream) pass(text []byte) {
-	j.at.advance(string(text))
-	j.text.Write(text)
-}
-
-// value reads the next value, which is a part of the document.
-func (j *jsonStream) value() (jsontext.Value, error) {
-	value, err := j.ReadValue()
-	j.pass(value)
-	return value, err
-}
-
-// delimiter reads the next { or [ or } or ].
-func (j *jsonStream) delimiter() error {
-	token, err := j.ReadToken()
-	if err == nil {
-		j.pass([]byte(token.String()))
-	}
-	return err
-}
-
-// document reads a document.
+// document reads a document: member by member, and of a List item by item.
 func (j *jsonStream) document() error {
-	j.in.N = maxAhead
-	kind := j.next()
-	j.text.Reset()
-	c := chunk{place: j.at}
-	isList := false
-	var err error
-	if kind != '{' {
-		_, err = j.value()
-	} else if err = j.delimiter(); err == nil {
-		isList, err = j.members(c.place)
+	for begun := false; !begun || j.StackDepth() > 0; begun = true {
+		if err := j.part(); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	c.text = j.text.String()
-	if isList {
-		first := len(j.Problems)
-		j.parsePart(frame, c)
-		j.noList = j.noList || len(j.Problems) > first
-		j.Problems = j.Problems[:first] // their places would not be right
-	} else {
+	c := chunk{string(j.text), j.begin}
+	if j.before == 0 {
 		j.parse(c)
+		return nil
 	}
+	first := len(j.Problems)
+	j.parsePart(frame, c)
+	j.noList = j.noList || len(j.Problems) > first
+	j.Problems = j.Problems[:first] // their places would not be right
 	j.list = Identity{}
 	return nil
 }
 
-// members reads the members of a document that begins at a place, and reports whether it is a List.
-func (j *jsonStream) members(from place) (isList bool, err error) {
-	for j.next() != '}' {
-		key, err := j.value()
-		if err != nil {
-			return isList, err
+// part reads a part of a document: a delimiter around its members or items, an item, a key or another value.
+func (j *jsonStream) part() (err error) {
+	kind, at, depth := j.next(), j.at, j.StackDepth()
+	items := kind == '[' && depth == 1 && j.last == `"items"`
+	if items || kind == '{' && depth == 0 || kind == '}' || kind == ']' {
+		if _, err = j.ReadToken(); err == nil {
+			j.pass([]byte{byte(kind)})
 		}
-		items := string(key) == `"items"`
-		if j.next() == '[' && items {
-			isList = true
-			err = j.items(from)
-		} else {
-			_, err = j.value()
+		if items {
+			j.before = len(j.text)
+			j.list = listOf(chunk{string(j.text) + "]}", j.begin})
 		}
-		if err != nil {
-			return isList, err
-		}
-	}
-	return isList, j.delimiter()
-}
-
-// items reads the items of a List that begins at a place.
-func (j *jsonStream) items(from place) error {
-	if err := j.delimiter(); err != nil {
 		return err
 	}
-	before := j.text.String()
-	j.list = listOf(chunk{before + "]}", from})
-	for j.next() != ']' {
-		j.in.N = maxAhead
-		at := j.at
-		value, err := j.ReadValue()
-		if err != nil {
-			return err
-		}
-		text := string(value)
-		j.at.advance(text)
-		j.parsePart(item, chunk{text, at})
-		j.text.Reset()
+	value, err := j.ReadValue()
+	if err != nil {
+		return err
 	}
-	j.text.Reset()
-	j.text.WriteString(before)
-	return j.delimiter()
+	j.pass(value)
+	j.last = string(value)
+	if depth == 2 {
+		j.parsePart(item, chunk{j.last, at})
+	}
+	return nil
 }

@@ -29,7 +29,7 @@ type converter struct {
 
 // value returns the document, an item of a list, or the value of a member, which is at the given depth.
 func (c *converter) value(n *yaml.Node, depth int) *node {
-	at := c.content(n)
+	at := c.at(aliased(n)) // of what an alias stands for where its anchor is
 	v := &node{at: at, content: at, json: "null"}
 	if depth > maxDepth {
 		c.note(tooDeep(at))
@@ -64,7 +64,7 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 	}
 	c.leave(n)
 	c.cost(valueCost + len(v.json))
-	if c.aliases == 0 && len(c.open) == 0 && target.Anchor == "" {
+	if len(c.open) == 0 && target.Anchor == "" {
 		target.Content = nil // nobody asks for it again, and the parser's nodes are large
 	}
 	return v
@@ -180,9 +180,6 @@ func (c *converter) note(f *fault) {
 	}
 	c.faults = append(c.faults, f)
 }
-
-// content returns where the content of a node was written: that of an alias where its anchor is.
-func (c *converter) content(n *yaml.Node) place { return c.at(aliased(n)) }
 
 // at returns where a node itself was written.
 func (c *converter) at(n *yaml.Node) place { return c.chunk.at(n.Line, n.Column) }

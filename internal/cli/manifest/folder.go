@@ -154,12 +154,20 @@ func patchesOf(file string) (paths []string) {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
+// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists: what has no apiVersion or kind,
+// but looks like an object, is worth saying.
+var (
+	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
+	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
+)
+
 // leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
 // indices on.
 func (s *source) leaveOut(c chunk, objects, problems int) {
 	found := s.Problems[problems:]
 	skip := func(reason string) {
-		s.Skipped = append(s.Skipped, Skipped{s.name, c.firstLine(), reason})
+		line := c.line + breaks(c.text[:max(contentIn(c.text), 0)])
+		s.Skipped = append(s.Skipped, Skipped{s.name, int(line), reason})
 	}
 	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
@@ -185,21 +193,7 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 		return
 	}
 	s.Foreign++
-	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || c.likeAnObject() {
+	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text) {
 		skip(foreign)
 	}
 }
-
-// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists.
-var (
-	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
-	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
-)
-
-// likeAnObject reports whether the chunk looks like an object that lacks its apiVersion or kind.
-func (c chunk) likeAnObject() bool {
-	return ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text)
-}
-
-// firstLine returns the number of the first line with more than a comment or a marker.
-func (c chunk) firstLine() int { return int(c.line + breaks(c.text[:max(contentIn(c.text), 0)])) }

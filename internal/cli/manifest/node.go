@@ -140,9 +140,6 @@ func (n *node) identify() Identity {
 	return Identity{n.member("apiVersion").text(), n.member("kind").text(), meta.member("namespace").text(), meta.member("name").text()}
 }
 
-// isList reports whether an object with items is a List, or one with a type.
-func (who Identity) isList() bool { return who.APIVersion != "" && strings.HasSuffix(who.Kind, "List") }
-
 // items returns the items of a List, or of one with a type, like CloudProfileList.
 func (n *node) items(who Identity) (items []*node, isList bool) {
 	list := n.member("items")

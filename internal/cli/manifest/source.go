@@ -102,7 +102,7 @@ func (s *source) take(n *node, faults []*fault) {
 	case s.part == frame:
 		s.list = who
 		items, isList := n.items(who)
-		s.noList = s.noList || !isList || !who.isList() || n.member("items") == nil || len(items) > 0
+		s.noList = s.noList || !isList || who.APIVersion == "" || n.member("items") == nil || len(items) > 0
 	default:
 		s.object(n, s.list)
 	}

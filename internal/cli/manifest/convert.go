@@ -24,6 +24,7 @@ type converter struct {
 	faults  []*fault
 	open    []*yaml.Node // the anchored nodes being read
 	aliases int          // those that are being followed, one within the other
+	aliased bool         // the document has aliases
 	buffer  []byte       // for the JSON of a scalar
 }
 
@@ -35,6 +36,7 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 		c.note(tooDeep(at))
 		return v
 	}
+	c.cost(len(","))
 	target, f := c.enter(n)
 	if f != nil {
 		c.note(f)
@@ -62,8 +64,8 @@ func (c *converter) value(n *yaml.Node, depth int) *node {
 			c.note(&fault{at, RuleSyntax, err.Error()})
 		}
 	}
+	c.cost(len(v.json)) // a closing delimiter is as long as its opening
 	c.leave(n)
-	c.cost(valueCost + len(v.json))
 	if len(c.open) == 0 && target.Anchor == "" {
 		target.Content = nil // nobody asks for it again, and the parser's nodes are large
 	}
@@ -79,9 +81,9 @@ func (c *converter) members(to *node, n *yaml.Node, depth int) int {
 			continue
 		}
 		key, f := c.key(pair[0])
+		c.cost(len(`"":`) + len(key))
 		m := c.value(pair[1], depth)
 		m.key, m.at = key, c.at(pair[0])
-		c.cost(len(key))
 		if f = cmp.Or(f, to.put(m, given)); f != nil {
 			c.note(f)
 		}
@@ -143,9 +145,8 @@ func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
 		if slices.Contains(c.open, target) {
 			return nil, &fault{c.at(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
 		}
-		if !c.source.spend(aliasCost) {
-			return nil, &fault{c.at(n), RuleTooLarge, fmt.Sprintf(
-				"the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)}
+		if c.aliased = true; !c.source.spend(aliasCost) {
+			return nil, &fault{c.at(n), RuleTooLarge, expandsTooFar}
 		}
 		c.aliases++
 	}
@@ -165,7 +166,7 @@ func (c *converter) leave(n *yaml.Node) {
 	}
 }
 
-// cost takes bytes that aliases expand to.
+// cost takes bytes of JSON from the budget if aliases expand to them.
 func (c *converter) cost(bytes int) {
 	if c.aliases > 0 {
 		c.source.spend(bytes)
@@ -183,6 +184,9 @@ func (c *converter) note(f *fault) {
 
 // at returns where a node itself was written.
 func (c *converter) at(n *yaml.Node) place { return c.chunk.at(n.Line, n.Column) }
+
+// expandsTooFar is the message of a document with aliases that becomes too large by them.
+var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
 
 func tooDeep(at place) *fault {
 	return &fault{at, RuleTooLarge, fmt.Sprintf("lists and mappings are nested more than %d deep", maxDepth)}

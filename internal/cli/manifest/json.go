@@ -32,7 +32,7 @@ func (s *source) parseJSON(c chunk) bool {
 		var broken *fault
 		switch {
 		case err == nil:
-			s.take(document, r.faults)
+			s.take(document, r.faults, false)
 			continue
 		case errors.Is(err, io.EOF):
 			return true

@@ -18,7 +18,7 @@ const (
 	maxSearched = 512 << 10 // bytes of one input's documents whose syntax errors are located exactly
 	maxDepth    = 200       // of lists and mappings in each other; the outermost is at depth 1
 	aliasCost   = 64        // bytes that each alias takes from maxExpanded
-	valueCost   = 16        // bytes that each value takes from it, besides its own
+	itemCost    = 64        // bytes that each item of a List takes from it, in a document with aliases
 )
 
 // source is one input while it is read, with what was found in it.
@@ -90,8 +90,8 @@ func (s *source) judge(c chunk, objects, problems int) {
 }
 
 // take takes over the objects of a document, and the faults found when it was read. Only repeated keys leave a document
-// usable.
-func (s *source) take(n *node, faults []*fault) {
+// usable. The items of Lists are limited in number if the document is one with aliases.
+func (s *source) take(n *node, faults []*fault, limited bool) {
 	who, usable := n.identify(), true
 	for _, f := range faults {
 		s.fault(f, who)
@@ -104,34 +104,42 @@ func (s *source) take(n *node, faults []*fault) {
 		items, isList := n.items(who)
 		s.noList = s.noList || !isList || who.APIVersion == "" || n.member("items") == nil || len(items) > 0
 	default:
-		s.object(n, s.list)
+		if f := s.object(n, s.list, limited); f != nil {
+			s.fault(f, who)
+		}
 	}
 }
 
 // object takes over one object, or the items of a List. In one with a type, as an API server answers it, an item without
-// apiVersion and kind has those that follow from the list.
-func (s *source) object(n *node, list Identity) {
+// apiVersion and kind has those that follow from the list. A fault that it returns ends the document.
+func (s *source) object(n *node, list Identity, limited bool) *fault {
 	who := n.identify()
 	untyped := n.json == "{" && n.member("apiVersion") == nil && n.member("kind") == nil
 	if kind := strings.TrimSuffix(list.Kind, "List"); kind != "" && untyped {
 		who.APIVersion, who.Kind = list.APIVersion, kind
 	} else if f := n.misshapen(); f != nil {
 		s.fault(f, who)
-		return
+		return nil
 	}
 	items, isList := n.items(who)
-	if isList {
-		for _, item := range items {
-			s.object(item, who)
+	if !isList {
+		if s.unread != nil {
+			for _, path := range s.unread(who) {
+				n.drop(path)
+			}
 		}
-		return
+		s.Objects = append(s.Objects, newObject(s.name, who, n))
+		return nil
 	}
-	if s.unread != nil {
-		for _, path := range s.unread(who) {
-			n.drop(path)
+	for _, item := range items {
+		if limited && !s.spend(itemCost) {
+			return &fault{item.at, RuleTooLarge, expandsTooFar}
+		}
+		if f := s.object(item, who, limited); f != nil {
+			return f
 		}
 	}
-	s.Objects = append(s.Objects, newObject(s.name, who, n))
+	return nil
 }
 
 func (s *source) fault(f *fault, who Identity) {

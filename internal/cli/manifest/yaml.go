@@ -26,7 +26,7 @@ func (s *source) parseYAML(c chunk) {
 	for _, n := range nodes {
 		conv := converter{source: s, chunk: c}
 		document := conv.value(n, 1)
-		s.take(document, conv.faults)
+		s.take(document, conv.faults, conv.aliased)
 	}
 	if err != nil {
 		s.fault(s.syntaxFault(c, err), Identity{})

@@ -11,97 +11,90 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// converter writes the parser's nodes as JSON. Like kubectl it reads the members of a mapping in order, a merge key
+// converter makes values of the parser's nodes. Like kubectl it reads the members of a mapping in order, a merge key
 // among them; the last value of a key wins. What cannot be converted becomes null and a fault.
 type converter struct {
-	*writer
-	source *source
-	chunk  chunk
-	open   []*yaml.Node // the anchored nodes being written
-	// aliases counts those that are being followed, one within the other; start is where the outermost began to write.
-	aliases, start int
-	aliased        bool // the document has aliases
-	tooLarge       bool // there is a fault about the size
+	source  *source
+	chunk   chunk
+	faults  []*fault
+	open    []*yaml.Node // the anchored nodes being read
+	aliases int          // those that are being followed, one within the other
+	aliased bool         // the document has aliases
+	buffer  []byte       // for the JSON of a scalar
 }
 
-// value writes the document, or an item of a list, which is at the given depth.
-func (c *converter) value(n *yaml.Node, depth int) {
-	i := c.begin(c.place(n))
-	c.content(n, depth)
-	c.end(i)
-}
-
-// content writes a node at the given depth. What it is of has begun.
-func (c *converter) content(n *yaml.Node, depth int) {
+// value returns the document, an item of a list, or the value of a member, which is at the given depth.
+func (c *converter) value(n *yaml.Node, depth int) *node {
+	at := c.at(aliased(n)) // of what an alias stands for where its anchor is
+	v := &node{at: at, content: at, json: "null"}
 	if depth > maxDepth {
-		c.fail(tooDeep(c.place(n)))
-		return
+		c.note(tooDeep(at))
+		return v
 	}
+	c.cost(len(","))
 	target, f := c.enter(n)
 	if f != nil {
-		c.fail(f)
-		return
+		c.note(f)
+		return v
 	}
 	switch target.Kind {
 	case yaml.MappingNode:
-		c.json = append(c.json, '{')
-		c.members(target, depth+1)
-		c.json = append(c.json, '}')
-	case yaml.SequenceNode:
-		c.json = append(c.json, '[')
-		for _, item := range target.Content {
-			c.value(item, depth+1)
+		v.json = "{"
+		if c.members(v, target, depth+1) < len(v.nodes) {
+			v.keepLast()
 		}
-		c.json = append(c.json, ']')
+	case yaml.SequenceNode:
+		v.json = "["
+		for _, item := range target.Content {
+			v.nodes = append(v.nodes, c.value(item, depth+1))
+		}
 	default:
 		data, err := meaning(target)
 		if err == nil {
-			c.json, err = appendScalar(c.json, data)
+			c.buffer, err = appendScalar(c.buffer[:0], data)
 		}
-		if err != nil {
-			c.fail(&fault{c.place(target), RuleSyntax, err.Error()})
+		if err == nil {
+			v.json = string(c.buffer)
+		} else {
+			c.note(&fault{at, RuleSyntax, err.Error()})
 		}
 	}
+	c.cost(len(v.json)) // a closing delimiter is as long as its opening
 	c.leave(n)
 	if len(c.open) == 0 && target.Anchor == "" {
 		target.Content = nil // nobody asks for it again, and the parser's nodes are large
 	}
+	return v
 }
 
-func (c *converter) members(n *yaml.Node, depth int) {
-	keyLines := map[string]int{}
+// members adds the members of a mapping to an object, and returns how many keys the mapping has itself.
+func (c *converter) members(to *node, n *yaml.Node, depth int) int {
+	given := map[string]*node{}
 	for pair := range slices.Chunk(n.Content, 2) {
-		keyNode, valueNode := pair[0], pair[1]
-		if keyNode.Kind == yaml.ScalarNode && keyNode.ShortTag() == "!!merge" {
-			c.repeats = true
-			c.merge(valueNode, depth)
+		if pair[0].Kind == yaml.ScalarNode && pair[0].ShortTag() == "!!merge" {
+			c.merge(to, pair[1], depth)
 			continue
 		}
-		key, f := c.key(keyNode)
-		others := keyLines
-		if f != nil { // something has to be there
-			others = map[string]int{}
-		}
-		i, again := c.beginMember(key, c.keyPlace(keyNode), others)
-		if f = cmp.Or(f, again); f != nil {
+		key, f := c.key(pair[0])
+		c.cost(len(`"":`) + len(key))
+		m := c.value(pair[1], depth)
+		m.key, m.at = key, c.at(pair[0])
+		if f = cmp.Or(f, to.put(m, given)); f != nil {
 			c.note(f)
 		}
-		c.content(valueNode, depth)
-		c.endMember(i, key, c.place(valueNode))
 	}
+	return len(given)
 }
 
 func (c *converter) key(n *yaml.Node) (string, *fault) {
-	target := n
-	if n.Kind == yaml.AliasNode {
-		target = n.Alias
-	}
+	target := aliased(n)
 	if target.Kind != yaml.ScalarNode {
-		return "", &fault{c.keyPlace(n), RuleSyntax, "a list or mapping cannot be a key"}
+		return "", &fault{c.at(n), RuleSyntax, "a list or mapping cannot be a key"}
 	}
 	data, err := meaning(target)
 	if err == nil {
@@ -111,11 +104,11 @@ func (c *converter) key(n *yaml.Node) (string, *fault) {
 		}
 		err = errors.New("this value cannot be a key; put it in quotes")
 	}
-	return "", &fault{c.keyPlace(n), RuleSyntax, err.Error()}
+	return "", &fault{c.at(n), RuleSyntax, err.Error()}
 }
 
-// merge writes the members of the mapping or list of mappings n, of which the first has the last word.
-func (c *converter) merge(n *yaml.Node, depth int) {
+// merge adds the members of the mapping or list of mappings n, of which the first has the last word.
+func (c *converter) merge(to *node, n *yaml.Node, depth int) {
 	sources := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		sources = n.Content
@@ -124,9 +117,9 @@ func (c *converter) merge(n *yaml.Node, depth int) {
 		target, f := c.enter(source)
 		if f == nil {
 			if target.Kind == yaml.MappingNode {
-				c.members(target, depth)
+				c.members(to, target, depth)
 			} else {
-				f = &fault{c.keyPlace(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"}
+				f = &fault{c.at(source), RuleSyntax, "a merge key (<<) takes a mapping or a list of mappings"}
 			}
 			c.leave(source)
 		}
@@ -137,19 +130,23 @@ func (c *converter) merge(n *yaml.Node, depth int) {
 	}
 }
 
-// enter returns the node that n stands for: itself, or what it is an alias of. Unless there is a fault, leave follows.
-func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
-	target := n
+// aliased returns the node that n stands for: itself, or what it is an alias of.
+func aliased(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
-		target = n.Alias
+		return n.Alias
+	}
+	return n
+}
+
+// enter returns the node that n stands for. Unless there is a fault, leave follows.
+func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
+	target := aliased(n)
+	if n != target {
 		if slices.Contains(c.open, target) {
-			return nil, &fault{c.keyPlace(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
+			return nil, &fault{c.at(n), RuleSyntax, "an alias (*name) refers to a value that contains it"}
 		}
-		if c.aliases == 0 {
-			c.start = len(c.json)
-		}
-		if c.aliased = true; !c.source.spend(aliasCost) || len(c.json)-c.start > c.source.expanded {
-			return nil, &fault{c.keyPlace(n), RuleTooLarge, expandsTooFar}
+		if c.aliased = true; !c.source.spend(aliasCost) {
+			return nil, &fault{c.at(n), RuleTooLarge, expandsTooFar}
 		}
 		c.aliases++
 	}
@@ -160,40 +157,33 @@ func (c *converter) enter(n *yaml.Node) (*yaml.Node, *fault) {
 }
 
 func (c *converter) leave(n *yaml.Node) {
-	if n.Kind == yaml.AliasNode {
-		if c.aliases--; c.aliases == 0 {
-			c.source.spend(len(c.json) - c.start)
-		}
-		n = n.Alias
+	target := aliased(n)
+	if n != target {
+		c.aliases--
 	}
-	if n.Anchor != "" {
+	if target.Anchor != "" {
 		c.open = c.open[:len(c.open)-1]
 	}
 }
 
-func (c *converter) fail(f *fault) {
-	c.note(f)
-	c.json = append(c.json, "null"...)
+// cost takes bytes of JSON from the budget if aliases expand to them.
+func (c *converter) cost(bytes int) {
+	if c.aliases > 0 {
+		c.source.spend(bytes)
+	}
 }
 
 // note takes down a fault: what aliases lead to only where it is written, and one about the size only once.
 func (c *converter) note(f *fault) {
-	if f.rule == RuleTooLarge && !c.tooLarge || f.rule != RuleTooLarge && c.aliases == 0 {
-		c.faults = append(c.faults, f)
-		c.tooLarge = c.tooLarge || f.rule == RuleTooLarge
+	if f.rule != RuleTooLarge && c.aliases > 0 ||
+		f.rule == RuleTooLarge && slices.ContainsFunc(c.faults, func(f *fault) bool { return f.rule == RuleTooLarge }) {
+		return
 	}
+	c.faults = append(c.faults, f)
 }
 
-// place returns where the content of a node was written: that of an alias where its anchor is.
-func (c *converter) place(n *yaml.Node) place {
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return c.keyPlace(n)
-}
-
-// keyPlace returns where a node itself was written.
-func (c *converter) keyPlace(n *yaml.Node) place { return c.chunk.place(n.Line, n.Column) }
+// at returns where a node itself was written.
+func (c *converter) at(n *yaml.Node) place { return c.chunk.at(n.Line, n.Column) }
 
 // expandsTooFar is the message of a document with aliases that becomes too large by them.
 var expandsTooFar = fmt.Sprintf("the aliases (*name) expand to more than %d MiB; write fewer aliases within aliases", maxExpanded>>20)
@@ -245,6 +235,8 @@ func appendScalar(out []byte, data any) ([]byte, error) {
 	return append(out, text...), nil
 }
 
+var noNumbers = strings.NewReplacer("+Inf", ".inf", "-Inf", "-.inf", "NaN", ".nan")
+
 // keyText returns the JSON key for what meaning returned, and whether it can be a key.
 func keyText(data any) (string, bool) {
 	switch data := data.(type) {
@@ -253,11 +245,7 @@ func keyText(data any) (string, bool) {
 	case bool, int, int64:
 		return fmt.Sprint(data), true
 	case float64:
-		text := strconv.FormatFloat(data, 'g', -1, 32)
-		if special, ok := map[string]string{"+Inf": ".inf", "-Inf": "-.inf", "NaN": ".nan"}[text]; ok {
-			return special, true
-		}
-		return text, true
+		return noNumbers.Replace(strconv.FormatFloat(data, 'g', -1, 32)), true
 	}
 	return "", false
 }

@@ -34,12 +34,18 @@ const maxDocument = 32 << 20
 //
 // err joins what kept files from being read at all, in order. The other results are complete for the other files.
 func Load(args []string, stdin io.Reader) (objects []*Object, problems []Problem, err error) {
-	in, err := read(args, stdin, "", nil)
+	in, err := Read(args, stdin, "", nil)
 	return in.Objects, in.Problems, err
 }
 
-// read does the work of Load and Read.
-func read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
+// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
+// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
+// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
+// group leaves nothing out.
+//
+// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
+// like a key that is given twice, is among the problems all the same.
+func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
 	var errs []error
 	seen := map[string]bool{}
 	for _, arg := range args {
@@ -56,14 +62,13 @@ func read(args []string, stdin io.Reader, group string, unread Unread) (in Input
 				continue
 			}
 			seen[filepath.Clean(file)] = true
-			src := source{name: file, group: of, unread: unread}
-			errs = append(errs, src.load(stdin))
-			in.Objects, in.Problems = append(in.Objects, src.objects...), append(in.Problems, src.problems...)
-			in.Skipped, in.Foreign = append(in.Skipped, src.skipped...), in.Foreign+src.foreign
-			in.Marked = append(in.Marked, src.texts...)
-			if src.empty && !isFolder {
-				in.Empty = append(in.Empty, src.name)
+			s := newSource(file)
+			s.group, s.unread = of, unread
+			errs = append(errs, s.load(stdin))
+			if isFolder {
+				s.Empty = nil
 			}
+			in.add(s.Input)
 		}
 	}
 	return in, errors.Join(errs...)
@@ -195,22 +200,21 @@ func (s *source) load(stdin io.Reader) error {
 	if from == nil {
 		return fmt.Errorf("read %s: there is no input", s.name)
 	}
-	var text strings.Builder
-	size, err := io.Copy(&text, io.LimitReader(from, maxAtOnce+1))
-	s.empty = err == nil && strings.TrimSpace(text.String()) == ""
+	var begin strings.Builder
+	_, err := io.Copy(&begin, io.LimitReader(from, maxAtOnce+1))
+	text := begin.String()
+	if err == nil && strings.TrimSpace(text) == "" {
+		s.Empty = []string{s.name}
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("read %s: %w", s.name, err)
-	case compressed(text.String()):
+	case strings.HasPrefix(text, "\x1f\x8b"):
 		s.fault(&fault{place{1, 1}, RuleSyntax, "the file is compressed by gzip; unpack it, or: gunzip -c FILE | capkit lint -"}, Identity{})
-	case size > maxAtOnce:
-		begin := text.String()
-		s.expanded, s.searched = maxExpanded, maxSearched
-		return s.stream(io.MultiReader(strings.NewReader(begin), from), []byte(begin[:1<<10]))
-	case size <= maxWhole:
-		s.parse(text.String())
-	default:
-		return s.parseLarge(text.String())
+	case len(text) > maxAtOnce:
+		return s.stream(io.MultiReader(strings.NewReader(text), from), text[:1<<10])
+	case len(text) <= maxWhole || !s.parseLarge(text):
+		s.parse(chunk{text, place{1, 1}})
 	}
 	return nil
 }
@@ -223,20 +227,18 @@ const (
 )
 
 // parseLarge reads an input item by item, as [source.stream] does: the parser's nodes of a List take thirty times its size.
-// What is more than a List, like anchors that several items share, or has mistakes, is parsed at once after all. So is what
-// has a [Mark], since a comment may stand between two items, and about both of them; and what is not UTF-8, of which the keys of a
-// List in JSON say nothing.
-func (s *source) parseLarge(text string) error {
+// It reports false, having done nothing, for what is to be parsed at once after all: what is more than a List, like anchors that
+// several items share, or has mistakes; what has a [Mark], since a comment may stand between two items, and about both of them;
+// and what is not UTF-8, of which the keys of a List in JSON say nothing.
+func (s *source) parseLarge(text string) bool {
 	if hasMark(text) || !utf8.ValidString(text) {
-		s.parse(text)
-		return nil
+		return false
 	}
-	s.expanded, s.searched = maxExpanded, maxSearched
-	before := *s
-	err := s.stream(strings.NewReader(text), []byte(text[:1<<10]))
-	if s.noList || len(s.problems)+len(s.skipped)+s.foreign > 0 {
-		*s = before
-		s.parse(text)
+	trial := *s
+	_ = trial.stream(strings.NewReader(text), text[:1<<10]) // what is in memory can be read
+	if trial.noList || len(trial.Problems)+len(trial.Skipped)+trial.Foreign > 0 {
+		return false
 	}
-	return err
+	*s = trial
+	return true
 }

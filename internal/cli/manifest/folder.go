@@ -5,10 +5,8 @@
 package manifest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -32,6 +30,12 @@ type Input struct {
 	Marked []Text
 	// Empty are the files that were named and have no text, and [Stdin] if that has none.
 	Empty []string
+}
+
+func (in *Input) add(more Input) {
+	in.Objects, in.Problems = append(in.Objects, more.Objects...), append(in.Problems, more.Problems...)
+	in.Skipped, in.Foreign = append(in.Skipped, more.Skipped...), in.Foreign+more.Foreign
+	in.Marked, in.Empty = append(in.Marked, more.Marked...), append(in.Empty, more.Empty...)
 }
 
 // Skipped is a folder, a file or a document that is not read, or of which nothing is made.
@@ -61,17 +65,6 @@ const (
 
 // Unread returns the values of an object that nobody asks for, as paths of keys below it; none if it is kept whole.
 type Unread func(Identity) (paths [][]string)
-
-// Read reads the manifests in args as Load does, but of a folder it leaves out what repositories have beside manifests:
-// Helm charts, patches of kustomizations, templates, documents that are no objects, and those that cannot be read unless
-// they mention the group, like gardener.cloud. Files that are named, and standard input, are read as by Load. An empty
-// group leaves nothing out.
-//
-// Objects have no values that are unread, so that dumps of many need less memory; nil keeps all. What is wrong in those,
-// like a key that is given twice, is among the problems all the same.
-func Read(args []string, stdin io.Reader, group string, unread Unread) (in Input, err error) {
-	return read(args, stdin, group, unread)
-}
 
 // Apart returns the outermost folders of two files that are not the same; empty if one of the files is in the folder of the
 // other, or in one below it, or is standard input.
@@ -161,17 +154,25 @@ func patchesOf(file string) (paths []string) {
 	return slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 }
 
+// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists: what has no apiVersion or kind,
+// but looks like an object, is worth saying.
+var (
+	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
+	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
+)
+
 // leaveOut drops what a document of a folder has brought, if it is no manifest: the objects and problems from the given
 // indices on.
 func (s *source) leaveOut(c chunk, objects, problems int) {
-	found := s.problems[problems:]
+	found := s.Problems[problems:]
 	skip := func(reason string) {
-		s.skipped = append(s.skipped, Skipped{s.name, c.firstLine(), reason})
+		line := c.line + breaks(c.text[:max(contentIn(c.text), 0)])
+		s.Skipped = append(s.Skipped, Skipped{s.name, int(line), reason})
 	}
 	mentions := strings.Contains(strings.ReplaceAll(c.text, "\x00", ""), s.group) // in UTF-16, too
 	if strings.Contains(c.text, "{{") && strings.Contains(c.text, "}}") && len(found) > 0 {
-		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
-		s.foreign++
+		s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
+		s.Foreign++
 		skip(reasonTemplate)
 		return
 	}
@@ -187,42 +188,12 @@ func (s *source) leaveOut(c chunk, objects, problems int) {
 			kept = append(kept, p)
 		}
 	}
-	s.problems = s.problems[:problems+len(kept)]
+	s.Problems = s.Problems[:problems+len(kept)]
 	if foreign == "" {
 		return
 	}
-	s.foreign++
-	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || c.likeAnObject() {
+	s.Foreign++
+	if mentions || !strings.HasPrefix(foreign, reasonNoObject) || ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text) {
 		skip(foreign)
 	}
 }
-
-// ofAnObject matches keys of a document in block style that objects have, and ofAList that of Lists.
-var (
-	ofAnObject = regexp.MustCompile(`(?m)^(metadata|spec)[ \t]*:`)
-	ofAList    = regexp.MustCompile(`(?m)^items[ \t]*:`)
-)
-
-// likeAnObject reports whether the chunk looks like an object that lacks its apiVersion or kind.
-func (c chunk) likeAnObject() bool {
-	return ofAnObject.MatchString(c.text) && !ofAList.MatchString(c.text)
-}
-
-// firstLine returns the number of the first line with more than a comment or a marker.
-func (c chunk) firstLine() int {
-	n := c.line
-	for _, line := range lines(c.text) {
-		line = strings.TrimSpace(line)
-		if line != "" && line[0] != '#' && line != "---" {
-			return n + 1
-		}
-		n += breaks(line + "\n")
-	}
-	return c.line + 1
-}
-
-// gzipped are the first bytes of a file that gzip has compressed.
-var gzipped = []byte{0x1f, 0x8b}
-
-// compressed reports whether a text is one that gzip has compressed.
-func compressed(text string) bool { return bytes.HasPrefix([]byte(text[:min(2, len(text))]), gzipped) }

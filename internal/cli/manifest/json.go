@@ -23,132 +23,108 @@ func (s *source) parseJSON(c chunk) bool {
 	if body == "" || body[0] != '{' && body[0] != '[' || !utf8.ValidString(body) {
 		return false
 	}
-	r := jsonReader{text: c.text, at: c.begin(), decoder: jsontext.NewDecoder(bytes.NewBufferString(c.text),
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
-	objects, problems := len(s.objects), len(s.problems)
-	broken := r.documents(s)
-	if broken != nil && broken.rule == RuleSyntax && filepath.Ext(s.name) != ".json" {
-		s.objects, s.problems = s.objects[:objects], s.problems[:problems]
-		return false
-	}
-	if broken != nil {
-		s.fault(broken, Identity{})
-	}
-	return true
-}
-
-// jsonReader writes a stream of JSON tokens as documents.
-type jsonReader struct {
-	*writer
-	text    string
-	decoder *jsontext.Decoder
-	// pos is the end of the last token, in bytes, and at its place in the file.
-	pos int
-	at  place
-}
-
-// documents reads all documents, and returns the fault that ends the stream early, or nil.
-func (r *jsonReader) documents(s *source) *fault {
+	r := newJSONReader(c)
+	objects, problems := len(s.Objects), len(s.Problems)
 	for {
-		r.writer = newWriter()
+		r.faults = nil
 		pos, at := r.pos, r.at
-		err := r.value(1)
+		document, err := r.value(1)
 		var broken *fault
 		switch {
+		case err == nil:
+			s.take(document, r.faults, false)
+			continue
 		case errors.Is(err, io.EOF):
-			return nil
-		case errors.As(err, &broken):
-			return broken
-		case err != nil:
-			return syntaxFaultInJSON(r.text[pos:], at, err)
+			return true
+		case !errors.As(err, &broken) && filepath.Ext(s.name) != ".json":
+			s.Objects, s.Problems = s.Objects[:objects], s.Problems[:problems]
+			return false
+		case broken == nil:
+			broken = syntaxFaultInJSON(c.text[pos:], at, err)
 		}
-		s.take(r.writer, false)
+		s.fault(broken, Identity{})
+		return true
 	}
 }
 
-// token is a token with its text, which shares memory with that of the chunk, and its place.
-type token struct {
-	jsontext.Token
-	raw string
-	at  place
+// jsonReader reads a stream of JSON tokens.
+type jsonReader struct {
+	*jsontext.Decoder
+	text string
+	// pos is the end of the last token, in bytes, and at its place in the file.
+	pos    int
+	at     place
+	faults []*fault
 }
 
-// next returns the next token. Its Token is valid until the next call.
-func (r *jsonReader) next() (token, error) {
-	read, err := r.decoder.ReadToken()
-	if err != nil {
-		return token{}, err
+func newJSONReader(c chunk) *jsonReader {
+	return &jsonReader{Decoder: newDecoder(bytes.NewBufferString(c.text)), text: c.text, at: c.place}
+}
+
+func newDecoder(from io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(from, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// next returns the next token as a scalar, with its text and place.
+func (r *jsonReader) next() (*node, error) {
+	if _, err := r.ReadToken(); err != nil {
+		return nil, err
 	}
-	end := int(r.decoder.InputOffset())
+	end := int(r.InputOffset())
 	raw := strings.TrimLeft(r.text[r.pos:end], " \t\r\n,:")
 	r.at.advance(r.text[r.pos : end-len(raw)])
-	t := token{read, raw, r.at}
+	n := &node{at: r.at, content: r.at, json: raw}
 	r.at.advance(raw)
 	r.pos = end
-	return t, nil
+	return n, nil
 }
 
-// value reads and writes the document or an item, at the given depth.
-func (r *jsonReader) value(depth int) error {
-	first, err := r.next()
-	if err != nil {
-		return err
+// value reads the document, an item, or the value of a member, at the given depth.
+func (r *jsonReader) value(depth int) (*node, error) {
+	n, err := r.next()
+	switch {
+	case err != nil:
+		return nil, err
+	case depth > maxDepth:
+		return nil, tooDeep(n.at)
+	case n.json != "{" && n.json != "[":
+		return n, nil
 	}
-	i := r.begin(first.at)
-	err = r.content(first, depth)
-	r.end(i)
-	return err
-}
-
-// content writes the value that begins with a token, at the given depth. What it is of has begun.
-func (r *jsonReader) content(first token, depth int) error {
-	if depth > maxDepth {
-		return tooDeep(first.at)
-	}
-	r.json = append(r.json, first.raw...)
-	kind := first.Kind()
-	if kind != '{' && kind != '[' {
-		return nil
-	}
-	keyLines := map[string]int{}
-	for next := r.decoder.PeekKind(); next != '}' && next != ']'; next = r.decoder.PeekKind() {
-		var err error
-		if kind == '{' {
-			err = r.member(depth+1, keyLines)
+	given := map[string]*node{}
+	for next := r.PeekKind(); next != '}' && next != ']'; next = r.PeekKind() {
+		if n.json == "{" {
+			err = r.member(n, depth+1, given)
 		} else {
-			err = r.value(depth + 1)
+			var item *node
+			item, err = r.value(depth + 1)
+			n.nodes = append(n.nodes, item)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	last, err := r.next()
-	r.json = append(r.json, last.raw...)
-	return err
+	if len(given) < len(n.nodes) && n.json == "{" {
+		n.keepLast()
+	}
+	_, err = r.next()
+	return n, err
 }
 
-// member reads and writes a member whose value is at the given depth.
-func (r *jsonReader) member(depth int, keyLines map[string]int) error {
+// member reads a member of an object whose mapping has given some keys.
+func (r *jsonReader) member(of *node, depth int, given map[string]*node) error {
 	key, err := r.next()
 	if err != nil {
 		return err
 	}
-	name := key.raw[1 : len(key.raw)-1]
-	if strings.IndexByte(name, '\\') >= 0 {
-		name = key.String()
+	m, err := r.value(depth)
+	if err != nil {
+		return err
 	}
-	i, again := r.beginMember(name, key.at, keyLines)
-	if again != nil {
+	m.key, m.at = key.text(), key.at
+	if again := of.put(m, given); again != nil {
 		r.faults = append(r.faults, again)
 	}
-	t, err := r.next()
-	if err == nil {
-		err = r.content(t, depth)
-	}
-	if err == nil {
-		r.endMember(i, name, t.at)
-	}
-	return err
+	return nil
 }
 
 // syntaxFaultInJSON returns the fault for an error in the document with which the text begins, at a place. The decoder

@@ -6,8 +6,12 @@ package manifest
 
 import (
 	"cmp"
+	"encoding/json"
+	"reflect"
 	"strconv"
 	"strings"
+	"sync"
+	"weak"
 )
 
 // The rules that a Problem can name. The names are stable.
@@ -31,7 +35,7 @@ type Identity struct {
 }
 
 // Object is one manifest: a document, or an item of a List. APIVersion and Kind are never empty. It is not changed after
-// Load and safe for concurrent use, as long as callers leave JSON alone, which positions and items of a List share.
+// Load and safe for concurrent use, as long as callers leave JSON alone.
 type Object struct {
 	Identity
 	// File is the path as given to Load, or joined to the given directory, or Stdin.
@@ -40,9 +44,7 @@ type Object struct {
 	// more than once it has the last value.
 	JSON []byte
 
-	// document is what the object is written in, and index which of its values the object is.
-	document *document
-	index    int
+	written *written // nil if Unwritten
 }
 
 // Problem is a place in the input that could not be read. Its message quotes keys at the most, never values.
@@ -59,6 +61,54 @@ type Problem struct {
 	Message string
 }
 
+// written is where an object was written.
+type written struct {
+	json []byte
+	// places are those of the values in the JSON, in its order: a value before what it contains.
+	places []place
+	// repeated has the faults of keys that were given before, by the indices of the places.
+	repeated map[int]*fault
+
+	mutex sync.Mutex
+	// tree is the JSON with its places, as long as nobody needs its memory.
+	tree weak.Pointer[node]
+}
+
+// Unwritten returns an Object for something that no manifest describes: it has no JSON, its File is what findings about it
+// name, and each of its positions is line 0 and column 0.
+func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
+
+// newObject returns the Object that a value is.
+func newObject(file string, who Identity, n *node) *Object {
+	w := &written{json: n.appendTo(nil), repeated: map[int]*fault{}}
+	n.each(func(v *node) {
+		if v.again != nil {
+			w.repeated[len(w.places)] = v.again
+		}
+		w.places = append(w.places, v.at)
+	})
+	w.json, w.places = append([]byte(nil), w.json...), append([]place(nil), w.places...) // without room for more
+	return &Object{Identity: who, File: file, JSON: w.json, written: w}
+}
+
+// root returns the object as a tree.
+func (w *written) root() *node {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if root := w.tree.Value(); root != nil {
+		return root
+	}
+	r := newJSONReader(chunk{text: string(w.json)})
+	root, _ := r.value(0) // it is valid
+	i := 0
+	root.each(func(v *node) {
+		v.at, v.again = w.places[i], w.repeated[i]
+		i++
+	})
+	w.tree = weak.Make(root)
+	return root
+}
+
 // Position returns the line and column, both counted from 1, at which the value of a field path was written. The path
 // is one as package field prints it: spec.machineImages[0].versions[1]. Map keys may be given like fields or in
 // brackets, quoted or not; of several keys that fit, the longest is taken, so that keys with dots work.
@@ -71,55 +121,52 @@ func (o *Object) Position(fieldPath string) (line, column int) {
 	if len(through) == 0 {
 		return 0, 0
 	}
-	at := o.document.placeOf(through[len(through)-1])
-	return at.line, at.column
+	at := through[len(through)-1].at
+	return int(at.line), int(at.column)
 }
 
 // Value returns the JSON of the value of a field path; nil if the path does not exist, so that Position is that of an
-// ancestor. It may share memory with that of the object.
+// ancestor.
 func (o *Object) Value(fieldPath string) []byte {
 	through, exact := o.find(fieldPath)
 	if !exact {
 		return nil
 	}
-	return o.document.value(through[len(through)-1])
+	return through[len(through)-1].appendTo(nil)
 }
 
 // DuplicateKey returns the message of the first Problem about a key that the value of a field path depends on: one of
 // the path itself, or one within the value. It is empty if there is none, and if the path does not exist.
 func (o *Object) DuplicateKey(fieldPath string) string {
-	through, exact := o.find(fieldPath)
-	if !exact || len(o.document.repeated) == 0 {
+	if o.written == nil || len(o.written.repeated) == 0 {
 		return ""
 	}
-	for _, i := range through {
-		if message := o.document.repeated[i]; message != "" {
-			return message
-		}
+	through, exact := o.find(fieldPath)
+	if !exact {
+		return ""
 	}
-	return o.document.repeatedWithin(through[len(through)-1])
+	var first *fault
+	note := func(n *node) { first = cmp.Or(first, n.again) }
+	for _, n := range through {
+		note(n)
+	}
+	through[len(through)-1].each(note)
+	if first == nil {
+		return ""
+	}
+	return first.message
 }
 
-// repeatedWithin returns the first message about a key that is given more than once in the value at an index.
-func (d *document) repeatedWithin(i int) string {
-	for child := range d.children(i) {
-		if message := cmp.Or(d.repeated[child], d.repeatedWithin(child)); message != "" {
-			return message
-		}
-	}
-	return ""
-}
-
-// find walks along a path, as far as it exists, and returns the indices of the places that it came through: the object,
-// and at last the value that the path leads to, or its nearest ancestor that exists. There are none if nothing is written.
-func (o *Object) find(path string) (through []int, exact bool) {
-	if o.document == nil {
+// find walks along a path, as far as it exists, and returns the values that it came through: the object, and at last the
+// value that the path leads to, or its nearest ancestor that exists. There are none if nothing is written.
+func (o *Object) find(path string) (through []*node, exact bool) {
+	if o.written == nil {
 		return nil, false
 	}
-	last := o.index
+	last := o.written.root()
 	through = append(through, last)
 	for rest := strings.TrimPrefix(path, "."); rest != ""; {
-		next, length := o.document.step(last, rest)
+		next, length := last.step(rest)
 		if length == 0 {
 			return through, false
 		}
@@ -129,56 +176,40 @@ func (o *Object) find(path string) (through []int, exact bool) {
 	return through, true
 }
 
-// step resolves the first element of a path below the value at an index. It returns the index of the child, and the
+// step resolves the first element of a path below the value: a key, or an index like [3]. It returns the child, and the
 // length of the element, or 0 if there is no such child.
-func (d *document) step(parent int, path string) (child, length int) {
-	if d.json[d.content(parent)] == '[' {
-		return d.item(parent, path)
+func (n *node) step(path string) (child *node, length int) {
+	if n.json == "[" {
+		closing := strings.IndexByte(path, ']')
+		if closing < 0 || path[0] != '[' {
+			return nil, 0
+		}
+		i, err := strconv.ParseUint(path[1:closing], 10, 31)
+		if err != nil || i >= uint64(len(n.nodes)) {
+			return nil, 0
+		}
+		return n.nodes[i], closing + 1
 	}
-	for i := range d.children(parent) {
-		if n := match(path, d.key(i)); n > length {
-			child, length = i, n
+	for _, m := range n.nodes {
+		if l := match(path, m.key); l > length {
+			child, length = m, l
 		}
 	}
 	return child, length
 }
 
-// item resolves an index like [3] in the list at an index.
-func (d *document) item(list int, path string) (child, length int) {
-	closing := strings.IndexByte(path, ']')
-	if closing < 0 || path[0] != '[' {
-		return 0, 0
-	}
-	n, err := strconv.ParseUint(path[1:closing], 10, 31)
-	if err != nil {
-		return 0, 0
-	}
-	for i := range d.children(list) {
-		if n == 0 {
-			return i, closing + 1
-		}
-		n--
-	}
-	return 0, 0
-}
-
 // match returns the length of the first elements of path if they spell key: as a field, or in brackets, quoted or not.
 func match(path, key string) int {
-	for _, around := range [...][2]string{{"", ""}, {"[", "]"}, {`["`, `"]`}} {
-		rest, ok := strings.CutPrefix(path, around[0])
-		if ok {
-			rest, ok = strings.CutPrefix(rest, key)
-		}
-		if ok {
-			rest, ok = strings.CutPrefix(rest, around[1])
-		}
-		if ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
-			return len(path) - len(rest)
+	for _, spelt := range [...]string{key, "[" + key + "]", `["` + key + `"]`} {
+		if rest, ok := strings.CutPrefix(path, spelt); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return len(spelt)
 		}
 	}
 	return 0
 }
 
-// Unwritten returns an Object for something that no manifest describes: it has no JSON, its File is what findings about it
-// name, and each of its positions is line 0 and column 0.
-func Unwritten(file string, who Identity) *Object { return &Object{Identity: who, File: file} }
+// SameJSON reports whether two texts are the same value as JSON.
+func SameJSON(a, b json.RawMessage) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+}

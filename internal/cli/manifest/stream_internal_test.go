@@ -14,27 +14,24 @@ import (
 
 // found is everything that was found in an input.
 func (s *source) found() (found []string) {
-	for _, o := range s.objects {
-		found = append(found, fmt.Sprintf("%v %s", o.Identity, o.JSON))
-		for _, p := range o.document.places[o.index:o.document.places[o.index].next] {
-			found = append(found, fmt.Sprintf("%d:%d", p.line, p.column))
-		}
+	for _, o := range s.Objects {
+		found = append(found, fmt.Sprintf("%v %s %v", o.Identity, o.JSON, o.written.places))
 	}
-	for _, p := range s.problems {
+	for _, p := range s.Problems {
 		found = append(found, fmt.Sprint(p))
 	}
-	for _, t := range s.texts {
+	for _, t := range s.Marked {
 		found = append(found, fmt.Sprint(t))
 	}
-	return append(found, fmt.Sprint(s.skipped, s.foreign))
+	return append(found, fmt.Sprint(s.Skipped, s.Foreign))
 }
 
 // Comments stand in what a List says of itself, too, above its first item for instance.
 func TestMarkedItemByItem(t *testing.T) {
 	const text = "# capkit:ignore a: b\napiVersion: v1\nitems:\n# Capkit-Ignore\n- apiVersion: v1\n  kind: A\n# none\n- apiVersion: v1\n" +
 		"  kind: B # capkit ignore\nkind: List # capkit:ignore a: b\n"
-	s := source{name: "f.yaml"}
-	if err := s.stream(strings.NewReader(text), []byte(text)); err != nil {
+	s := newSource("f.yaml")
+	if err := s.stream(strings.NewReader(text), text); err != nil {
 		t.Fatal(err)
 	}
 	want := []Text{
@@ -42,7 +39,7 @@ func TestMarkedItemByItem(t *testing.T) {
 		{"f.yaml", 7, "  apiVersion: v1\n  kind: B # capkit ignore\n"},
 		{"f.yaml", 9, "kind: List # capkit:ignore a: b\n"},
 	}
-	if diff := cmp.Diff(want, s.texts); diff != "" {
+	if diff := cmp.Diff(want, s.Marked); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -89,10 +86,12 @@ func FuzzItemByItem(f *testing.F) {
 		if inFolder {
 			group = "v1"
 		}
-		atOnce, byItem := source{name: "f.yaml", group: group}, source{name: "f.yaml", group: group}
-		atOnce.parse(large)
-		if err := byItem.parseLarge(large); err != nil {
-			t.Fatal(err)
+		atOnce, byItem := newSource("f.yaml"), newSource("f.yaml")
+		atOnce.group, byItem.group = group, group
+		whole := chunk{large, place{1, 1}}
+		atOnce.parse(whole)
+		if !byItem.parseLarge(large) {
+			byItem.parse(whole)
 		}
 		if diff := cmp.Diff(atOnce.found(), byItem.found()); diff != "" {
 			t.Errorf("%q: %s", text, diff)

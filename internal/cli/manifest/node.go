@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The capkit authors
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package manifest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// node is a value of a document.
+type node struct {
+	// key is that of a member of an object.
+	key string
+	// at is where the value was written, a member at its key; content is where its content was.
+	at, content place
+	// json is the JSON of a scalar; "{" and "[" are objects and lists.
+	json  string
+	nodes []*node
+	// again is the fault of a key that its mapping has already.
+	again *fault
+}
+
+// fault is a reason why a document cannot be read.
+type fault struct {
+	at            place
+	rule, message string
+}
+
+func (f *fault) Error() string { return f.message }
+
+// put adds a member to an object, whose mapping has given some keys. There is a fault if this key is among them, or else it
+// becomes one of them.
+func (n *node) put(m *node, given map[string]*node) *fault {
+	n.nodes = append(n.nodes, m)
+	first := given[m.key]
+	if first == nil {
+		given[m.key] = m
+		return nil
+	}
+	m.again = &fault{m.at, RuleDuplicateKey,
+		fmt.Sprintf("the key %s is already given in line %d; remove one of the two", quoteKey(m.key), first.at.line)}
+	return m.again
+}
+
+// keepLast drops the members with a key that comes again.
+func (n *node) keepLast() {
+	seen := make(map[string]bool, len(n.nodes))
+	slices.Reverse(n.nodes)
+	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool {
+		before := seen[m.key]
+		seen[m.key] = true
+		return before
+	})
+	slices.Reverse(n.nodes)
+}
+
+// quoteKey quotes a key for a message, cut if it is long.
+func quoteKey(key string) string {
+	const most = 60
+	if runes := []rune(key); len(runes) > most {
+		key = string(runes[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", key)
+}
+
+// drop removes what a path of keys leads to.
+func (n *node) drop(path []string) {
+	if len(path) > 1 {
+		if m := n.member(path[0]); m != nil {
+			m.drop(path[1:])
+		}
+		return
+	}
+	n.nodes = slices.DeleteFunc(n.nodes, func(m *node) bool { return n.json == "{" && m.key == path[0] })
+}
+
+// each calls a function for the value and everything in it, in the order of the JSON.
+func (n *node) each(do func(*node)) {
+	do(n)
+	for _, m := range n.nodes {
+		m.each(do)
+	}
+}
+
+// appendTo appends the JSON of the value, without its key.
+func (n *node) appendTo(out []byte) []byte {
+	out = append(out, n.json...)
+	for i, m := range n.nodes {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if n.json == "{" {
+			out = append(appendString(out, m.key), ':')
+		}
+		out = m.appendTo(out)
+	}
+	switch n.json {
+	case "{":
+		out = append(out, '}')
+	case "[":
+		out = append(out, ']')
+	}
+	return out
+}
+
+// appendString appends s as JSON.
+func appendString(out []byte, s string) []byte {
+	out, _ = jsontext.AppendQuote(out, s) // invalid UTF-8 is replaced
+	return out
+}
+
+// member returns a member of an object; nil if there is no such member, or the value is nil or no object.
+func (n *node) member(key string) *node {
+	if n == nil || n.json != "{" {
+		return nil
+	}
+	i := slices.IndexFunc(n.nodes, func(m *node) bool { return m.key == key })
+	if i < 0 {
+		return nil
+	}
+	return n.nodes[i]
+}
+
+// text returns the string that the value is; empty for another value, and for nil.
+func (n *node) text() string {
+	if n == nil || n.json[0] != '"' {
+		return ""
+	}
+	text, _ := jsontext.AppendUnquote(nil, n.json) // it is valid
+	return string(text)
+}
+
+func (n *node) identify() Identity {
+	meta := n.member("metadata")
+	return Identity{n.member("apiVersion").text(), n.member("kind").text(), meta.member("namespace").text(), meta.member("name").text()}
+}
+
+// items returns the items of a List, or of one with a type, like CloudProfileList.
+func (n *node) items(who Identity) (items []*node, isList bool) {
+	list := n.member("items")
+	switch {
+	case !strings.HasSuffix(who.Kind, "List"):
+		return nil, false
+	case list == nil:
+		return nil, who.APIVersion == "v1" && who.Kind == "List"
+	}
+	return list.nodes, list.json == "[" || list.json == "null"
+}
+
+// misshapen returns the fault of a value that is no object; nil if it is one.
+func (n *node) misshapen() *fault {
+	if n.json != "{" {
+		what := "single value"
+		if n.json == "[" {
+			what = "list"
+		}
+		return &fault{n.at, RuleNotAnObject, "this is a " + what + ", but a manifest is a mapping with apiVersion and kind"}
+	}
+	missing := ""
+	for _, key := range []string{"apiVersion", "kind"} {
+		field := n.member(key)
+		if field != nil && field.json != "null" && field.json[0] != '"' {
+			return &fault{field.content, RuleNotAnObject, key + " is not a string"}
+		}
+		switch {
+		case field.text() != "":
+		case missing == "":
+			missing = key + " is missing"
+		default:
+			missing = "apiVersion and kind are missing"
+		}
+	}
+	if missing == "" {
+		return nil
+	}
+	return &fault{n.at, RuleNotAnObject, missing}
+}

@@ -20,7 +20,7 @@ import (
 
 // What a page says to enter, and to save, for the same answer on the command line.
 
-// inputsOf returns the last words of a command that asks a profile, by its name, as [page.Profile] has them.
+// inputsOf returns the last words of a command that asks a profile, by its name, as [html.Profile] has them.
 func inputsOf(g *input.Given, name string, in *input.Flags) []string {
 	var words, files []string
 	live := false

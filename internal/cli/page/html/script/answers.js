@@ -1,7 +1,5 @@
 // What is shown of the data, and the answers: what boots, and the text of the command explain.
 
-const winner = '{winner}';
-
 // State: what is shown. Everything else follows from it, and the address has it.
 const state = { profile: 0, image: '', region: '', request: 0, search: '', gaps: false, open: null };
 const profile = () => data.profiles[state.profile];
@@ -33,7 +31,7 @@ function explain(group, type, version, region) {
       return;
     }
     const { message, sign } = kind.comparisons[flavors[best].declared + f.declared], wins = sign > 0 ? i : best;
-    compared += `  ${letter(best)} against ${letter(i)}: ${message.replaceAll(winner, letter(wins))} -> ${letter(wins)}\n`;
+    compared += `  ${letter(best)} against ${letter(i)}: ${message.replaceAll('{winner}', letter(wins))} -> ${letter(wins)}\n`;
     ambiguous = sign === 0 || (ambiguous && sign < 0);
     best = wins;
   });

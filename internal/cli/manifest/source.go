@@ -66,7 +66,7 @@ func (s *source) parse(all chunk) {
 	}
 	for _, c := range all.split() {
 		objects, first := len(s.Objects), len(s.Problems)
-		if parts(c.text) > maxParts {
+		if s.part != frame && parts(c.text) > maxParts {
 			s.fault(&fault{place{c.line, 1}, RuleTooLarge, "the document has too many keys, values and items to be read"}, Identity{})
 		} else if !s.parseJSON(c) {
 			s.parseYAML(c)

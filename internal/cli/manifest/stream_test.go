@@ -136,6 +136,14 @@ func TestLargeDocuments(t *testing.T) {
 	}
 }
 
+// A List has any number of lines, as long as none of its items has too many.
+func TestDumpOfManyLines(t *testing.T) {
+	item := "- apiVersion: v1\n  kind: A\n  x: |\n    a" + strings.Repeat("\n", 2_100_000) + "    b\n"
+	if objects, problems := read(t, "apiVersion: v1\nkind: List\nitems:\n"+item+item); len(objects) != 2 || len(problems) > 0 {
+		t.Error(len(objects), problems)
+	}
+}
+
 // A mistake in a dump is one in its document alone; what is too large, or no JSON, ends it.
 func TestDumpsWithMistakes(t *testing.T) {
 	const item = "- apiVersion: v1\n  kind: A\n  metadata: {name: o%d}\n  data: %s\n"

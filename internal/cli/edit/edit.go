@@ -44,14 +44,57 @@ func (f *Fault) Error() string { return fmt.Sprintf("line %d: %s", f.Line, f.Mes
 
 const byteOrderMark = "\ufeff"
 
-// Apply returns the text of a file in which the objects say what they are to say. Each of them begins a document, or is an entry of
-// a List. The error is a [Fault] if there is something in the way that can be told: an alias or a merge key by which a
-// changed value is used elsewhere as well, or comes from elsewhere; a comment within brackets that change. Any other error is
-// about a text that cannot be read.
+// Change is what is to change in an object.
+type Change struct {
+	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
+	Line, Column int
+	Ops          []Op
+}
+
+// Apply returns the text of a file with changes of its objects. Each of them begins a document, or is an entry of a List. Lines that
+// are not concerned stay as they are, and comments stay with their lines. The error is a [Fault] if there is something in the way
+// that can be told: an alias or a merge key by which a changed value is used elsewhere as well, or comes from elsewhere; a comment
+// within brackets that change. Any other error is about a text that cannot be read, or changes that exclude each other.
 //
-// The result is written to say what was asked for, but it is not read again: the caller has to do that, and to use nothing that
+// The result is written to say what [Result] says, but it is not read again: the caller has to do that, and to use nothing that
 // says anything else.
-func Apply(text string, objects []Object, before Before) (changed string, err error) {
+func Apply(text string, changes []Change) (string, error) {
+	return guarded(text, func(body string) (string, error) {
+		e := &editor{
+			file: newFile(body), carried: map[int]bool{}, whole: map[*yaml.Node]bool{}, known: map[*yaml.Node][]member{},
+			gone: map[*yaml.Node]map[int]bool{},
+		}
+		read := map[int][]*yaml.Node{} // by the line in which a document begins
+		for _, c := range changes {
+			from, to := e.document(c.Line - 1)
+			if read[from] == nil {
+				documents, err := e.read(from, to)
+				if err != nil {
+					return "", err
+				}
+				read[from] = documents
+				e.learn(documents)
+			}
+			object, err := e.objectAt(read[from], c.Line, c.Column)
+			if err != nil {
+				return "", err
+			}
+			for _, op := range c.Ops {
+				e.apply(object, op)
+			}
+		}
+		for _, a := range e.added {
+			e.add(a)
+		}
+		for _, s := range e.shrinking {
+			e.shrink(s)
+		}
+		return e.spliced()
+	})
+}
+
+// guarded changes a text without its byte order mark, and with a line break at its end. A fault is an error.
+func guarded(text string, change func(string) (string, error)) (changed string, err error) {
 	body, mark := strings.CutPrefix(text, byteOrderMark)
 	ended := body == "" || breakAfter(body[len(body)-1:]) == 1 && strings.ContainsAny(body[len(body)-1:], "\r\n")
 	if !ended {
@@ -66,13 +109,8 @@ func Apply(text string, objects []Object, before Before) (changed string, err er
 			changed, err = text, fault
 		}
 	}()
-	// The last one first, so that the places of the others hold.
-	for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b Object) int {
-		return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
-	}) {
-		if body, err = apply(body, object, before); err != nil {
-			return text, err
-		}
+	if body, err = change(body); err != nil {
+		return text, err
 	}
 	if !ended {
 		body = strings.TrimSuffix(strings.TrimSuffix(body, "\n"), "\r")
@@ -83,18 +121,39 @@ func Apply(text string, objects []Object, before Before) (changed string, err er
 	return body, nil
 }
 
+// read returns the documents in some lines.
+func (f *file) read(from, to int) ([]*yaml.Node, error) {
+	// The lines before the document count, and no more.
+	documents, err := parse(strings.Repeat("\n", from) + strings.Join(f.lines[from:to], ""))
+	for _, document := range documents {
+		f.settle(document)
+		f.look(document, 0)
+	}
+	return documents, err
+}
+
+// Rewrite returns the text of a file in which the objects say what they are to say.
+func Rewrite(text string, objects []Object, before Before) (string, error) {
+	return guarded(text, func(body string) (_ string, err error) {
+		// The last one first, so that the places of the others hold.
+		for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b Object) int {
+			return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
+		}) {
+			if body, err = apply(body, object, before); err != nil {
+				return "", err
+			}
+		}
+		return body, nil
+	})
+}
+
 // apply changes one object in a text without byte order mark that ends with a line break.
 func apply(text string, object Object, before Before) (string, error) {
 	f := newFile(text)
 	from, to := f.document(object.Line - 1)
-	// The lines before the document count, and no more.
-	documents, err := parse(strings.Repeat("\n", from) + strings.Join(f.lines[from:to], ""))
+	documents, err := f.read(from, to)
 	if err != nil {
 		return "", err
-	}
-	for _, document := range documents {
-		f.settle(document)
-		f.look(document, 0)
 	}
 	e := &editor{file: f, before: before, carried: map[int]bool{}, whole: map[*yaml.Node]bool{}}
 	e.learn(documents)
@@ -137,6 +196,13 @@ type editor struct {
 	// carried are the lines whose text stands elsewhere by now, and whole the nodes that do so just as they are written.
 	carried map[int]bool
 	whole   map[*yaml.Node]bool
+
+	splices []splice
+	known   map[*yaml.Node][]member
+	added   []addition
+	// gone are the indices of what is deleted from a mapping or list, and shrinking are these.
+	gone      map[*yaml.Node]map[int]bool
+	shrinking []spot
 }
 
 // learn looks how lists and mappings are indented.
@@ -180,15 +246,24 @@ func (e *editor) object(documents []*yaml.Node, object Object) (from, to int, ed
 	if err != nil {
 		return 0, 0, nil, err
 	}
+	found, err := e.objectAt(documents, object.Line, object.Column)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	return found.from, found.to, e.value(found, was, is), nil
+}
+
+// objectAt returns the object that begins in a place.
+func (e *editor) objectAt(documents []*yaml.Node, line, column int) (part, error) {
 	for _, document := range documents {
 		root := document.Content[0]
 		_, end := e.document(root.Line - 1)
 		p := part{node: root, from: root.Line - 1, to: end}
-		if found, ok := e.find(p, object.Line, object.Column); ok {
-			return found.from, found.to, e.value(found, was, is), nil
+		if found, ok := e.find(p, line, column); ok {
+			return found, nil
 		}
 	}
-	return 0, 0, nil, fmt.Errorf("there is no object in line %d, column %d", object.Line, object.Column)
+	return part{}, fmt.Errorf("there is no object in line %d, column %d", line, column)
 }
 
 func decode(raw json.RawMessage) (value any, err error) {
@@ -218,6 +293,9 @@ func (e *editor) find(p part, line, column int) (part, bool) {
 		children = e.items(p)
 	}
 	for _, child := range children {
+		if child.from > line-1 || child.to < line {
+			continue
+		}
 		if found, ok := e.find(child, line, column); ok {
 			return found, true
 		}

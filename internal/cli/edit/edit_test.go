@@ -37,7 +37,7 @@ func apply(t *testing.T, text, want string) (string, error) {
 		}
 		line++
 	}
-	changed, err := edit.Apply(text, []edit.Object{{Line: line, Column: 1, Old: from, New: to}}, before)
+	changed, err := edit.Rewrite(text, []edit.Object{{Line: line, Column: 1, Old: from, New: to}}, before)
 	if err == nil {
 		got, err := yaml.YAMLToJSON([]byte(changed))
 		if err != nil {
@@ -281,7 +281,7 @@ func TestApply(t *testing.T) {
 func TestSeveralObjects(t *testing.T) {
 	const text = "a: 1\n--- # first\n# about k\nk: 1 # one\n...\n# no marker\nk: 1\n---\nitems:\n- k: 1\n- {k: 1}\n- k: 1 # last\n--- \n\tno YAML\n"
 	from, to := json.RawMessage(`{"k":1}`), json.RawMessage(`{"k":2,"l":"on"}`)
-	got, err := edit.Apply(text, []edit.Object{
+	got, err := edit.Rewrite(text, []edit.Object{
 		{Line: 12, Column: 3, Old: from, New: to}, {Line: 4, Column: 1, Old: from, New: to}, {Line: 11, Column: 3, Old: from, New: to},
 		{Line: 7, Column: 1, Old: from, New: to},
 	}, nil)
@@ -290,10 +290,10 @@ func TestSeveralObjects(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v: %s", err, diff)
 	}
-	if _, err := edit.Apply(text, []edit.Object{{Line: 14, Column: 2, Old: from, New: to}}, nil); err == nil {
+	if _, err := edit.Rewrite(text, []edit.Object{{Line: 14, Column: 2, Old: from, New: to}}, nil); err == nil {
 		t.Error("what is no YAML is changed")
 	}
-	if _, err := edit.Apply(text, []edit.Object{{Line: 3, Column: 7, Old: from, New: to}}, nil); err == nil {
+	if _, err := edit.Rewrite(text, []edit.Object{{Line: 3, Column: 7, Old: from, New: to}}, nil); err == nil {
 		t.Error("an object is changed that is not there")
 	}
 }
@@ -332,7 +332,7 @@ func TestLargeFiles(t *testing.T) {
 			want := []byte(strings.Replace(string(old), `"spec":{`, `"spec":{"machineCapabilities":[],`, 1))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			changed, err := edit.Apply(text, []edit.Object{{Line: 1, Column: 1, Old: old, New: want}}, edit.Before{})
+			changed, err := edit.Rewrite(text, []edit.Object{{Line: 1, Column: 1, Old: old, New: want}}, edit.Before{})
 			comments := edit.Comments(text)
 			runtime.ReadMemStats(&after)
 			if err != nil || !strings.Contains(changed, "machineCapabilities") || strings.Contains(text, "#") != (len(comments) == 1) {

@@ -70,7 +70,7 @@ func (m *migration) edit(name, text string) (files.Changed, bool) {
 			first = cmp.Or(first, o)
 		}
 	}
-	changed, err := edit.Apply(text, objects, files.Before)
+	changed, err := edit.Rewrite(text, objects, files.Before)
 	var fault *edit.Fault
 	switch {
 	case errors.As(err, &fault):

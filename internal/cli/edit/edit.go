@@ -5,31 +5,14 @@
 package edit
 
 import (
-	"bytes"
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// Object is an object in a file, with what it is to say.
-type Object struct {
-	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
-	Line, Column int
-	// Old is what it says, as JSON without aliases and merge keys, New what it is to say. Of members that both have the file
-	// decides the order.
-	Old, New json.RawMessage
-}
-
-// Before says before which members of its mapping a new one goes, by its key: the first one in the text. A member that is not
-// in it, or finds none of these, goes to the end.
-type Before map[string][]string
 
 // Fault is a reason why a file cannot be changed as it should be.
 type Fault struct {
@@ -48,7 +31,9 @@ const byteOrderMark = "\ufeff"
 type Change struct {
 	// Line and Column, counted from 1, are where its content begins: that of an entry of a List behind the dash.
 	Line, Column int
-	Ops          []Op
+	// Says is what it says, as JSON without aliases and merge keys.
+	Says any
+	Ops  []Op
 }
 
 // Apply returns the text of a file with changes of its objects. Each of them begins a document, or is an entry of a List. Lines that
@@ -80,14 +65,17 @@ func Apply(text string, changes []Change) (string, error) {
 				return "", err
 			}
 			for _, op := range c.Ops {
-				e.apply(object, op)
+				e.apply(object, c.Says, op)
 			}
+		}
+		for i := range e.shrinking {
+			e.collectGone(&e.shrinking[i])
 		}
 		for _, a := range e.added {
 			e.add(a)
 		}
-		for _, s := range e.shrinking {
-			e.shrink(s)
+		for i := range e.shrinking {
+			e.shrink(&e.shrinking[i])
 		}
 		return e.spliced()
 	})
@@ -132,38 +120,6 @@ func (f *file) read(from, to int) ([]*yaml.Node, error) {
 	return documents, err
 }
 
-// Rewrite returns the text of a file in which the objects say what they are to say.
-func Rewrite(text string, objects []Object, before Before) (string, error) {
-	return guarded(text, func(body string) (_ string, err error) {
-		// The last one first, so that the places of the others hold.
-		for _, object := range slices.SortedFunc(slices.Values(objects), func(a, b Object) int {
-			return cmp.Or(cmp.Compare(b.Line, a.Line), cmp.Compare(b.Column, a.Column))
-		}) {
-			if body, err = apply(body, object, before); err != nil {
-				return "", err
-			}
-		}
-		return body, nil
-	})
-}
-
-// apply changes one object in a text without byte order mark that ends with a line break.
-func apply(text string, object Object, before Before) (string, error) {
-	f := newFile(text)
-	from, to := f.document(object.Line - 1)
-	documents, err := f.read(from, to)
-	if err != nil {
-		return "", err
-	}
-	e := &editor{file: f, before: before, carried: map[int]bool{}, whole: map[*yaml.Node]bool{}}
-	e.learn(documents)
-	from, to, edited, err := e.object(documents, object)
-	if err != nil {
-		return "", err
-	}
-	return strings.Join(slices.Concat(e.lines[:from:from], edited, e.lines[to:]), ""), nil
-}
-
 // parse returns the documents of a stream that have content. The parser reports some errors by panicking.
 func parse(text string) (documents []*yaml.Node, err error) {
 	defer func() {
@@ -188,7 +144,6 @@ func parse(text string) (documents []*yaml.Node, err error) {
 // editor writes objects anew.
 type editor struct {
 	*file
-	before Before
 	// dash is how much further to the right than its key a list stands, and step a mapping, by what the file has.
 	dash, step int
 	// pool are the scopes in which what has moved is looked for, the innermost last.
@@ -198,11 +153,12 @@ type editor struct {
 	whole   map[*yaml.Node]bool
 
 	splices []splice
+	depth   int // of what is added
 	known   map[*yaml.Node][]member
 	added   []addition
 	// gone are the indices of what is deleted from a mapping or list, and shrinking are these.
 	gone      map[*yaml.Node]map[int]bool
-	shrinking []spot
+	shrinking []shrinking
 }
 
 // learn looks how lists and mappings are indented.
@@ -236,23 +192,6 @@ func (e *editor) learnFrom(n *yaml.Node) {
 	}
 }
 
-// object writes one object anew: the lines from and up to which edited takes their place.
-func (e *editor) object(documents []*yaml.Node, object Object) (from, to int, edited []string, err error) {
-	was, err := decode(object.Old)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	is, err := decode(object.New)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	found, err := e.objectAt(documents, object.Line, object.Column)
-	if err != nil {
-		return 0, 0, nil, err
-	}
-	return found.from, found.to, e.value(found, was, is), nil
-}
-
 // objectAt returns the object that begins in a place.
 func (e *editor) objectAt(documents []*yaml.Node, line, column int) (part, error) {
 	for _, document := range documents {
@@ -264,12 +203,6 @@ func (e *editor) objectAt(documents []*yaml.Node, line, column int) (part, error
 		}
 	}
 	return part{}, fmt.Errorf("there is no object in line %d, column %d", line, column)
-}
-
-func decode(raw json.RawMessage) (value any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	return value, d.Decode(&value)
 }
 
 // find finds the mapping that begins in a place.
@@ -302,8 +235,6 @@ func (e *editor) find(p part, line, column int) (part, bool) {
 	}
 	return part{}, false
 }
-
-func same(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // refuse ends the work with a fault at a node.
 func refuse(n *yaml.Node, message string) {

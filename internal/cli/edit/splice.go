@@ -19,11 +19,13 @@ import (
 type splice struct {
 	from, to int
 	text     string
+	// depth is how far what is added is in others, which ends before what these get.
+	depth int
 }
 
 // spliced returns the text with all splices. What is said twice is done once.
 func (e *editor) spliced() (string, error) {
-	slices.SortStableFunc(e.splices, func(a, b splice) int { return cmp.Or(a.from-b.from, a.to-b.to) })
+	slices.SortStableFunc(e.splices, func(a, b splice) int { return cmp.Or(a.from-b.from, a.to-b.to, b.depth-a.depth) })
 	var b strings.Builder
 	at := 0
 	for i, s := range e.splices {
@@ -40,7 +42,7 @@ func (e *editor) spliced() (string, error) {
 }
 
 func (e *editor) splice(from, to int, text string) {
-	e.splices = append(e.splices, splice{from, to, text})
+	e.splices = append(e.splices, splice{from, to, text, e.depth})
 }
 
 // begin is the offset of a line in the text; that behind the last one is the end of the text.
@@ -62,6 +64,8 @@ type spot struct {
 	// in is the mapping or list that it is in, and index which of the members or items; in has no node for an object.
 	in    part
 	index int
+	// outer is the outermost value in brackets that it is, or is in; nil if there is none.
+	outer *yaml.Node
 }
 
 func inBrackets(n *yaml.Node) bool { return n != nil && n.Style&yaml.FlowStyle != 0 }
@@ -73,10 +77,13 @@ func inBlocks(n *yaml.Node) bool {
 // locate returns the value at a path of an object.
 func (e *editor) locate(object part, path fieldpath.Path) spot {
 	s := spot{part: object}
+	if inBrackets(object.node) {
+		s.outer = object.node
+	}
 	for _, step := range path {
 		e.refuseShared(s.node)
 		in := s.part
-		s = spot{in: in, index: step.Index}
+		s = spot{in: in, index: step.Index, outer: s.outer}
 		if in.node.Kind == yaml.MappingNode {
 			s.index = indexOf(in.node, step.Name)
 			if s.index < 0 {
@@ -87,7 +94,9 @@ func (e *editor) locate(object part, path fieldpath.Path) spot {
 		if s.key == nil && (step.Index < 0 || in.node.Kind != yaml.SequenceNode || step.Index >= len(in.node.Content)) {
 			refuse(in.node, "what has to change is not here")
 		}
-		s.part = e.child(in, s.index)
+		if s.part = e.child(in, s.index); s.outer == nil && inBrackets(s.node) {
+			s.outer = s.node
+		}
 	}
 	return s
 }
@@ -147,11 +156,11 @@ func (e *editor) refuseShared(n *yaml.Node) {
 }
 
 // apply makes the splices of an operation, but for what is added and what goes, which is noted.
-func (e *editor) apply(object part, op Op) {
+func (e *editor) apply(object part, says any, op Op) {
 	if op.kind == inserting {
 		in := e.locate(object, op.at[:len(op.at)-1])
 		e.refuseShared(in.node)
-		e.added = append(e.added, addition{in, op})
+		e.added = append(e.added, addition{in, object.node, op})
 		return
 	}
 	s := e.locate(object, op.at)
@@ -166,10 +175,10 @@ func (e *editor) apply(object part, op Op) {
 	case unwrapping:
 		e.unwrap(s)
 	case deleting:
-		e.refuseAnchors(s.node)
 		if e.gone[s.in.node] == nil {
+			in := op.at[:len(op.at)-1]
 			e.gone[s.in.node] = map[int]bool{}
-			e.shrinking = append(e.shrinking, e.locate(object, op.at[:len(op.at)-1]))
+			e.shrinking = append(e.shrinking, shrinking{spot: e.locate(object, in), object: object.node, at: in, says: Value(says, in)})
 		}
 		e.gone[s.in.node][s.index] = true
 	}
@@ -224,13 +233,18 @@ func (e *editor) refuseComment(from, to int) {
 	}
 }
 
-// quotes reports whether a value in brackets is written as JSON is.
+// quotes reports whether a value is written as JSON is: by the first key of a mapping in brackets, and by any text of a list.
 func (e *editor) quotes(n *yaml.Node) bool {
-	if n.Kind == yaml.ScalarNode {
-		return n.Style&yaml.DoubleQuotedStyle != 0
+	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) > 0:
+		return e.quotes(n.Content[0])
+	case n.Kind == yaml.SequenceNode:
+		return slices.ContainsFunc(n.Content, e.quotedIn)
 	}
-	return slices.ContainsFunc(n.Content, e.quotes)
+	return n.Style&yaml.DoubleQuotedStyle != 0 && n.Kind == yaml.ScalarNode
 }
+
+func (e *editor) quotedIn(n *yaml.Node) bool { return e.quotes(n) || slices.ContainsFunc(n.Content, e.quotedIn) }
 
 // complete gives a member or an item in block style that has no value one.
 func (e *editor) complete(s spot, value any) {
@@ -343,12 +357,54 @@ func (e *editor) unwrapLines(s spot) {
 
 // addition is a member or an item that is added to a mapping or list.
 type addition struct {
-	in spot
-	op Op
+	in     spot
+	object *yaml.Node
+	op     Op
+}
+
+// shrinking is a mapping or list of which something is deleted: what it is made of.
+type shrinking struct {
+	spot
+	scope
+	object *yaml.Node
+	at     fieldpath.Path
+	says   any
+}
+
+// collectGone finds what is deleted, of which what is added can be made.
+func (e *editor) collectGone(s *shrinking) {
+	if inBrackets(s.node) {
+		return
+	}
+	members, _ := s.says.(map[string]any)
+	items, _ := s.says.([]any)
+	for i, entry := range e.entries(s.part) {
+		switch {
+		case !e.gone[s.node][i]:
+		case s.node.Kind == yaml.MappingNode:
+			e.collect(&s.scope, entry, members[entry.name])
+		case i < len(items):
+			e.collectItem(&s.scope, part{entry.value, entry.from, entry.to}, items[i], s.node.Column-1)
+		}
+	}
+}
+
+// poolOf returns what is deleted from where something is added, and from around that, which comes first.
+func (e *editor) poolOf(a addition) (pool []*scope) {
+	in := a.op.at[:len(a.op.at)-1]
+	for n := range len(in) + 1 {
+		for i := range e.shrinking {
+			if s := &e.shrinking[i]; s.object == a.object && slices.Equal(s.at, in[:n]) {
+				pool = append(pool, &s.scope)
+			}
+		}
+	}
+	return pool
 }
 
 // add adds a member or an item.
 func (e *editor) add(a addition) {
+	e.pool, e.depth = e.poolOf(a), len(a.op.at)
 	n, last := a.in.node, a.op.at[len(a.op.at)-1]
 	switch {
 	case n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null", inBrackets(n) && len(n.Content) == 0:
@@ -372,6 +428,7 @@ func (e *editor) add(a addition) {
 		}
 	}
 	if inBrackets(n) {
+		e.refuseComment(e.extent(a.in.outer))
 		e.addInBrackets(n, index, last.Name, a.op.value)
 		return
 	}
@@ -384,7 +441,7 @@ func (e *editor) addLines(p part, index int, name string, value any) {
 	at := entries[len(entries)-1].to
 	if index < len(entries) {
 		at = entries[index].from
-		for index > 0 && at > entries[index-1].line+1 && e.blank(at-1) && !e.opaque[at-1] {
+		for name != "" && index > 0 && at > entries[index-1].line+1 && e.blank(at-1) && !e.opaque[at-1] {
 			at--
 		}
 	}
@@ -413,32 +470,21 @@ func (e *editor) extentsOf(n *yaml.Node) (begins, ends []int) {
 // addInBrackets adds a member or an item as the other ones are written.
 func (e *editor) addInBrackets(n *yaml.Node, index int, name string, value any) {
 	begins, ends := e.extentsOf(n)
-	s, separator := style{quoted: e.quotes(n)}, ", "
-	from, to := e.extent(n)
-	opening := e.text[from:begins[0]]
-	if i := strings.LastIndexAny(opening, "\n\r"); i >= 0 {
-		s.indent = e.eol + opening[i+1:]
-		separator = "," + s.indent
-		closing := e.text[ends[len(ends)-1] : to-1]
-		s.step, _ = strings.CutPrefix(opening[i+1:], closing[strings.LastIndexAny(closing, "\n\r")+1:])
-	}
-	if len(begins) > 1 && !strings.Contains(e.text[ends[0]:begins[1]], "#") {
-		separator = e.text[ends[0]:begins[1]]
-	}
+	s, separator := e.styleIn(n)
 	text := fresh(value, s)
 	if name != "" {
 		text = s.key(name) + ": " + text
 	}
-	if index < len(begins) {
-		e.splice(begins[index], begins[index], text+separator)
+	if index == 0 {
+		e.splice(begins[0], begins[0], text+separator)
 		return
 	}
-	last := ends[len(ends)-1]
+	last := ends[min(index, len(ends))-1]
 	e.splice(last, last, separator+text)
 }
 
 // shrink removes what goes of a mapping or list. If that is all, empty brackets are left.
-func (e *editor) shrink(s spot) {
+func (e *editor) shrink(s *shrinking) {
 	gone, count := e.gone[s.node], len(s.node.Content)
 	var empty any = []any{}
 	if s.node.Kind == yaml.MappingNode {
@@ -448,8 +494,9 @@ func (e *editor) shrink(s spot) {
 	case len(gone) == count && s.in.node == nil:
 		refuse(s.node, "nothing would be left of this object; remove it")
 	case len(gone) == count:
-		e.replace(s, empty)
+		e.replace(s.spot, empty)
 	case inBrackets(s.node):
+		e.refuseComment(e.extent(s.outer))
 		e.shrinkInBrackets(s.node, gone, count)
 	default:
 		e.shrinkLines(s.part, gone)
@@ -470,7 +517,7 @@ func (e *editor) shrinkInBrackets(n *yaml.Node, gone map[int]bool, count int) {
 		default:
 			to = begins[i+1]
 		}
-		e.refuseComment(from, to)
+		e.refuseAnchors(n.Content[(i+1)*len(n.Content)/count-1])
 		e.splice(from, to, "")
 	}
 }
@@ -480,18 +527,27 @@ func (e *editor) shrinkLines(in part, gone map[int]bool) {
 	entries := e.entries(in)
 	column := in.node.Column - 1
 	first := 0
+	for i, entry := range entries {
+		if gone[i] {
+			e.refuseAnchors(entry.value)
+		}
+	}
 	if gone[0] && e.indent(entries[0].line) < column { // beside a dash
 		for first = 1; gone[first]; first++ {
 			continue
 		}
 		line, next := entries[0].line, entries[first]
-		e.splice(e.begin(line), e.begin(line), e.orphansOf(line, next.line, e.indent(line)))
+		above := e.orphans(part{entries[0].key, line, next.line}, e.indent(line))
+		e.splice(e.begin(line), e.begin(line), strings.Join(above, ""))
 		e.splice(e.place(entries[0].key), e.place(next.key), "")
 	}
 	for i := first; i < len(entries); i++ {
 		if gone[i] {
 			own, _ := e.withoutTail(part{entries[i].key, entries[i].from, entries[i].to}, column)
-			e.splice(e.begin(own.from), e.begin(own.to), e.orphansOf(own.from, own.to, column))
+			for own.to < entries[i].to && e.carried[own.to] {
+				own.to++
+			}
+			e.splice(e.begin(own.from), e.begin(own.to), strings.Join(e.orphans(own, column), ""))
 		}
 	}
 }

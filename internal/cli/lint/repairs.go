@@ -43,24 +43,6 @@ type patch struct {
 // instead is a patch by which one word takes the place of another one.
 func instead(from, to string, ops ...edit.Op) patch { return patch{from + " is now " + to, ops} }
 
-// at returns the value at a path of an object; nil if there is none.
-func at(object any, path fieldpath.Path) any {
-	for _, step := range path {
-		switch value := object.(type) {
-		case map[string]any:
-			object = value[step.Name]
-		case []any:
-			if step.Index < 0 || step.Index >= len(value) {
-				return nil
-			}
-			object = value[step.Index]
-		default:
-			return nil
-		}
-	}
-	return object
-}
-
 // member returns the path of a member of the mapping at a path.
 func member(path fieldpath.Path, name string) fieldpath.Path {
 	return append(slices.Clip(path), fieldpath.Segment{Name: name, Index: -1})
@@ -72,7 +54,7 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	if meant == nil || !meant.Certain || len(path) == 0 {
 		return patch{}
 	}
-	value := at(object, path)
+	value := edit.Value(object, path)
 	switch meant.Replace {
 	case finding.ReplaceKey:
 		return rename(object, path[:len(path)-1], meant.Name, meant.With)
@@ -87,7 +69,7 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 	case finding.ReplaceRegion:
 		if value == meant.Name {
 			config := fieldpath.Parse("spec.providerConfig")
-			return instead(meant.Name, meant.With, replaceRegion(at(object, config), config, "", meant)...)
+			return instead(meant.Name, meant.With, replaceRegion(edit.Value(object, config), config, "", meant)...)
 		}
 	default:
 		if value == meant.Name {
@@ -99,7 +81,7 @@ func repairSuggested(_ *input.Given, object any, f report.Finding) patch {
 
 // rename gives a member of the mapping at a path another key, unless there is one of that.
 func rename(object any, path fieldpath.Path, from, to string) patch {
-	members, _ := at(object, path).(map[string]any)
+	members, _ := edit.Value(object, path).(map[string]any)
 	_, there := members[from]
 	if _, taken := members[to]; taken || !there {
 		return patch{}
@@ -129,7 +111,7 @@ func replaceRegion(value any, path fieldpath.Path, list string, meant *finding.S
 func repairWrapped(_ *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
 	last := len(path) - 1
-	if flavor, isMap := at(object, path[:max(last, 0)]).(map[string]any); !isMap || len(flavor) != 1 || at(object, path) == nil {
+	if flavor, isMap := edit.Value(object, path[:max(last, 0)]).(map[string]any); !isMap || len(flavor) != 1 || edit.Value(object, path) == nil {
 		return patch{}
 	}
 	return patch{"the key " + path[last].Name + " is gone from around the capabilities", []edit.Op{edit.Unwrap(path)}}
@@ -138,7 +120,7 @@ func repairWrapped(_ *input.Given, object any, f report.Finding) patch {
 // repairType gives the provider type of a profile the case that it has.
 func repairType(g *input.Given, object any, f report.Finding) patch {
 	path := fieldpath.Parse(f.Field)
-	name, _ := at(object, path).(string)
+	name, _ := edit.Value(object, path).(string)
 	known := words.InCase(name, slices.Sorted(maps.Keys(g.Providers)))
 	if name == "" || known == "" || known == name {
 		return patch{}
@@ -149,7 +131,7 @@ func repairType(g *input.Given, object any, f report.Finding) patch {
 // repairKind gives the kind of an object the form that it has, or the version that is served.
 func repairKind(_ *input.Given, object any, f report.Finding) patch {
 	path, served := fieldpath.Parse(f.Field), v1beta1.SchemeGroupVersion
-	text, _ := at(object, path).(string)
+	text, _ := edit.Value(object, path).(string)
 	to := ""
 	switch {
 	case f.Field == "apiVersion" && strings.HasPrefix(text, served.Group+"/"):

@@ -543,7 +543,7 @@ func (e *editor) shrinkLines(in part, gone map[int]bool) {
 	}
 	for i := first; i < len(entries); i++ {
 		if gone[i] {
-			own, _ := e.withoutTail(part{entries[i].key, entries[i].from, entries[i].to}, column)
+			own, _ := e.withoutTail(part{entries[i].key, entries[i].from, entries[i].to}, 0)
 			for own.to < entries[i].to && e.carried[own.to] {
 				own.to++
 			}
